@@ -1,0 +1,197 @@
+import { STATUS_CODES } from 'node:http'
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestHeaders, RequestParams, Response } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { internalError, reportFailure } from './shared/failure.ts'
+import { fromParser } from './shared/parsed-body.ts'
+import { toHeaders, varyByAccept } from './shared/response-headers.ts'
+
+type Single = { readonly [name: string]: string | undefined } | null | undefined
+type Multi = { readonly [name: string]: readonly string[] | undefined } | null | undefined
+
+interface EventBody {
+  readonly body?: string | null | undefined
+  readonly isBase64Encoded: boolean
+}
+
+/** Event of a REST API, of an HTTP API with payload format 1.0, or of an application load balancer. */
+export interface ProxyEvent extends EventBody {
+  readonly httpMethod: string
+  readonly path: string
+  readonly headers?: Single
+  readonly multiValueHeaders?: Multi
+  readonly queryStringParameters?: Single
+  readonly multiValueQueryStringParameters?: Multi
+  /** Has the key `elb` when the event comes from a load balancer. */
+  readonly requestContext: object
+}
+
+/** Event of an HTTP API with payload format 2.0, or of a function URL. */
+export interface HttpApiEvent extends EventBody {
+  readonly rawPath: string
+  readonly rawQueryString: string
+  readonly headers: { readonly [name: string]: string | undefined }
+  readonly requestContext: { readonly http: { readonly method: string } }
+}
+
+export type LambdaEvent = ProxyEvent | HttpApiEvent
+
+/** What the options find in `req.context`: the function's context. The platform's own type fits. */
+export interface LambdaContext {
+  readonly functionName: string
+  readonly awsRequestId: string
+  getRemainingTimeInMillis(): number
+}
+
+export type RequestContext = LambdaContext
+
+/** Understood by all of the event sources. */
+export interface LambdaResult {
+  statusCode: number
+  statusDescription?: string
+  headers?: { [name: string]: string }
+  multiValueHeaders?: { [name: string]: string[] }
+  body: string
+  isBase64Encoded: boolean
+}
+
+/** Options of the handler for AWS Lambda. */
+export interface HandlerOptions<
+  Context extends OperationContext = undefined,
+  Event extends LambdaEvent = LambdaEvent,
+> extends CoreOptions<Event, LambdaContext, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for AWS Lambda behind a REST API, an HTTP API, a function URL or
+ * an application load balancer.
+ *
+ * ```ts
+ * import { createHandler } from '@portcullis/graphql-over-http/use/aws-lambda'
+ *
+ * export const handler = createHandler({ schema })
+ * ```
+ */
+export function createHandler<
+  Context extends OperationContext = undefined,
+  Event extends LambdaEvent = LambdaEvent,
+>(
+  options: HandlerOptions<Context, Event>,
+): (event: Event, context: LambdaContext) => Promise<LambdaResult> {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const vary = options.vary === true
+  return async (event, context) => {
+    try {
+      return toResult(event, await handle(toRequest(event, context, limitBytes)), vary)
+    } catch (error) {
+      reportFailure(error)
+      return toResult(event, internalError, false)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. Resolves to the function's result instead
+ * when the request breaks the protocol; malformed parameters throw.
+ */
+export async function parseRequestParams(
+  event: LambdaEvent,
+  context: LambdaContext,
+  options: AdapterOptions = {},
+): Promise<RequestParams | LambdaResult> {
+  return answerOrParams(toRequest(event, context, parseBodyLimit(options)), (response) =>
+    toResult(event, response, options.vary === true),
+  )
+}
+
+function toRequest<Event extends LambdaEvent>(
+  event: Event,
+  context: LambdaContext,
+  limitBytes: number,
+): Request<Event, LambdaContext> {
+  const { body } = event
+  const target = 'rawPath' in event ? fromHttpApi(event) : fromProxy(event)
+  return {
+    ...target,
+    body: fromParser(
+      body && event.isBase64Encoded ? Buffer.from(body, 'base64') : body,
+      undefined,
+      limitBytes,
+    ),
+    raw: event,
+    context,
+  }
+}
+
+interface Target {
+  readonly url: string
+  readonly method: string
+  readonly headers: RequestHeaders
+}
+
+function fromHttpApi(event: HttpApiEvent): Target {
+  return {
+    url: `${event.rawPath}?${event.rawQueryString}`,
+    method: event.requestContext.http.method,
+    headers: event.headers,
+  }
+}
+
+function fromProxy(event: ProxyEvent): Target {
+  return {
+    url: `${event.path}?${toQuery(event)}`,
+    method: event.httpMethod,
+    headers: joinValues(event.multiValueHeaders) ?? event.headers ?? {},
+  }
+}
+
+function toQuery(event: ProxyEvent): string {
+  // A load balancer hands the query out as it came, the gateways decode it.
+  const encode = isLoadBalancer(event) ? (text: string) => text : encodeURIComponent
+  const pairs: string[] = []
+  const multi = event.multiValueQueryStringParameters
+  const all = multi ?? event.queryStringParameters ?? {}
+  for (const name of Object.keys(all)) {
+    const value = all[name]
+    for (const each of typeof value === 'string' ? [value] : (value ?? [])) {
+      pairs.push(`${encode(name)}=${encode(each)}`)
+    }
+  }
+  return pairs.join('&')
+}
+
+function joinValues(multi: Multi): RequestHeaders | undefined {
+  if (!multi) return undefined
+  const headers: { [name: string]: string } = {}
+  for (const name of Object.keys(multi)) {
+    const values = multi[name]
+    if (values) headers[name] = values.join(name.toLowerCase() === 'cookie' ? '; ' : ', ')
+  }
+  return headers
+}
+
+function isLoadBalancer(event: LambdaEvent): boolean {
+  return 'elb' in event.requestContext
+}
+
+function toResult(event: LambdaEvent, [body, init]: Response, vary: boolean): LambdaResult {
+  const headers = toHeaders(init)
+  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  const result: LambdaResult = { statusCode: init.status, body: body ?? '', isBase64Encoded: false }
+  if (isLoadBalancer(event)) {
+    const text = init.statusText || (STATUS_CODES[init.status] ?? '')
+    result.statusDescription = `${init.status} ${text}`
+  }
+  // A load balancer set to several values per header wants them in the answer too.
+  if (!event.headers) {
+    result.multiValueHeaders = {}
+    for (const name of Object.keys(headers)) {
+      const value = headers[name]
+      if (value !== undefined) result.multiValueHeaders[name] = [value]
+    }
+  } else result.headers = headers
+  return result
+}

@@ -1,0 +1,80 @@
+import type { Request as ExpressRequest, Response as ExpressResponse, Handler } from 'express'
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestParams } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { writeNodeFailure, writeNodeResponse } from './shared/node-response.ts'
+import { parsedOrStreamed } from './shared/parsed-body.ts'
+
+/** What the options find in `req.context`. */
+export interface RequestContext {
+  /** The response of Express: set headers and cookies on it, the handler keeps them. */
+  res: ExpressResponse
+}
+
+/** Options of the handler for Express. */
+export interface HandlerOptions<Context extends OperationContext = undefined>
+  extends CoreOptions<ExpressRequest, RequestContext, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for Express 4 and 5.
+ *
+ * ```ts
+ * import express from 'express'
+ * import { createHandler } from '@portcullis/graphql-over-http/use/express'
+ *
+ * const app = express()
+ * app.all('/graphql', createHandler({ schema }))
+ * app.listen(4000)
+ * ```
+ *
+ * Best mounted before any body parser: `express.json()` refuses malformed and large bodies by
+ * itself, in HTML. Behind a parser for JSON, text or raw bytes the handler takes `req.body`.
+ */
+export function createHandler<Context extends OperationContext = undefined>(
+  options: HandlerOptions<Context>,
+): Handler {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const vary = options.vary === true
+  return async (req, res) => {
+    try {
+      writeNodeResponse(res, await handle(toRequest(req, res, limitBytes)), vary)
+    } catch (error) {
+      writeNodeFailure(res, error)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. When the request breaks the protocol, the
+ * answer is written to `res` and the promise resolves to null; malformed parameters throw.
+ */
+export async function parseRequestParams(
+  req: ExpressRequest,
+  res: ExpressResponse,
+  options: AdapterOptions = {},
+): Promise<RequestParams | null> {
+  const limitBytes = parseBodyLimit(options)
+  return answerOrParams(toRequest(req, res, limitBytes), (response) => {
+    writeNodeResponse(res, response, options.vary === true)
+    return null
+  })
+}
+
+function toRequest(
+  req: ExpressRequest,
+  res: ExpressResponse,
+  limitBytes: number,
+): Request<ExpressRequest, RequestContext> {
+  return {
+    url: req.url,
+    method: req.method,
+    headers: req.headers,
+    body: parsedOrStreamed(req.body, req, limitBytes),
+    raw: req,
+    context: { res },
+  }
+}

@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest, RouteHandler } from 'fastify'
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestParams, Response } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { internalError, reportFailure } from './shared/failure.ts'
+import { fromParser } from './shared/parsed-body.ts'
+import { toHeaders, varyByAccept } from './shared/response-headers.ts'
+
+/** What the options find in `req.context`. */
+export interface RequestContext {
+  /** The reply of Fastify: set headers and cookies on it, the handler keeps them. */
+  reply: FastifyReply
+}
+
+/**
+ * Options of the handler for Fastify. Fastify reads the body itself, up to its own `bodyLimit`;
+ * `bodyLimitBytes` can only lower that, for requests that declare their length or come as text.
+ */
+export interface HandlerOptions<Context extends OperationContext = undefined>
+  extends CoreOptions<FastifyRequest, RequestContext, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for Fastify 5.
+ *
+ * ```ts
+ * import Fastify from 'fastify'
+ * import { createHandler } from '@portcullis/graphql-over-http/use/fastify'
+ *
+ * const fastify = Fastify()
+ * fastify.all('/graphql', createHandler({ schema }))
+ * await fastify.listen({ port: 4000 })
+ * ```
+ *
+ * Fastify's own parser answers malformed JSON, an empty body and unknown content types by itself, in
+ * the shape of Fastify's errors. To have GraphQL errors there as well, hand the text through:
+ *
+ * ```ts
+ * fastify.register(async (scope) => {
+ *   scope.removeAllContentTypeParsers()
+ *   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_req, body, done) => done(null, body))
+ *   scope.all('/graphql', createHandler({ schema }))
+ * })
+ * ```
+ */
+export function createHandler<Context extends OperationContext = undefined>(
+  options: HandlerOptions<Context>,
+): RouteHandler {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const vary = options.vary === true
+  return async (req, reply) => {
+    try {
+      return send(reply, await handle(toRequest(req, reply, limitBytes)), vary)
+    } catch (error) {
+      reportFailure(error)
+      return send(reply, internalError, false)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. When the request breaks the protocol, the
+ * answer is sent through `reply` and the promise resolves to null; malformed parameters throw.
+ */
+export async function parseRequestParams(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  options: AdapterOptions = {},
+): Promise<RequestParams | null> {
+  const limitBytes = parseBodyLimit(options)
+  return answerOrParams(toRequest(req, reply, limitBytes), (response) => {
+    send(reply, response, options.vary === true)
+    return null
+  })
+}
+
+function toRequest(
+  req: FastifyRequest,
+  reply: FastifyReply,
+  limitBytes: number,
+): Request<FastifyRequest, RequestContext> {
+  return {
+    url: req.url,
+    method: req.method,
+    headers: req.headers,
+    body: fromParser(req.body, req.headers['content-length'], limitBytes),
+    raw: req,
+    context: { reply },
+  }
+}
+
+function send(reply: FastifyReply, [body, init]: Response, vary: boolean): FastifyReply {
+  if (reply.sent) return reply
+  reply.headers(toHeaders(init))
+  if (vary) reply.header('vary', varyByAccept(String(reply.getHeader('vary') ?? '')))
+  reply.code(init.status)
+  // HTTP/2 has no status text; Node prints a warning when given one.
+  if (init.statusText && reply.request.raw.httpVersionMajor < 2) {
+    reply.raw.statusMessage = init.statusText
+  }
+  // Null would be sent as the text "null".
+  return reply.send(body ?? undefined)
+}

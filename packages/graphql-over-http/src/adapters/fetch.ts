@@ -1,0 +1,98 @@
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestParams, Response } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { internalError, reportFailure } from './shared/failure.ts'
+import { readFetchBody } from './shared/fetch-body.ts'
+import { toFetchInit } from './shared/fetch-response.ts'
+
+/** The parts of the fetch API that an implementation other than the global one may supply. */
+export interface FetchAPI {
+  Response: typeof globalThis.Response
+  ReadableStream: typeof globalThis.ReadableStream
+  TextEncoder: typeof globalThis.TextEncoder
+}
+
+/** What the options find in `req.context`. */
+export type RequestContext = FetchAPI
+
+/** Options of the handler for runtimes with a fetch API. */
+export interface HandlerOptions<Context extends OperationContext = undefined>
+  extends CoreOptions<globalThis.Request, FetchAPI, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for runtimes with a fetch API: Deno, Bun, workers, route handlers
+ * of web frameworks.
+ *
+ * ```ts
+ * import { createHandler } from '@portcullis/graphql-over-http/use/fetch'
+ *
+ * const handler = createHandler({ schema })
+ *
+ * Deno.serve({ port: 4000 }, (req) =>
+ *   new URL(req.url).pathname === '/graphql' ? handler(req) : new Response(null, { status: 404 }),
+ * )
+ * ```
+ */
+export function createHandler<Context extends OperationContext = undefined>(
+  options: HandlerOptions<Context>,
+  api: Partial<FetchAPI> = {},
+): (req: globalThis.Request) => Promise<globalThis.Response> {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const context = withDefaults(api)
+  const vary = options.vary === true
+  return async (req) => {
+    try {
+      return toFetchResponse(context, await handle(toRequest(req, context, limitBytes)), vary)
+    } catch (error) {
+      reportFailure(error)
+      return toFetchResponse(context, internalError, false)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. Resolves to a response instead when the
+ * request breaks the protocol; malformed parameters throw.
+ */
+export async function parseRequestParams(
+  req: globalThis.Request,
+  api: Partial<FetchAPI> = {},
+  options: AdapterOptions = {},
+): Promise<RequestParams | globalThis.Response> {
+  const context = withDefaults(api)
+  return answerOrParams(toRequest(req, context, parseBodyLimit(options)), (response) =>
+    toFetchResponse(context, response, options.vary === true),
+  )
+}
+
+function withDefaults(api: Partial<FetchAPI>): FetchAPI {
+  return {
+    Response: api.Response ?? globalThis.Response,
+    ReadableStream: api.ReadableStream ?? globalThis.ReadableStream,
+    TextEncoder: api.TextEncoder ?? globalThis.TextEncoder,
+  }
+}
+
+function toRequest(
+  req: globalThis.Request,
+  context: FetchAPI,
+  limitBytes: number,
+): Request<globalThis.Request, FetchAPI> {
+  return {
+    url: req.url,
+    method: req.method,
+    headers: req.headers,
+    body: () => readFetchBody(req, limitBytes),
+    raw: req,
+    context,
+  }
+}
+
+function toFetchResponse(api: FetchAPI, response: Response, vary: boolean): globalThis.Response {
+  const { body, ...init } = toFetchInit(response, vary)
+  return new api.Response(body, init)
+}

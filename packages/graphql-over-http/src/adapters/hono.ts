@@ -1,0 +1,85 @@
+import type { Context as HonoContext } from 'hono'
+import type { StatusCode } from 'hono/utils/http-status'
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestParams, Response } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { internalError, reportFailure } from './shared/failure.ts'
+import { readFetchBody } from './shared/fetch-body.ts'
+import { toFetchInit } from './shared/fetch-response.ts'
+
+/** What the options find in `req.context`. */
+export interface RequestContext {
+  /** The context of Hono: set headers with `c.header()`, the handler keeps them. */
+  c: HonoContext
+}
+
+/** Options of the handler for Hono. */
+export interface HandlerOptions<Context extends OperationContext = undefined>
+  extends CoreOptions<globalThis.Request, RequestContext, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for Hono, on any runtime. Hono itself has no status text, so only
+ * the number of a status is sent.
+ *
+ * ```ts
+ * import { Hono } from 'hono'
+ * import { createHandler } from '@portcullis/graphql-over-http/use/hono'
+ *
+ * const app = new Hono()
+ * app.all('/graphql', createHandler({ schema }))
+ * ```
+ */
+export function createHandler<Context extends OperationContext = undefined>(
+  options: HandlerOptions<Context>,
+): (c: HonoContext) => Promise<globalThis.Response> {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const vary = options.vary === true
+  return async (c) => {
+    try {
+      return toHonoResponse(c, await handle(toRequest(c, limitBytes)), vary)
+    } catch (error) {
+      reportFailure(error)
+      return toHonoResponse(c, internalError, false)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. Resolves to a response instead when the
+ * request breaks the protocol; malformed parameters throw.
+ */
+export async function parseRequestParams(
+  c: HonoContext,
+  options: AdapterOptions = {},
+): Promise<RequestParams | globalThis.Response> {
+  return answerOrParams(toRequest(c, parseBodyLimit(options)), (response) =>
+    toHonoResponse(c, response, options.vary === true),
+  )
+}
+
+function toRequest(
+  c: HonoContext,
+  limitBytes: number,
+): Request<globalThis.Request, RequestContext> {
+  const { raw } = c.req
+  return {
+    url: raw.url,
+    method: raw.method,
+    headers: raw.headers,
+    body: () => readFetchBody(raw, limitBytes),
+    raw,
+    context: { c },
+  }
+}
+
+function toHonoResponse(c: HonoContext, response: Response, vary: boolean): globalThis.Response {
+  // Appended to what middleware has set; a value in the answer itself replaces that.
+  const isReplaced = response[1].headers?.['vary'] !== undefined
+  if (vary && !isReplaced) c.header('vary', 'Accept', { append: true })
+  const { body, status, headers } = toFetchInit(response, vary && isReplaced)
+  return c.newResponse(body, status as StatusCode, headers)
+}

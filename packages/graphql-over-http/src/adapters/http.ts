@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestParams } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { readNodeBody } from './shared/node-body.ts'
+import { writeNodeFailure, writeNodeResponse } from './shared/node-response.ts'
+
+/** What the options find in `req.context`. */
+export interface RequestContext {
+  /** The native response: set headers and cookies on it, the handler keeps them. */
+  res: ServerResponse
+}
+
+/** Options of the handler for Node's HTTP/1 server. */
+export interface HandlerOptions<Context extends OperationContext = undefined>
+  extends CoreOptions<IncomingMessage, RequestContext, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for Node's own HTTP/1 server.
+ *
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import { createHandler } from '@portcullis/graphql-over-http/use/http'
+ *
+ * const handler = createHandler({ schema })
+ *
+ * createServer((req, res) => {
+ *   if (req.url?.startsWith('/graphql')) handler(req, res)
+ *   else res.writeHead(404).end()
+ * }).listen(4000)
+ * ```
+ */
+export function createHandler<Context extends OperationContext = undefined>(
+  options: HandlerOptions<Context>,
+): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const vary = options.vary === true
+  return async (req, res) => {
+    try {
+      writeNodeResponse(res, await handle(toRequest(req, res, limitBytes)), vary)
+    } catch (error) {
+      writeNodeFailure(res, error)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. When the request breaks the protocol, the
+ * answer is written to `res` and the promise resolves to null; malformed parameters throw.
+ */
+export async function parseRequestParams(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: AdapterOptions = {},
+): Promise<RequestParams | null> {
+  const limitBytes = parseBodyLimit(options)
+  return answerOrParams(toRequest(req, res, limitBytes), (response) => {
+    writeNodeResponse(res, response, options.vary === true)
+    return null
+  })
+}
+
+function toRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limitBytes: number,
+): Request<IncomingMessage, RequestContext> {
+  const { url, method } = req
+  if (!url) throw new Error('Missing request URL')
+  if (!method) throw new Error('Missing request method')
+  return {
+    url,
+    method,
+    headers: req.headers,
+    body: () => readNodeBody(req, limitBytes),
+    raw: req,
+    context: { res },
+  }
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http'
+import type {
+  DefaultContext,
+  DefaultState,
+  Response as KoaResponse,
+  Middleware,
+  ParameterizedContext,
+} from 'koa'
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestParams, Response } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { internalError, reportFailure } from './shared/failure.ts'
+import { parsedOrStreamed } from './shared/parsed-body.ts'
+import { isWithoutLength, toHeaders, varyByAccept } from './shared/response-headers.ts'
+
+/** What the options find in `req.context`. */
+export interface RequestContext {
+  /** The response of Koa: set headers and cookies on it, the handler keeps them. */
+  res: KoaResponse
+}
+
+/** Options of the handler for Koa. */
+export interface HandlerOptions<Context extends OperationContext = undefined>
+  extends CoreOptions<IncomingMessage, RequestContext, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for Koa 2 and 3.
+ *
+ * ```ts
+ * import Koa from 'koa'
+ * import mount from 'koa-mount'
+ * import { createHandler } from '@portcullis/graphql-over-http/use/koa'
+ *
+ * const app = new Koa()
+ * app.use(mount('/graphql', createHandler({ schema })))
+ * app.listen(4000)
+ * ```
+ *
+ * Best mounted before any body parser. Behind one the handler takes `ctx.request.body`.
+ */
+export function createHandler<
+  Context extends OperationContext = undefined,
+  State = DefaultState,
+  KoaContext = DefaultContext,
+>(options: HandlerOptions<Context>): Middleware<State, KoaContext> {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const vary = options.vary === true
+  return async (ctx) => {
+    try {
+      respond(ctx.response, await handle(toRequest(ctx, limitBytes)), vary)
+    } catch (error) {
+      reportFailure(error)
+      respond(ctx.response, internalError, false)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. When the request breaks the protocol, the
+ * answer is set on `ctx` and the promise resolves to null; malformed parameters throw.
+ */
+export async function parseRequestParams(
+  ctx: ParameterizedContext,
+  options: AdapterOptions = {},
+): Promise<RequestParams | null> {
+  const limitBytes = parseBodyLimit(options)
+  return answerOrParams(toRequest(ctx, limitBytes), (response) => {
+    respond(ctx.response, response, options.vary === true)
+    return null
+  })
+}
+
+function toRequest(
+  ctx: Pick<ParameterizedContext, 'req' | 'request' | 'response'>,
+  limitBytes: number,
+): Request<IncomingMessage, RequestContext> {
+  const { req, request, response } = ctx
+  const parsed = 'body' in request ? request.body : undefined
+  return {
+    url: request.url,
+    method: request.method,
+    headers: request.headers,
+    body: parsedOrStreamed(parsed, req, limitBytes),
+    raw: req,
+    context: { res: response },
+  }
+}
+
+/** Koa derives status and type from the body, so the body comes first and the rest corrects it. */
+function respond(res: KoaResponse, [body, init]: Response, vary: boolean): void {
+  // With a JSON type Koa would send the text "null".
+  if (body === null) res.remove('content-type')
+  const hadType = res.get('content-type') !== ''
+  res.body = body
+  if (!hadType) res.remove('content-type')
+  res.status = init.status
+  if (body === null && !isWithoutLength(init.status)) res.length = 0
+  // HTTP/2 has no status text; Node prints a warning when given one.
+  if (init.statusText && res.req.httpVersionMajor < 2) res.message = init.statusText
+  res.set(toHeaders(init))
+  if (vary) res.set('vary', varyByAccept(res.get('vary')))
+}

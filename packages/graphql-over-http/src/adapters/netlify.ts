@@ -1,0 +1,112 @@
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestParams, Response } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { internalError, reportFailure } from './shared/failure.ts'
+import { fromParser } from './shared/parsed-body.ts'
+import { toHeaders, varyByAccept } from './shared/response-headers.ts'
+
+/** What the adapter reads of the event. The platform's own type fits. */
+export interface HandlerEvent {
+  readonly httpMethod: string
+  readonly rawUrl: string
+  readonly headers: { readonly [name: string]: string | undefined }
+  readonly body: string | null
+  readonly isBase64Encoded: boolean
+}
+
+/** What the options find in `req.context`: the platform's function context. */
+export interface HandlerContext {
+  readonly functionName: string
+  readonly awsRequestId: string
+  readonly clientContext?: { readonly [key: string]: unknown } | undefined
+  getRemainingTimeInMillis(): number
+}
+
+export type RequestContext = HandlerContext
+
+export interface HandlerResponse {
+  statusCode: number
+  headers?: { [name: string]: string }
+  body?: string
+}
+
+/** Options of the handler for Netlify functions. */
+export interface HandlerOptions<
+  Context extends OperationContext = undefined,
+  Event extends HandlerEvent = HandlerEvent,
+> extends CoreOptions<Event, HandlerContext, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for Netlify functions that take an event. Functions of the newer
+ * shape, from `Request` to `Response`, use the fetch adapter.
+ *
+ * ```ts
+ * import { createHandler } from '@portcullis/graphql-over-http/use/netlify'
+ *
+ * export const handler = createHandler({ schema })
+ * ```
+ */
+export function createHandler<
+  Context extends OperationContext = undefined,
+  Event extends HandlerEvent = HandlerEvent,
+>(
+  options: HandlerOptions<Context, Event>,
+): (event: Event, context: HandlerContext) => Promise<HandlerResponse> {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const vary = options.vary === true
+  return async (event, context) => {
+    try {
+      return toResponse(await handle(toRequest(event, context, limitBytes)), vary)
+    } catch (error) {
+      reportFailure(error)
+      return toResponse(internalError, false)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. Resolves to the function's response
+ * instead when the request breaks the protocol; malformed parameters throw.
+ */
+export async function parseRequestParams(
+  event: HandlerEvent,
+  context: HandlerContext,
+  options: AdapterOptions = {},
+): Promise<RequestParams | HandlerResponse> {
+  return answerOrParams(toRequest(event, context, parseBodyLimit(options)), (response) =>
+    toResponse(response, options.vary === true),
+  )
+}
+
+function toRequest<Event extends HandlerEvent>(
+  event: Event,
+  context: HandlerContext,
+  limitBytes: number,
+): Request<Event, HandlerContext> {
+  const { body } = event
+  return {
+    url: event.rawUrl,
+    method: event.httpMethod,
+    headers: event.headers,
+    body: fromParser(
+      body && event.isBase64Encoded ? Buffer.from(body, 'base64') : body,
+      undefined,
+      limitBytes,
+    ),
+    raw: event,
+    context,
+  }
+}
+
+function toResponse([body, init]: Response, vary: boolean): HandlerResponse {
+  const headers = toHeaders(init)
+  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  const response: HandlerResponse = { statusCode: init.status, headers }
+  // The platform takes no null.
+  if (body !== null) response.body = body
+  return response
+}

@@ -1,0 +1,25 @@
+import { parseRequestParams } from '../../params.ts'
+import {
+  BodyError,
+  isResponse,
+  type Request,
+  type RequestParams,
+  type Response,
+} from '../../request.ts'
+
+/**
+ * The parameters of a request, or what `answer` makes of the response that a breach of the protocol
+ * asks for. Malformed parameters throw.
+ */
+export async function answerOrParams<Raw, Context, Answered>(
+  req: Request<Raw, Context>,
+  answer: (response: Response) => Answered,
+): Promise<RequestParams | Answered> {
+  try {
+    const parsed = await parseRequestParams(req)
+    return isResponse(parsed) ? answer(parsed) : parsed
+  } catch (error) {
+    if (error instanceof BodyError) return answer(error.response)
+    throw error
+  }
+}

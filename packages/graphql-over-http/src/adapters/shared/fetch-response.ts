@@ -1,0 +1,29 @@
+import type { Response } from '../../request.ts'
+import { toHeaders, varyByAccept } from './response-headers.ts'
+
+export interface FetchInit {
+  readonly body: string | null
+  readonly status: number
+  readonly statusText: string
+  readonly headers: { readonly [name: string]: string }
+}
+
+/** The answer as the constructor of a fetch response wants it. */
+export function toFetchInit([body, init]: Response, vary: boolean): FetchInit {
+  const headers = toHeaders(init)
+  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  const isEmpty = isWithoutBody(init.status)
+  // Some would send an empty body in chunks.
+  if (body === null && !isEmpty) headers['content-length'] = '0'
+  return {
+    body: isEmpty ? null : body,
+    status: init.status,
+    statusText: init.statusText ?? '',
+    headers,
+  }
+}
+
+/** The "null body statuses" of the fetch standard: a body with these is an exception. */
+function isWithoutBody(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
+}

@@ -1,0 +1,101 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { constants, type Http2ServerRequest } from 'node:http2'
+import { bodyAlreadyRead, bodyTooLarge, isDeclaredTooLarge } from './body-errors.ts'
+
+/**
+ * How much of a refused body is still received, and thrown away. Closing the connection at once would
+ * reset it, and a client that is still sending would see the reset instead of the answer.
+ */
+const discardLimitBytes = 16 * 1024 * 1024
+
+/**
+ * Reads a request body of Node's HTTP/1 or HTTP/2 server as text. Settles in every case: also when
+ * the client goes away in the middle.
+ */
+export function readNodeBody(
+  stream: IncomingMessage | Http2ServerRequest,
+  limitBytes: number,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (isDeclaredTooLarge(stream.headers['content-length'], limitBytes)) {
+      discard(stream)
+      reject(bodyTooLarge(limitBytes))
+      return
+    }
+    if (stream.readableDidRead) {
+      reject(
+        bodyAlreadyRead(
+          'mount the GraphQL handler before the body parser, or use a body parser that leaves its ' +
+            'result in "request.body" together with the adapter of that framework',
+        ),
+      )
+      return
+    }
+    if (stream.readableEnded) {
+      resolve('')
+      return
+    }
+    if (stream.destroyed) {
+      reject(clientGone())
+      return
+    }
+
+    let only: Buffer | undefined
+    let several: Buffer[] | undefined
+    let size = 0
+
+    const onData = (data: Buffer | string) => {
+      const chunk = typeof data === 'string' ? Buffer.from(data) : data
+      size += chunk.length
+      if (size > limitBytes) {
+        only = several = undefined
+        stream.off('data', onData)
+        discard(stream)
+        reject(bodyTooLarge(limitBytes))
+      } else if (several !== undefined) several.push(chunk)
+      else if (only !== undefined) several = [only, chunk]
+      else only = chunk
+    }
+    const onEnd = () => {
+      try {
+        // Decoded in one piece: a character may lie across two chunks.
+        const bytes = several === undefined ? only : Buffer.concat(several, size)
+        resolve(bytes === undefined ? '' : decodeUtf8(bytes))
+      } catch (error) {
+        reject(error)
+      }
+    }
+
+    // The listeners stay: the request ends with its body, and a promise settles only once.
+    stream.on('data', onData)
+    stream.on('end', onEnd)
+    stream.on('error', reject)
+    stream.on('close', () => reject(clientGone()))
+  })
+}
+
+/** Throws on bytes that are not UTF-8, where a lenient decoder would silently change the text. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new Error('The request body is not valid UTF-8')
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+}
+
+function clientGone(): Error {
+  return new Error('The client went away before the request body was complete')
+}
+
+function discard(stream: IncomingMessage | Http2ServerRequest): void {
+  let left = discardLimitBytes
+  stream.on('data', (data: Buffer | string) => {
+    left -= data.length
+    if (left < 0) cut(stream)
+  })
+  stream.on('error', () => {})
+}
+
+function cut(request: IncomingMessage | Http2ServerRequest): void {
+  // RFC 9113, section 8.1: the code that asks the client to stop an upload nobody reads.
+  if ('stream' in request) request.stream.close(constants.NGHTTP2_NO_ERROR)
+  else request.destroy()
+}

@@ -1,0 +1,42 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
+import type { Response } from '../../request.ts'
+import { internalError, reportFailure } from './failure.ts'
+import { isWithoutLength, toHeaders, varyByAccept } from './response-headers.ts'
+
+type NodeResponse = ServerResponse | Http2ServerResponse
+
+/**
+ * Writes the answer, in one piece. Headers that were set on the native response before stay, since
+ * `writeHead` merges. Costs nothing when the client is gone or other code has answered already.
+ */
+export function writeNodeResponse(res: NodeResponse, [body, init]: Response, vary: boolean): void {
+  if (res.headersSent || isGone(res)) return
+  const headers: OutgoingHttpHeaders = toHeaders(init)
+  if (vary) headers['vary'] = varyByAccept(String(headers['vary'] ?? res.getHeader('vary') ?? ''))
+  // Without it Node sends chunks.
+  if (!isWithoutLength(init.status)) {
+    headers['content-length'] = body === null ? 0 : Buffer.byteLength(body)
+  }
+  if ('stream' in res) {
+    // HTTP/2 has no status text; Node prints a warning when given one.
+    res.writeHead(init.status, headers)
+  } else if (init.statusText) {
+    res.writeHead(init.status, init.statusText, headers)
+  } else {
+    res.writeHead(init.status, headers)
+  }
+  if (body === null) res.end()
+  else res.end(body)
+}
+
+/** For an exception in one of the user's options, which must not reach the host. */
+export function writeNodeFailure(res: NodeResponse, error: unknown): void {
+  reportFailure(error)
+  writeNodeResponse(res, internalError, false)
+}
+
+function isGone(res: NodeResponse): boolean {
+  // The stream of an HTTP/2 response disappears with the connection.
+  return 'stream' in res ? (res.stream?.destroyed ?? true) : res.destroyed
+}

@@ -1,0 +1,41 @@
+import type { ResponseInit } from '../../request.ts'
+
+const token = /^[\w!#$%&'*+.^`|~-]+$/
+const forbiddenInText = /[^\t\x20-\x7e\x80-\xff]/
+
+/**
+ * The headers of an answer, ready to be written: names in lower case, nothing undefined. The content
+ * length is left out, since only the host knows how it sends the body.
+ *
+ * Throws on text that would end a header early or start another one. Some hosts write what they are
+ * given, some check when it is too late for another answer. RFC 9110, section 5.
+ */
+export function toHeaders(init: ResponseInit): { [name: string]: string } {
+  const headers: { [name: string]: string } = {}
+  for (const key in init.headers) {
+    const value = init.headers[key]
+    const name = key.toLowerCase()
+    if (value === undefined || name === 'content-length') continue
+    if (!token.test(name) || forbiddenInText.test(value)) {
+      throw new TypeError(
+        `Invalid response header ${JSON.stringify(name)}: ${JSON.stringify(value)}`,
+      )
+    }
+    headers[name] = value
+  }
+  if (init.statusText && forbiddenInText.test(init.statusText)) {
+    throw new TypeError(`Invalid status text: ${JSON.stringify(init.statusText)}`)
+  }
+  return headers
+}
+
+/** The value of `Vary` that keeps what is there and names `Accept`. */
+export function varyByAccept(present: string | undefined): string {
+  if (!present) return 'Accept'
+  return /(?:^|,)\s*(?:accept|\*)\s*(?:,|$)/i.test(present) ? present : `${present}, Accept`
+}
+
+/** RFC 9110, section 8.6: these statuses come without a length, even without that of nothing. */
+export function isWithoutLength(status: number): boolean {
+  return status < 200 || status === 204 || status === 304
+}

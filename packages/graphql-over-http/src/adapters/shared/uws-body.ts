@@ -1,0 +1,70 @@
+import { bodyTooLarge, isDeclaredTooLarge } from './body-errors.ts'
+import { decodeUtf8 } from './node-body.ts'
+
+/** The part of uWebSockets' response that delivers the request body. */
+export interface BodySource {
+  onData(callback: (chunk: ArrayBuffer, isLast: boolean) => void): unknown
+}
+
+export interface UwsBody {
+  /** Can be called at any later time, or never. */
+  readonly read: () => Promise<string>
+  /** To be called when the client goes away. */
+  readonly abort: () => void
+}
+
+/**
+ * Collects a request body from uWebSockets, which hands it out from now on or not at all. There is no
+ * promise before somebody asks: one that nobody looks at must not reject.
+ */
+export function openUwsBody(
+  source: BodySource,
+  limitBytes: number,
+  contentLength: string | undefined,
+): UwsBody {
+  let chunks: Uint8Array[] = []
+  let size = 0
+  let outcome: { readonly text: string } | { readonly error: unknown } | undefined
+  let waiting: (() => void) | undefined
+
+  const settle = (final: NonNullable<typeof outcome>) => {
+    if (outcome !== undefined) return
+    outcome = final
+    chunks = []
+    waiting?.()
+  }
+  const finish = (bytes: Uint8Array) => {
+    try {
+      settle({ text: decodeUtf8(bytes) })
+    } catch (error) {
+      settle({ error })
+    }
+  }
+
+  if (isDeclaredTooLarge(contentLength, limitBytes)) settle({ error: bodyTooLarge(limitBytes) })
+  source.onData((data, isLast) => {
+    if (outcome !== undefined) return
+    size += data.byteLength
+    if (size > limitBytes) settle({ error: bodyTooLarge(limitBytes) })
+    else if (isLast && chunks.length === 0) finish(new Uint8Array(data))
+    else {
+      // The memory behind a chunk is used again for the next one.
+      chunks.push(new Uint8Array(data.slice(0)))
+      // Decoded in one piece: a character may lie across two chunks.
+      if (isLast) finish(Buffer.concat(chunks, size))
+    }
+  })
+
+  return {
+    read: () =>
+      new Promise((resolve, reject) => {
+        waiting = () => {
+          if (outcome === undefined) return
+          if ('text' in outcome) resolve(outcome.text)
+          else reject(outcome.error)
+        }
+        waiting()
+      }),
+    abort: () => settle({ error: new Error('The client went away before the body was complete') }),
+  }
+}

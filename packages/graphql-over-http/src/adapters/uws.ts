@@ -1,0 +1,169 @@
+import { STATUS_CODES } from 'node:http'
+import { createHandler as createCoreHandler } from '../handler.ts'
+import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
+import type { Request, RequestParams, Response } from '../request.ts'
+import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { answerOrParams } from './shared/answer-or-params.ts'
+import { internalError, reportFailure } from './shared/failure.ts'
+import { isWithoutLength, toHeaders, varyByAccept } from './shared/response-headers.ts'
+import { openUwsBody } from './shared/uws-body.ts'
+
+/** What the adapter uses of uWebSockets' request. */
+export interface HttpRequest {
+  getMethod(): string
+  getUrl(): string
+  getQuery(): string | undefined
+  forEach(callback: (name: string, value: string) => void): void
+}
+
+/** What the adapter uses of uWebSockets' response. */
+export interface HttpResponse {
+  onAborted(callback: () => void): unknown
+  onData(callback: (chunk: ArrayBuffer, isLast: boolean) => void): unknown
+  cork(callback: () => void): unknown
+  writeStatus(status: string): unknown
+  writeHeader(name: string, value: string): unknown
+  end(body?: string): unknown
+  endWithoutBody(reportedContentLength?: number): unknown
+}
+
+/** What the options find in `req.context`. */
+export interface RequestContext<Res extends HttpResponse = HttpResponse> {
+  /**
+   * The native response. Headers can be written to it once the status is, so writing one in an
+   * option settles the status as 200.
+   */
+  res: Res
+}
+
+/**
+ * Options of the handler for uWebSockets.
+ *
+ * The native request in `req.raw` is valid until the first `await`, as uWebSockets has it; `req.url`,
+ * `req.method` and `req.headers` are copies and stay valid.
+ */
+export interface HandlerOptions<
+  Context extends OperationContext = undefined,
+  Res extends HttpResponse = HttpResponse,
+  Req extends HttpRequest = HttpRequest,
+> extends CoreOptions<Req, RequestContext<Res>, Context>,
+    AdapterOptions {}
+
+/**
+ * Makes a GraphQL-over-HTTP handler for uWebSockets.
+ *
+ * ```ts
+ * import uWS from 'uWebSockets.js'
+ * import { createHandler } from '@portcullis/graphql-over-http/use/uws'
+ *
+ * uWS.App()
+ *   .any('/graphql', createHandler({ schema }))
+ *   .listen(4000, () => {})
+ * ```
+ */
+export function createHandler<
+  Context extends OperationContext = undefined,
+  Res extends HttpResponse = HttpResponse,
+  Req extends HttpRequest = HttpRequest,
+>(options: HandlerOptions<Context, Res, Req>): (res: Res, req: Req) => Promise<void> {
+  const handle = createCoreHandler(options)
+  const limitBytes = parseBodyLimit(options)
+  const vary = options.vary === true
+  return async (res, native) => {
+    const abortion = { current: false }
+    const req = toRequest(res, native, limitBytes, abortion)
+    try {
+      const response = await handle(req)
+      // Any use of an aborted response throws.
+      if (!abortion.current) write(res, req, response, vary)
+    } catch (error) {
+      reportFailure(error)
+      if (!abortion.current) writeFailure(res, req)
+    }
+  }
+}
+
+/**
+ * Reads the parameters of a request without executing it. When the request breaks the protocol, the
+ * answer is written to `res` and the promise resolves to null; malformed parameters throw.
+ *
+ * @param abortion - becomes true when the client goes away: check it before using `res` again.
+ */
+export async function parseRequestParams(
+  native: HttpRequest,
+  res: HttpResponse,
+  abortion: { current: boolean } = { current: false },
+  options: AdapterOptions = {},
+): Promise<RequestParams | null> {
+  const req = toRequest(res, native, parseBodyLimit(options), abortion)
+  return answerOrParams(req, (response) => {
+    if (!abortion.current) write(res, req, response, options.vary === true)
+    return null
+  })
+}
+
+/**
+ * Copies all there is, at once: the native request is gone after the first `await`, and so is a body
+ * that nobody listens for.
+ */
+function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
+  res: Res,
+  native: Req,
+  limitBytes: number,
+  abortion: { current: boolean },
+): Request<Req, RequestContext<Res>> {
+  const method = native.getMethod().toUpperCase()
+  const query = native.getQuery()
+  const headers: { [name: string]: string } = Object.create(null)
+  native.forEach((name, value) => {
+    const present = headers[name]
+    headers[name] =
+      present === undefined ? value : present + (name === 'cookie' ? '; ' : ', ') + value
+  })
+  const body =
+    method === 'GET' || method === 'HEAD'
+      ? undefined
+      : openUwsBody(res, limitBytes, headers['content-length'])
+  res.onAborted(() => {
+    abortion.current = true
+    body?.abort()
+  })
+  return {
+    url: query ? `${native.getUrl()}?${query}` : native.getUrl(),
+    method,
+    headers,
+    body: body === undefined ? null : body.read,
+    raw: native,
+    context: { res },
+  }
+}
+
+function write(
+  res: HttpResponse,
+  req: Request<unknown, unknown>,
+  [body, init]: Response,
+  vary: boolean,
+): void {
+  const { status } = init
+  const headers = toHeaders(init)
+  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  res.cork(() => {
+    res.writeStatus(`${status} ${init.statusText || (STATUS_CODES[status] ?? '')}`)
+    for (const name in headers) {
+      const value = headers[name]
+      if (value !== undefined) res.writeHeader(name, value)
+    }
+    if (isWithoutLength(status)) res.endWithoutBody()
+    else if (body === null) res.endWithoutBody(0)
+    else if (req.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body))
+    else res.end(body)
+  })
+}
+
+function writeFailure(res: HttpResponse, req: Request<unknown, unknown>): void {
+  try {
+    write(res, req, internalError, false)
+  } catch {
+    // An option has ended the response by itself: no more can be written to it.
+  }
+}

@@ -1,0 +1,75 @@
+import { requestWithoutAccept } from './without-accept.ts'
+
+export const JSON_TYPE = 'application/json'
+export const GRAPHQL_TYPE = 'application/graphql-response+json'
+
+/** What one audit sends, without the address. Kept as data, so that reports can show it. */
+export interface AuditRequest {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly accept?: string
+  readonly contentType?: string
+  /** Parameters of the URL. */
+  readonly search?: { readonly [name: string]: string }
+  readonly body?: string
+  /** How it travels, where a plain `fetch` with a text body would add headers of its own. */
+  readonly wire?: 'bytes' | 'without-accept'
+}
+
+/** The part of `fetch` that audits need. */
+export type AuditFetch = (
+  url: string,
+  init: {
+    readonly method: string
+    readonly headers: Record<string, string>
+    readonly body?: string | Uint8Array<ArrayBuffer>
+  },
+) => Response | Promise<Response>
+
+export interface AuditTarget {
+  readonly url: string | Promise<string> | (() => string | Promise<string>)
+  readonly headers: { readonly [name: string]: string }
+  readonly fetchFn: AuditFetch
+}
+
+/** POST of a JSON body; text is sent as it is. */
+export function post(
+  body: unknown,
+  accept?: string,
+  contentType: string = JSON_TYPE,
+): AuditRequest {
+  return {
+    method: 'POST',
+    contentType,
+    ...(accept !== undefined && { accept }),
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  }
+}
+
+export function get(search: { readonly [name: string]: string }, accept?: string): AuditRequest {
+  return { method: 'GET', search, ...(accept !== undefined && { accept }) }
+}
+
+export async function sendRequest(request: AuditRequest, target: AuditTarget): Promise<Response> {
+  const base = typeof target.url === 'function' ? await target.url() : await target.url
+  const url = request.search ? addSearch(base, request.search) : base
+  const init = {
+    method: request.method,
+    headers: {
+      ...target.headers,
+      ...(request.accept !== undefined && { accept: request.accept }),
+      ...(request.contentType !== undefined && { 'content-type': request.contentType }),
+    },
+  }
+  if (request.body === undefined) return target.fetchFn(url, init)
+  // A byte array has no media type of its own, so that fetch adds no content-type header for it.
+  const body = request.wire === 'bytes' ? new TextEncoder().encode(request.body) : request.body
+  return request.wire === 'without-accept'
+    ? requestWithoutAccept(url, { ...init, body: request.body })
+    : target.fetchFn(url, { ...init, body })
+}
+
+/** Works on relative addresses too, which `new URL` does not. */
+function addSearch(url: string, search: { readonly [name: string]: string }): string {
+  const [address = ''] = url.split('#', 1)
+  return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(search)}`
+}

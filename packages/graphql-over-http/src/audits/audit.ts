@@ -1,0 +1,133 @@
+import { type AuditRequest, type AuditTarget, sendRequest } from './audit-request.ts'
+import { discardBody } from './body.ts'
+import { type Expectation, findReason, toAnswer } from './expect.ts'
+
+/** The requirement level of an audit, in the words of RFC 2119. */
+export type AuditRequirement = 'MUST' | 'SHOULD' | 'MAY'
+
+/** Starts with the level of the requirement. */
+export type AuditName = `${AuditRequirement} ${string}`
+
+export interface AuditOk {
+  readonly id: string
+  readonly name: AuditName
+  readonly level: AuditRequirement
+  readonly status: 'ok'
+}
+
+export interface AuditFail {
+  readonly id: string
+  readonly name: AuditName
+  readonly level: AuditRequirement
+  /** `error` when the server must, `warn` when it should or may. */
+  readonly status: 'warn' | 'error'
+  readonly reason: string
+  /** What the audit sent. */
+  readonly request: AuditRequest
+  /** What came back, still readable. */
+  readonly response: Response
+  /** The stream of the response, if it has one. Cancel it if you do not read it. */
+  readonly body?: ReadableStream<Uint8Array<ArrayBuffer>>
+}
+
+export type AuditResult = AuditOk | AuditFail
+
+export interface Audit {
+  /** Four characters that never change their meaning. */
+  readonly id: string
+  readonly name: AuditName
+  readonly level: AuditRequirement
+  /**
+   * Sends one request and judges the answer. Rejects only when there is no answer to judge, such
+   * as after a network failure.
+   */
+  readonly fn: () => Promise<AuditResult>
+}
+
+/** An audit as written in the tables: what is sent, and what is expected of the answer. */
+export interface AuditRow {
+  readonly id: string
+  readonly name: AuditName
+  readonly request: AuditRequest
+  readonly expect: readonly Expectation[]
+  /** The only status profile the row holds for; without it, both. */
+  readonly profile?: 'classic'
+}
+
+export function toAudit(row: AuditRow, target: AuditTarget): Audit {
+  const { id, name } = row
+  const level = toLevel(name)
+  return {
+    id,
+    name,
+    level,
+    fn: async () => {
+      const response = await sendRequest(row.request, target)
+      let reason: string | undefined
+      try {
+        reason = await findReason(toAnswer(response), row.expect)
+      } catch (error) {
+        await discardBody(response.body)
+        throw error
+      }
+      if (reason === undefined) {
+        await discardBody(response.body)
+        return { id, name, level, status: 'ok' }
+      }
+      return {
+        id,
+        name,
+        level,
+        status: level === 'MUST' ? 'error' : 'warn',
+        reason,
+        request: row.request,
+        response,
+        ...(response.body && { body: response.body }),
+      }
+    },
+  }
+}
+
+/** Runs audits, some at a time, and resolves to their results in the same order. */
+export async function runAudits(
+  audits: readonly Audit[],
+  { concurrency, onResult }: RunOptions,
+): Promise<AuditResult[]> {
+  const results = new Map<Audit, AuditResult>()
+  const waiting = audits.values()
+  const failures: unknown[] = []
+  async function work(): Promise<void> {
+    for (const audit of waiting) {
+      try {
+        const result = await audit.fn()
+        results.set(audit, result)
+        onResult?.(result)
+      } catch (error) {
+        failures.push(error)
+      }
+      if (failures.length > 0) return
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  if (failures.length > 0) {
+    await discardBodies([...results.values()])
+    throw failures[0]
+  }
+  return audits.flatMap((audit) => results.get(audit) ?? [])
+}
+
+export interface RunOptions {
+  readonly concurrency: number
+  readonly onResult?: (result: AuditResult) => void
+}
+
+/** Cancels what the failed results still hold open. */
+export async function discardBodies(results: readonly AuditResult[]): Promise<void> {
+  const failed = results.filter((result) => result.status !== 'ok')
+  await Promise.all(failed.map(({ body }) => discardBody(body)))
+}
+
+function toLevel(name: AuditName): AuditRequirement {
+  if (name.startsWith('MUST ')) return 'MUST'
+  return name.startsWith('SHOULD ') ? 'SHOULD' : 'MAY'
+}

@@ -1,0 +1,47 @@
+import type { AuditName, AuditRequirement, AuditResult } from './audit.ts'
+
+export interface AuditCounts {
+  readonly total: number
+  readonly ok: number
+  readonly warn: number
+  readonly error: number
+}
+
+export interface AuditReport extends AuditCounts {
+  readonly levels: { readonly [level in AuditRequirement]: AuditCounts }
+  readonly audits: readonly {
+    readonly id: string
+    readonly name: AuditName
+    readonly level: AuditRequirement
+    readonly status: AuditResult['status']
+    readonly reason?: string
+  }[]
+}
+
+/** Counts, and one plain entry per result: no responses, nothing to close. */
+export function toAuditReport(results: readonly AuditResult[]): AuditReport {
+  const ofLevel = (level: AuditRequirement) => results.filter((result) => result.level === level)
+  return {
+    ...count(results),
+    levels: {
+      MUST: count(ofLevel('MUST')),
+      SHOULD: count(ofLevel('SHOULD')),
+      MAY: count(ofLevel('MAY')),
+    },
+    audits: results.map((result) => {
+      const { id, name, level, status } = result
+      return { id, name, level, status, ...(status !== 'ok' && { reason: result.reason }) }
+    }),
+  }
+}
+
+/** Writes results as JSON text: the counts, and an entry for each audit with its reason. */
+export function renderAuditResultsToJSON(results: readonly AuditResult[]): string {
+  return JSON.stringify(toAuditReport(results), null, 2)
+}
+
+function count(results: readonly AuditResult[]): AuditCounts {
+  const having = (status: AuditResult['status']) =>
+    results.filter((result) => result.status === status).length
+  return { total: results.length, ok: having('ok'), warn: having('warn'), error: having('error') }
+}

@@ -1,0 +1,97 @@
+import type { ProfileName } from '../profiles.ts'
+import { type Audit, type AuditResult, type AuditRow, runAudits, toAudit } from './audit.ts'
+import type { AuditFetch } from './audit-request.ts'
+import { draft2026 } from './draft-2026.ts'
+import { extended } from './extended.ts'
+import { mediaTypes } from './media-types.ts'
+import { methods } from './methods.ts'
+import { parameters } from './parameters.ts'
+import { responses } from './responses.ts'
+import { canOmitAccept } from './without-accept.ts'
+
+export interface ServerAuditOptions {
+  /** Address of the GraphQL endpoint. A function is asked again by every audit. */
+  readonly url: string | Promise<string> | (() => string | Promise<string>)
+  /** Sends the requests. Default: the global `fetch`, taken when an audit runs. */
+  readonly fetchFn?: AuditFetch | undefined
+  /**
+   * Added to every request, for example for authorization. `accept` and `content-type` cannot be
+   * among them: those are what the audits vary.
+   */
+  readonly headers?: { readonly [name: string]: string } | undefined
+  /**
+   * The status codes to hold the server to. `classic`, the default, is what graphql-http and the
+   * drafts of the HTTP spec up to 2025 ask for. `2026` is the draft of August 2026: it leaves out
+   * the 22 audits that this draft contradicts and appends audits for what it asks for.
+   */
+  readonly profile?: ProfileName | undefined
+  /**
+   * Append the audits `X1..`: those of the 61 that cannot test what their names say have a twin
+   * there that does. `X101` needs a request without an `accept` header, which no `fetch` sends, so
+   * it is only part of the list on runtimes with `node:http` and without a `fetchFn`.
+   */
+  readonly extended?: boolean | undefined
+}
+
+const base: readonly AuditRow[] = [...mediaTypes, ...methods, ...parameters, ...responses]
+
+/**
+ * The audits for a GraphQL server: without further options exactly the 61 of graphql-http, with
+ * their ids and names and in their order. Nothing is sent before an audit is run.
+ *
+ * @example
+ * ```ts
+ * for (const audit of serverAudits({ url: 'http://localhost:4000/graphql' })) {
+ *   test(audit.name, async () => {
+ *     const result = await audit.fn()
+ *     if (result.status === 'ok') return
+ *     await result.body?.cancel()
+ *     if (result.status === 'error') throw new Error(result.reason)
+ *     console.warn(result.reason)
+ *   })
+ * }
+ * ```
+ */
+export function serverAudits(options: ServerAuditOptions): Audit[] {
+  checkOptions(options)
+  const { url, fetchFn, headers = {}, profile = 'classic' } = options
+  const target = { url, headers, fetchFn: fetchFn ?? ((address, init) => fetch(address, init)) }
+  const rows = [
+    ...base,
+    ...(options.extended ? extended : []),
+    ...(profile === '2026' ? draft2026 : []),
+  ]
+  return rows
+    .filter((row) => row.profile === undefined || row.profile === profile)
+    .filter(({ request }) => request.wire !== 'without-accept' || (!fetchFn && canOmitAccept()))
+    .map((row) => toAudit(row, target))
+}
+
+/**
+ * Runs all audits at once and resolves to their results in order. Rejects when one of them gets no
+ * answer to judge. Cancel the `body` of each failed result you do not read.
+ */
+export function auditServer(options: ServerAuditOptions): Promise<AuditResult[]> {
+  const audits = serverAudits(options)
+  return runAudits(audits, { concurrency: audits.length })
+}
+
+function checkOptions(options: ServerAuditOptions): void {
+  const { url, fetchFn, headers, profile } = options ?? {}
+  if (!url) {
+    throw new TypeError("The option `url` is missing: give the endpoint's address, as in { url }")
+  }
+  if (fetchFn !== undefined && typeof fetchFn !== 'function') {
+    throw new TypeError('The option `fetchFn` must be a function like fetch')
+  }
+  if (profile !== undefined && profile !== 'classic' && profile !== '2026') {
+    throw new TypeError("The option `profile` must be 'classic' or '2026'")
+  }
+  for (const name of Object.keys(headers ?? {})) {
+    if (/^(accept|content-type)$/i.test(name)) {
+      throw new TypeError(
+        `The option \`headers\` cannot contain ${name}: the audits set that header themselves`,
+      )
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { parseArgs } from 'node:util'
+import type { ProfileName } from '../profiles.ts'
+import { CommandError } from './command-error.ts'
+
+export const HELP = `Usage: graphql-over-http audit URL [options]
+
+Checks a running server for compliance with the GraphQL-over-HTTP specification.
+
+Options:
+  --header K:V       send this header with every request; may be repeated
+  --profile NAME     status codes to expect: classic (default) or 2026
+  --extended         add stricter twins of the audits that test too little
+  --json             print the results as JSON, and nothing else, on standard output
+  --html FILE        write a report page to FILE
+  --fail-on LEVEL    exit with 1 on: error (default) or warn
+  --timeout SECONDS  how long to wait for each answer (default 30)
+  --help             show this text
+  --version          show the version
+
+Exit codes: 0 fine, 1 audits failed, 2 the audit could not be run.
+
+Example:
+  graphql-over-http audit http://localhost:4000/graphql --header 'Authorization: Bearer TOKEN'
+`
+
+export interface AuditArguments {
+  readonly command: 'audit'
+  readonly url: string
+  readonly headers: { readonly [name: string]: string }
+  readonly profile: ProfileName
+  readonly extended: boolean
+  readonly json: boolean
+  readonly html?: string
+  readonly failOn: 'error' | 'warn'
+  readonly timeoutMs: number
+}
+
+export type Arguments = AuditArguments | { readonly command: 'help' | 'version' }
+
+const options = {
+  header: { type: 'string', multiple: true },
+  profile: { type: 'string', default: 'classic' },
+  extended: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  html: { type: 'string' },
+  'fail-on': { type: 'string', default: 'error' },
+  timeout: { type: 'string', default: '30' },
+  help: { type: 'boolean', short: 'h', default: false },
+  version: { type: 'boolean', default: false },
+} as const
+
+export function parseArguments(argv: readonly string[]): Arguments {
+  const { values, positionals } = readArguments(argv)
+  if (values.help) return { command: 'help' }
+  if (values.version) return { command: 'version' }
+  const [command, url, ...rest] = positionals
+  if (command === undefined) throw usage('Say what to do: audit URL')
+  if (command !== 'audit') throw usage(`There is no command ${command}; there is: audit URL`)
+  if (url === undefined) throw usage('Say which server to audit: audit URL')
+  if (rest.length > 0) throw usage(`Only one URL can be audited at a time, so not also ${rest[0]}`)
+  return {
+    command,
+    url: parseUrl(url),
+    headers: parseHeaders(values.header ?? []),
+    profile: parseChoice('--profile', values.profile, ['classic', '2026']),
+    extended: values.extended,
+    json: values.json,
+    ...(values.html !== undefined && { html: values.html }),
+    failOn: parseChoice('--fail-on', values['fail-on'], ['error', 'warn']),
+    timeoutMs: parseSeconds(values.timeout),
+  }
+}
+
+function usage(message: string): CommandError {
+  return new CommandError(`${message}. Use --help to see how.`)
+}
+
+function readArguments(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true })
+  } catch (error) {
+    throw toUsageError(error)
+  }
+}
+
+function toUsageError(error: unknown): unknown {
+  if (!(error instanceof TypeError && 'code' in error)) return error
+  const flag = /'[^']*?(--?[\w-]+)/.exec(error.message)?.[1] ?? 'of that name'
+  switch (error.code) {
+    case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':
+      return usage(`There is no option ${flag}`)
+    case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
+      return usage(
+        error.message.includes('does not take an argument')
+          ? `The option ${flag} takes no value`
+          : `The option ${flag} needs a value`,
+      )
+    default:
+      return error
+  }
+}
+
+function parseUrl(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw usage(`${text} is not a web address: start it with http:// or https://`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw usage("Leave the credentials out of the URL and pass --header 'Authorization: Basic …'")
+  }
+  url.hash = ''
+  return url.href
+}
+
+function parseHeaders(lines: readonly string[]): { readonly [name: string]: string } {
+  const headers = new Headers()
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    if (colon < 1) throw usage('A header is written as a name, a colon and a value: --header K:V')
+    const name = line.slice(0, colon).trim()
+    if (/^(accept|content-type)$/i.test(name)) {
+      throw usage(`The audits set the header ${name} themselves, so --header cannot`)
+    }
+    try {
+      headers.append(name, line.slice(colon + 1).trim())
+    } catch {
+      // The value may be a secret, so only the name is repeated.
+      throw usage(`The header ${JSON.stringify(name)} has characters that HTTP does not allow`)
+    }
+  }
+  return Object.fromEntries(headers)
+}
+
+function parseChoice<const Choice extends string>(
+  flag: string,
+  value: string,
+  choices: readonly Choice[],
+): Choice {
+  const choice = choices.find((candidate) => candidate === value)
+  if (choice === undefined) throw usage(`The option ${flag} is one of: ${choices.join(', ')}`)
+  return choice
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text)
+  if (!(seconds > 0 && seconds <= 3600)) {
+    throw usage('The option --timeout is a number of seconds, up to 3600')
+  }
+  return seconds * 1000
+}

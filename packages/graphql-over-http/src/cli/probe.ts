@@ -1,0 +1,73 @@
+import { discardBody, readBodyCopy } from '../audits/body.ts'
+import { CommandError } from './command-error.ts'
+import { describeFailure } from './failure.ts'
+
+export interface ProbeOptions {
+  readonly headers: { readonly [name: string]: string }
+  readonly timeoutMs: number
+}
+
+/**
+ * Sends the plainest of queries and throws a CommandError unless a GraphQL server answers, so that
+ * a wrong address is one sentence instead of dozens of failed audits.
+ */
+export async function probe(url: string, { headers, timeoutMs }: ProbeOptions): Promise<void> {
+  let response: Response
+  let body: Uint8Array | undefined
+  try {
+    response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json, application/json;q=0.9',
+      },
+      body: JSON.stringify({ query: '{ __typename }' }),
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    body = await readBodyCopy(response)
+  } catch (error) {
+    throw new CommandError(describeFailure(error, url, timeoutMs), { cause: error })
+  }
+  await discardBody(response.body)
+  const complaint = describeAnswer(response, body)
+  if (complaint !== undefined) throw new CommandError(`${url} ${complaint}`)
+}
+
+/** What is wrong with an answer, as the rest of a sentence that starts with the address. */
+function describeAnswer(response: Response, body: Uint8Array | undefined): string | undefined {
+  const { status } = response
+  const answered = `answered ${toPrintable(`${status} ${response.statusText}`)}`
+  const type = toPrintable(response.headers.get('content-type') ?? '')
+  if (status === 401 || status === 403) {
+    return `${answered}: pass credentials, for example --header 'Authorization: Bearer TOKEN'.`
+  }
+  if (status === 404) {
+    return `${answered}: is the path right? Many servers have GraphQL at /graphql.`
+  }
+  if (status >= 300 && status < 400) {
+    const location = toPrintable(response.headers.get('location') ?? 'another address')
+    return `redirects to ${location}: audit that address instead.`
+  }
+  if (isGraphql(body)) return undefined
+  if (type.includes('text/html')) {
+    return `${answered} with an HTML page instead of GraphQL: is the path right?`
+  }
+  if (status >= 500) return `${answered} without a GraphQL body: is the server healthy?`
+  return `${answered} with ${type === '' ? 'no content type' : type} and no GraphQL body: is this the address of a GraphQL server?`
+}
+
+function isGraphql(body: Uint8Array | undefined): boolean {
+  try {
+    const result: unknown = JSON.parse(new TextDecoder().decode(body))
+    return typeof result === 'object' && result !== null && ('data' in result || 'errors' in result)
+  } catch {
+    return false
+  }
+}
+
+/** A server must not get to send control sequences to a terminal. */
+function toPrintable(text: string): string {
+  return text.replace(/\p{C}/gu, '').trim()
+}

@@ -1,0 +1,342 @@
+import type { ExecutionResult } from 'graphql'
+import { NetworkError, type ResponseLike } from './network-error.ts'
+import type { RequestParams, Sink } from './request.ts'
+
+export { NetworkError, type ResponseLike } from './network-error.ts'
+export type { RequestParams, Sink } from './request.ts'
+
+/** What `fetchFn` is given besides the address. */
+export interface FetchInit {
+  readonly method: 'POST'
+  readonly headers: Record<string, string>
+  readonly body: string
+  readonly signal: AbortSignal
+  readonly credentials?: 'omit' | 'same-origin' | 'include'
+  readonly referrer?: string
+  readonly referrerPolicy?:
+    | 'no-referrer'
+    | 'no-referrer-when-downgrade'
+    | 'same-origin'
+    | 'origin'
+    | 'strict-origin'
+    | 'origin-when-cross-origin'
+    | 'strict-origin-when-cross-origin'
+    | 'unsafe-url'
+}
+
+/** What the client needs of a response: less than any known fetch has to offer. */
+export interface FetchResponse extends ResponseLike {
+  readonly headers: { get(name: string): string | null }
+  /** Null when there is none. Absent where fetch has no streams, such as React Native. */
+  readonly body?: unknown
+  json(): Promise<unknown>
+}
+
+export type FetchFn = (url: string, init: FetchInit) => Promise<FetchResponse>
+
+/** Header names to values. A header whose value is undefined is left out. */
+export type ClientHeaders =
+  | { readonly [name: string]: string | undefined }
+  | Iterable<readonly [name: string, value: string]>
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is welcome.
+type MaybeHeaders = ClientHeaders | null | undefined | void
+
+export interface ClientOptions {
+  /** Address of the server. A function is asked again for each attempt. */
+  readonly url: string | ((request: RequestParams) => string | Promise<string>)
+  readonly credentials?: FetchInit['credentials'] | undefined
+  readonly referrer?: string | undefined
+  readonly referrerPolicy?: FetchInit['referrerPolicy'] | undefined
+  /** Sent with each request. A function is asked again for each attempt, and may return nothing. */
+  readonly headers?: ClientHeaders | (() => MaybeHeaders | Promise<MaybeHeaders>) | undefined
+  /**
+   * Decides whether a request that failed is sent again; without it none is. `retries` is 0 after
+   * the first failure. The place to wait before the next attempt. An error thrown here is reported
+   * instead of `err`.
+   */
+  readonly shouldRetry?:
+    | ((err: NetworkError<FetchResponse>, retries: number) => boolean | Promise<boolean>)
+    | undefined
+  /** Default: the global `fetch` at the time the client is created. */
+  readonly fetchFn?: FetchFn | undefined
+  /** Default: the global `AbortController`. */
+  readonly abortControllerImpl?: (new () => { signal: object; abort(): void }) | undefined
+  /**
+   * Deliver an `application/graphql-response+json` body through `next` whatever its status, as the
+   * HTTP spec advises (R50). By default any status outside 2xx is a NetworkError.
+   */
+  readonly acceptGraphQLErrors?: boolean | undefined
+}
+
+export interface Client {
+  /**
+   * Sends a request. The sink gets `next` and then `complete`, or else `error`, never before this
+   * call returns. The function returned aborts the request; the sink then gets `complete` only.
+   */
+  subscribe<Data = Record<string, unknown>, Extensions = Record<string, unknown>>(
+    request: RequestParams,
+    sink: Sink<ExecutionResult<Data, Extensions>>,
+  ): () => void
+  /** Sends a request. The iterator yields its one result; `return()` aborts it. */
+  iterate<Data = Record<string, unknown>, Extensions = Record<string, unknown>>(
+    request: RequestParams,
+  ): AsyncIterableIterator<ExecutionResult<Data, Extensions>>
+  /** Sends a request and resolves to its result. Aborting the signal rejects with its reason. */
+  execute<Data = Record<string, unknown>, Extensions = Record<string, unknown>>(
+    request: RequestParams,
+    options?: { readonly signal?: AbortSignal | null | undefined },
+  ): Promise<ExecutionResult<Data, Extensions>>
+  /** Aborts all that is in flight and refuses new requests. */
+  dispose(): void
+}
+
+/**
+ * Creates a client for a GraphQL server.
+ *
+ * @example
+ * const client = createClient({ url: 'http://localhost:4000/graphql' })
+ * const { data } = await client.execute({ query: '{ hello }' })
+ */
+export function createClient(options: ClientOptions): Client {
+  const {
+    url,
+    credentials,
+    referrer,
+    referrerPolicy,
+    headers,
+    shouldRetry,
+    fetchFn = globalThis.fetch,
+    abortControllerImpl: Abort = globalThis.AbortController,
+    acceptGraphQLErrors,
+  } = options ?? {}
+  if (typeof url !== 'function') checkUrl(url)
+  if (typeof headers !== 'function') toHeaders(headers)
+  check(!shouldRetry || typeof shouldRetry === 'function', '`shouldRetry` must be a function')
+  check(
+    typeof fetchFn === 'function',
+    '`fetchFn` must be a function where there is no global fetch',
+  )
+  check(
+    typeof Abort === 'function',
+    '`abortControllerImpl` must be a class where there is no global AbortController',
+  )
+
+  let isDisposed = false
+  // The cancel functions of open requests. Being in here is what makes a request open, so nothing
+  // about a settled one is kept.
+  const inFlight = new Set<() => void>()
+
+  const attempt = async (
+    address: string,
+    init: FetchInit,
+  ): Promise<FetchResponse | NetworkError<FetchResponse>> => {
+    try {
+      const response = await fetchFn(address, init)
+      return response.ok ||
+        (acceptGraphQLErrors && /\/graphql-response\+json/i.test(contentTypeOf(response)))
+        ? response
+        : new NetworkError(response)
+    } catch (error) {
+      return new NetworkError<FetchResponse>(error instanceof Error ? error : String(error))
+    }
+  }
+
+  /** Resolves to the server's result, or to nothing once the request is no longer open. */
+  const send = async (
+    request: RequestParams,
+    signal: AbortSignal,
+    isOpen: () => boolean,
+  ): Promise<unknown> => {
+    // Only these four: a client must not add properties of its own (R34).
+    const { query, operationName, variables, extensions } = request
+    const body = JSON.stringify({ query, operationName, variables, extensions })
+
+    for (let retries = 0; ; retries++) {
+      const address = checkUrl(typeof url === 'function' ? await url(request) : url)
+      if (!isOpen()) return
+      const sentHeaders = toHeaders(typeof headers === 'function' ? await headers() : headers)
+      if (!isOpen()) return
+      const answer = await attempt(address, {
+        method: 'POST',
+        headers: sentHeaders,
+        body,
+        signal,
+        // Some worker runtimes refuse these keys, whatever their value.
+        ...(credentials && { credentials }),
+        ...(referrer != null && { referrer }),
+        ...(referrerPolicy && { referrerPolicy }),
+      })
+      const hasFailed = answer instanceof NetworkError
+      if (isOpen()) {
+        if (!hasFailed) return readResult(answer)
+        const isRetried = await shouldRetry?.(answer, retries)
+        if (isOpen() && !isRetried) throw answer
+      }
+      void discard(hasFailed ? answer.response : answer)
+      if (!isOpen()) return
+    }
+  }
+
+  const subscribe = (request: RequestParams, sink: Sink): (() => void) => {
+    if (isDisposed) throw new Error('Client has been disposed')
+    check(typeof request?.query === 'string', 'the request must have a string as `query`')
+    check(
+      typeof sink?.next === 'function' &&
+        typeof sink.error === 'function' &&
+        typeof sink.complete === 'function',
+      'the sink must have the methods `next`, `error` and `complete`',
+    )
+
+    const control = new Abort()
+    const isOpen = (): boolean => inFlight.has(cancel)
+    const cancel = (): void => {
+      if (!inFlight.delete(cancel)) return
+      control.abort()
+      // Not left to the end of the fetch: it may ignore the signal.
+      queueMicrotask(() => close(() => sink.complete()))
+    }
+    inFlight.add(cancel)
+
+    const run = async (): Promise<void> => {
+      let end = (): void => sink.complete()
+      try {
+        // What a custom controller calls a signal is between it and the custom fetch.
+        const result = await send(request, control.signal as AbortSignal, isOpen)
+        if (isOpen()) sink.next(result)
+      } catch (error) {
+        end = () => sink.error(error)
+      }
+      if (inFlight.delete(cancel)) close(end)
+    }
+    void run()
+    return cancel
+  }
+
+  /** A request as a promise: of its result, or of `done` when it was cancelled. */
+  const start = <T>(
+    request: RequestParams,
+  ): { outcome: Promise<IteratorResult<T, undefined>>; cancel: () => void } => {
+    let cancel = (): void => {}
+    const outcome = new Promise<IteratorResult<T, undefined>>((resolve, reject) => {
+      cancel = subscribe(request, {
+        next: (value: T) => resolve({ value, done: false }),
+        error: reject,
+        complete: () => resolve({ value: undefined, done: true }),
+      })
+    })
+    return { outcome, cancel }
+  }
+
+  return {
+    subscribe,
+
+    iterate: <Data, Extensions>(request: RequestParams) => {
+      const { outcome, cancel } = start<ExecutionResult<Data, Extensions>>(request)
+      // The failure of a request whose iterator nobody reads must not end the process.
+      outcome.catch(() => {})
+      let isRead = false
+      return {
+        [Symbol.asyncIterator]() {
+          return this
+        },
+        async next() {
+          if (isRead) return { value: undefined, done: true }
+          isRead = true
+          return outcome
+        },
+        async return(value) {
+          isRead = true
+          cancel()
+          return { value: await value, done: true }
+        },
+      }
+    },
+
+    execute: async <Data, Extensions>(
+      request: RequestParams,
+      { signal }: { readonly signal?: AbortSignal | null | undefined } = {},
+    ) => {
+      const toError = (): unknown =>
+        signal?.reason ?? Object.assign(new Error('Request was aborted'), { name: 'AbortError' })
+      if (signal?.aborted) throw toError()
+      const { outcome, cancel } = start<ExecutionResult<Data, Extensions>>(request)
+      signal?.addEventListener('abort', cancel)
+      try {
+        const { value, done } = await outcome
+        if (done) throw toError()
+        return value
+      } finally {
+        // The signal may outlive a million requests.
+        signal?.removeEventListener('abort', cancel)
+      }
+    },
+
+    dispose: () => {
+      isDisposed = true
+      for (const cancel of inFlight) cancel()
+    },
+  }
+}
+
+function check(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new TypeError(`GraphQL client: ${message}`)
+}
+
+function checkUrl(url: unknown): string {
+  check(url && typeof url === 'string', '`url` must be a string, or a function that returns one')
+  return url
+}
+
+/** Lower-case names, so that a user's `Accept` does not end up beside ours. */
+function toHeaders(given: MaybeHeaders): Record<string, string> {
+  check(
+    given == null || typeof given === 'object',
+    '`headers` must be an object, or a function that returns one',
+  )
+  const headers: Record<string, string> = {}
+  const entries = given && Symbol.iterator in given ? given : Object.entries(given ?? {})
+  for (const [name, value] of entries) {
+    if (value != null) headers[name.toLowerCase()] = value
+  }
+  headers['content-type'] = 'application/json; charset=utf-8'
+  // The wording for a server of unknown age (R17).
+  headers['accept'] = 'application/graphql-response+json, application/json;q=0.9'
+  return headers
+}
+
+function contentTypeOf(response: FetchResponse): string {
+  return response.headers.get('content-type') ?? ''
+}
+
+async function readResult(response: FetchResponse): Promise<unknown> {
+  const type = contentTypeOf(response)
+  let problem = ''
+  if (response.body === null) problem = 'Missing response body'
+  else if (!type) problem = 'Missing response content-type'
+  else if (!/application\/(graphql-response\+)?json/i.test(type))
+    problem = `Unsupported response content-type ${type}`
+  if (!problem) return response.json()
+  void discard(response)
+  throw new Error(problem)
+}
+
+/** Cancels a body that nobody will read, which would keep its connection busy. */
+async function discard(response: FetchResponse | undefined): Promise<void> {
+  // A web stream, or with node-fetch one of Node's.
+  const body = response?.body as { cancel?(): Promise<void>; destroy?(): void } | null | undefined
+  try {
+    await (body?.cancel ? body.cancel() : body?.destroy?.())
+  } catch {
+    // Locked: the user is reading it after all.
+  }
+}
+
+/** Makes the last call to a sink. An error thrown by that call has no one left to go to. */
+function close(lastCall: () => void): void {
+  try {
+    lastCall()
+  } catch (error) {
+    console.error(error)
+  }
+}

@@ -1,0 +1,59 @@
+import { type ExecutionResult, GraphQLError } from 'graphql'
+import { JSON_TYPE, type MediaType } from './negotiate.ts'
+import type { FormatError } from './options.ts'
+import { MalformedRequestError } from './params.ts'
+import { type Outcome, type Profile, STATUS_TEXT } from './profiles.ts'
+import { BodyError, type Response, type ResponseHeaders } from './request.ts'
+
+/** What a response is made of: an execution result, or errors found before execution. */
+type Result = Omit<ExecutionResult, 'errors'> & { readonly errors?: readonly Error[] | undefined }
+
+/** Turns what became of a request into a response. */
+export type Encode = (result: Result, accepted: MediaType, outcome?: Outcome) => Response
+
+export function createEncoder(profile: Profile, formatError?: FormatError): Encode {
+  const toJson = (error: Error): unknown => {
+    const formatted = formatError ? formatError(error) : error
+    // Only the message of a plain Error goes out: its stack and fields are for the log.
+    return formatted instanceof Error && !('toJSON' in formatted)
+      ? { message: formatted.message }
+      : formatted
+  }
+
+  return (result, accepted, outcome = getOutcome(result)) => {
+    const { errors } = result
+    const [statusWhenJson, statusWhenGraphql, type = accepted] = profile[outcome]
+    const status = accepted === JSON_TYPE ? statusWhenJson : statusWhenGraphql
+    const headers: ResponseHeaders = {}
+    if (outcome === 'unsafe') headers.allow = 'POST'
+    if (type) headers['content-type'] = `${type}; charset=utf-8`
+    // The guard against mutations over GET is not the schema's error, hence not formatted.
+    const isFormatted = errors && outcome !== 'unsafe'
+    return [
+      JSON.stringify(isFormatted ? { ...result, errors: errors.map(toJson) } : result),
+      { status, statusText: STATUS_TEXT[status] ?? '', headers },
+    ]
+  }
+}
+
+/** A result without `data` was never executed: its errors are about the request. */
+function getOutcome({ data, errors }: Result): Outcome {
+  if (!errors) return 'success'
+  return data === undefined ? 'invalid' : 'partial'
+}
+
+/** Encodes what was thrown while a request was read; for a GraphQL error the outcome is given. */
+export function encodeFailure(
+  encode: Encode,
+  thrown: unknown,
+  accepted: MediaType,
+  outcome: Outcome,
+): Response {
+  if (thrown instanceof BodyError) return thrown.response
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  // By name too: with two copies of graphql loaded, `instanceof` sees only its own.
+  const isGraphQL = error instanceof GraphQLError || error.name === 'GraphQLError'
+  const isMalformed = error instanceof MalformedRequestError
+  const kind = isGraphQL ? outcome : isMalformed ? 'malformed' : 'unreadable'
+  return encode({ errors: [error] }, accepted, kind)
+}

@@ -1,0 +1,155 @@
+import type {
+  DocumentNode,
+  ExecutionArgs,
+  ExecutionResult,
+  GraphQLError,
+  GraphQLSchema,
+  getOperationAST,
+  ValidationRule,
+} from 'graphql'
+import { type ProfileName, profiles } from './profiles.ts'
+import type { Request, RequestParams, Response } from './request.ts'
+
+type PromiseOrValue<T> = T | Promise<T>
+
+/** Anything can be a context: maps, instances of classes, plain values. */
+export type OperationContext = object | symbol | number | string | boolean | undefined | null
+
+/** Execution arguments with a typed context. */
+export type OperationArgs<Context extends OperationContext = undefined> = ExecutionArgs & {
+  contextValue?: Context
+}
+
+/** Turns an error into what the client gets to see. */
+export type FormatError = (error: Readonly<GraphQLError | Error>) => GraphQLError | Error | object
+
+/**
+ * Reads the parameters out of a request. Return nothing to let the default parser do it, a response
+ * pair to end the request, or throw to refuse it.
+ */
+export type ParseRequestParams<RequestRaw = unknown, RequestContext = unknown> = (
+  req: Request<RequestRaw, RequestContext>,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement is fine
+) => PromiseOrValue<RequestParams | Response | null | undefined | void>
+
+/** @see https://github.com/graphql/graphql-over-http for what the handler does with them. */
+export interface HandlerOptions<
+  RequestRaw = unknown,
+  RequestContext = unknown,
+  Context extends OperationContext = undefined,
+> {
+  /**
+   * The schema to execute against, or a function that chooses one per request. It can be left out
+   * when `onSubscribe` builds the execution arguments.
+   */
+  schema?:
+    | GraphQLSchema
+    | ((
+        req: Request<RequestRaw, RequestContext>,
+        args: Omit<OperationArgs<Context>, 'schema'>,
+      ) => PromiseOrValue<GraphQLSchema | Response>)
+  /**
+   * The value resolvers get as context, or a function that makes it. The function may return
+   * `[null, { status, statusText }]` to end the request there.
+   */
+  context?:
+    | Context
+    | ((
+        req: Request<RequestRaw, RequestContext>,
+        params: RequestParams,
+      ) => PromiseOrValue<Context | Response>)
+  /** Root value for resolvers, unless the execution arguments have one already. */
+  rootValue?: unknown
+  /** Replaces `parse` of graphql-js. Documents are then not cached. */
+  parse?: (source: string) => DocumentNode
+  /** Replaces `validate` of graphql-js. Documents are then not cached. */
+  validate?: (
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    rules?: readonly ValidationRule[],
+  ) => readonly GraphQLError[]
+  /**
+   * A list is added to the rules of the specification; a function returns the list that replaces
+   * them. Documents are then not cached.
+   */
+  validationRules?:
+    | readonly ValidationRule[]
+    | ((
+        req: Request<RequestRaw, RequestContext>,
+        args: OperationArgs<Context>,
+        specifiedRules: readonly ValidationRule[],
+      ) => PromiseOrValue<readonly ValidationRule[]>)
+  /** Replaces `execute` of graphql-js, for example by a compiling executor. */
+  execute?: (args: ExecutionArgs) => PromiseOrValue<ExecutionResult | AsyncIterable<unknown>>
+  /** Replaces `getOperationAST` of graphql-js; it tells queries from mutations. */
+  getOperationAST?: typeof getOperationAST
+  /**
+   * Runs for every operation, before anything is parsed. Return nothing to go on, execution
+   * arguments to skip parsing and validation (they are trusted), a result or a list of errors to
+   * answer with, or a response pair.
+   */
+  onSubscribe?: (
+    req: Request<RequestRaw, RequestContext>,
+    params: RequestParams,
+  ) => PromiseOrValue<
+    | ExecutionResult
+    | OperationArgs<Context>
+    | readonly GraphQLError[]
+    | Response
+    | undefined
+    // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement is fine
+    | void
+  >
+  /** Runs after execution. May return another result, or a response pair. */
+  onOperation?: (
+    req: Request<RequestRaw, RequestContext>,
+    args: OperationArgs<Context>,
+    result: ExecutionResult,
+    // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement is fine
+  ) => PromiseOrValue<ExecutionResult | Response | undefined | void>
+  /** Applied to every error that is sent. By default errors are sent as they are. */
+  formatError?: FormatError
+  /** Replaces or precedes the default reading of parameters. */
+  parseRequestParams?: ParseRequestParams<RequestRaw, RequestContext>
+  /** Which statuses to answer with: as graphql-http does, or as the 2026 draft says. */
+  profile?: ProfileName
+  /** How many valid documents to remember, 1000 unless told otherwise; false remembers none. */
+  documentCache?: number | false
+}
+
+type Rule = readonly [wanted: string, isAllowed: (value: never) => boolean]
+
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const aFunction: Rule = ['a function', isFunction]
+
+const RULES: { readonly [option: string]: Rule } = {
+  schema: [
+    'a GraphQLSchema or a function',
+    (value: GraphQLSchema) => isFunction(value) || isFunction(value.getTypeMap),
+  ],
+  validationRules: [
+    'a list or a function',
+    (value: unknown) => isFunction(value) || Array.isArray(value),
+  ],
+  profile: ['"classic" or "2026"', (value: string) => Object.hasOwn(profiles, value)],
+  documentCache: ['a number or false', (value: unknown) => value === false || Number(value) >= 0],
+  parse: aFunction,
+  validate: aFunction,
+  execute: aFunction,
+  getOperationAST: aFunction,
+  onSubscribe: aFunction,
+  onOperation: aFunction,
+  formatError: aFunction,
+  parseRequestParams: aFunction,
+}
+
+/** Stops a wrong option at creation, by name, before it becomes a riddle at the first request. */
+export function checkOptions(options: object): void {
+  if (!options) throw new TypeError('createHandler: pass the options, at least { schema }')
+  for (const [name, value] of Object.entries(options)) {
+    const [wanted, isAllowed] = RULES[name] ?? []
+    if (value != null && isAllowed && !isAllowed(value as never)) {
+      throw new TypeError(`createHandler: option "${name}" must be ${wanted}`)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The parameters of a GraphQL request, however they arrived: URL query or JSON body.
+ *
+ * @see https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters
+ */
+export interface RequestParams {
+  readonly query: string
+  readonly operationName?: string | null | undefined
+  readonly variables?: { readonly [key: string]: unknown } | null | undefined
+  readonly extensions?: { readonly [key: string]: unknown } | null | undefined
+}
+
+/**
+ * Request headers: a plain map, as Node has them, or anything with a `get` method, as fetch has them.
+ */
+export type RequestHeaders =
+  | {
+      /** Node keeps this one as a list, always. */
+      readonly 'set-cookie'?: string | string[] | undefined
+      readonly [key: string]: string | string[] | undefined
+    }
+  | { readonly get: (name: string) => string | null }
+
+/**
+ * The plain request the core handler works on. Adapters build it from the host's own request.
+ *
+ * @typeParam Raw - the host's native request.
+ * @typeParam Context - what the adapter adds; in Node adapters it holds the native response.
+ */
+export interface Request<Raw, Context> {
+  readonly method: string
+  /** Absolute or relative: only the search part is read. */
+  readonly url: string
+  readonly headers: RequestHeaders
+  /** Already parsed, as text, or a function that reads it; the function is called for POST only. */
+  readonly body:
+    | string
+    | { readonly [key: string]: unknown }
+    | null
+    | (() =>
+        | string
+        | { readonly [key: string]: unknown }
+        | null
+        | Promise<string | { readonly [key: string]: unknown } | null>)
+  readonly raw: Raw
+  readonly context: Context
+}
+
+export interface ResponseHeaders {
+  accept?: string
+  allow?: string
+  'content-type'?: string
+  [key: string]: string | undefined
+}
+
+export type ResponseBody = string
+
+export interface ResponseInit {
+  readonly status: number
+  readonly statusText: string
+  readonly headers?: ResponseHeaders
+}
+
+/** What the core handler answers with: body text or null, and how to send it. */
+export type Response = readonly [body: ResponseBody | null, init: ResponseInit]
+
+/** Receives what becomes of one client request. */
+export interface Sink<T = unknown> {
+  next(value: T): void
+  error(error: unknown): void
+  complete(): void
+}
+
+/** First value of a header by its lower-case name; repeated values come joined with a comma. */
+export function getHeader(headers: RequestHeaders, name: string): string | undefined {
+  if (typeof headers.get === 'function') return headers.get(name) ?? undefined
+  const map = headers as { readonly [key: string]: string | string[] | undefined }
+  let value = map[name]
+  if (value === undefined) {
+    // Serverless events and hand-written tests keep the client's spelling.
+    for (const key in map) {
+      if (key.length === name.length && key.toLowerCase() === name) {
+        value = map[key]
+        break
+      }
+    }
+  }
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+/**
+ * Tells a response pair from anything else a hook may return. The status must be a number, so that
+ * a context value which happens to be a pair of null and an object is not taken for an answer.
+ */
+export function isResponse(value: unknown): value is Response {
+  return (
+    Array.isArray(value) &&
+    (value[0] === null || typeof value[0] === 'string') &&
+    typeof value[1]?.status === 'number'
+  )
+}
+
+/** A failed read of the request body that has an answer of its own, such as 413. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError'
+  readonly response: Response
+
+  constructor(message: string, response: Response) {
+    super(message)
+    this.response = response
+  }
+}
