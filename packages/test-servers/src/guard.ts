@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Socket } from 'node:net'
+
+/**
+ * Ends processes and removes folders when the process that uses it is gone, however it went: by a
+ * normal end, by a signal, by `kill -9`. In all these cases the kernel closes the pipe to this
+ * shell, its `read` fails, and it cleans up. A normal close takes the same path, so the clean-up
+ * is tested by every test.
+ *
+ * A process is named `GROUP:SIGNAL`: its process group, and the signal it may end by itself with.
+ */
+const script = `
+processes=''
+while read -r what value; do
+  case $what in
+    folder) set -- "$@" "$value" ;;
+    started) processes="$processes $value" ;;
+    ended)
+      rest=''
+      for one in $processes; do [ "$one" = "$value" ] || rest="$rest $one"; done
+      processes=$rest ;;
+  esac
+done
+ending() {
+  for one in $processes; do
+    case $one in *:KILL) ;; *) kill -s 0 -- "-\${one%%:*}" && return 0 ;; esac
+  done
+  return 1
+}
+for one in $processes; do
+  kill -s "\${one##*:}" -- "-\${one%%:*}"
+  kill -s CONT -- "-\${one%%:*}"
+done
+tries=0
+while ending && [ $tries -lt 40 ]; do sleep 0.05; tries=$((tries + 1)); done
+for one in $processes; do kill -s KILL -- "-\${one%%:*}"; done
+tries=0
+until rm -rf -- "$@" || [ $tries -ge 20 ]; do sleep 0.05; tries=$((tries + 1)); done
+`
+
+export interface Guard extends AsyncDisposable {
+  addFolder(folder: string): void
+  addProcess(pid: number, stopSignal: NodeJS.Signals): void
+  forgetProcess(pid: number, stopSignal: NodeJS.Signals): void
+}
+
+export async function openGuard(): Promise<Guard> {
+  // In a session of its own, so that Ctrl-C in a terminal does not end the one that cleans up.
+  const shell = spawn('/bin/sh', ['-c', script, 'guard'], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  await once(shell, 'spawn')
+  // A test that forgets to close must end all the same.
+  shell.unref()
+  if (shell.stdin instanceof Socket) shell.stdin.unref()
+  shell.stdin.on('error', () => {})
+
+  const tell = (line: string) => void shell.stdin.write(`${line}\n`)
+  const nameOf = (pid: number, signal: NodeJS.Signals) => `${pid}:${signal.slice('SIG'.length)}`
+  return {
+    addFolder: (folder) => tell(`folder ${folder}`),
+    addProcess: (pid, signal) => tell(`started ${nameOf(pid, signal)}`),
+    forgetProcess: (pid, signal) => tell(`ended ${nameOf(pid, signal)}`),
+    async [Symbol.asyncDispose]() {
+      if (shell.exitCode !== null || shell.signalCode !== null) return
+      shell.ref()
+      const ended = once(shell, 'exit')
+      shell.stdin.end()
+      await ended
+    },
+  }
+}

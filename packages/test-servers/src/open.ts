@@ -1,0 +1,55 @@
+import { appendFileSync } from 'node:fs'
+import type { TestContext } from 'node:test'
+import { MissingProgramError } from './programs/provide-program.ts'
+import type { OpenServer } from './server.ts'
+import { type ServerName, servers } from './servers/index.ts'
+
+type Opener<Name extends ServerName> = (typeof servers)[Name]
+type Opened<Name extends ServerName> = Awaited<ReturnType<Opener<Name>>>
+
+/**
+ * Opens a server for a test and closes it after the test:
+ *
+ *     const redis = await open(t, 'redis')
+ *     if (!redis) return
+ *
+ * When its program is missing and cannot be installed, the test is skipped and the result is
+ * undefined; with `CI=true` the test fails instead. Tests that share a server are subtests of one
+ * that opens it.
+ */
+export async function open<Name extends ServerName>(
+  t: TestContext,
+  name: Name,
+  ...options: Parameters<Opener<Name>>
+): Promise<Opened<Name> | undefined> {
+  // One name, one opener: TypeScript cannot see that the two sides of the call belong together.
+  const opener = servers[name] as (...options: Parameters<Opener<Name>>) => Promise<Opened<Name>>
+  return openOrSkip(t, () => opener(...options), {
+    isCi: process.env.CI === 'true',
+    missesFile: process.env.PORTCULLIS_TEST_MISSES,
+  })
+}
+
+export interface Surroundings {
+  readonly isCi: boolean
+  /** `npm test` names a file here and ends its report with what the file says. */
+  readonly missesFile: string | undefined
+}
+
+export async function openOrSkip<Server extends OpenServer>(
+  t: Pick<TestContext, 'after' | 'skip'>,
+  opener: () => Promise<Server>,
+  { isCi, missesFile }: Surroundings,
+): Promise<Server | undefined> {
+  try {
+    const server = await opener()
+    t.after(() => server.stop())
+    return server
+  } catch (error) {
+    if (!(error instanceof MissingProgramError) || isCi) throw error
+    const { program, installCommand } = error
+    if (missesFile) appendFileSync(missesFile, `${JSON.stringify({ program, installCommand })}\n`)
+    t.skip(error.message)
+    return undefined
+  }
+}

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+
+/** Debian packages can be installed: this is Debian, and we are root. */
+export function canInstallDebianPackages(): boolean {
+  if (process.getuid?.() !== 0) return false
+  try {
+    return /^ID=["']?debian["']?$/m.test(readFileSync('/etc/os-release', 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Most of these packages start a system service on the well-known port, which is not what a test
+ * run may do to a machine. Debian asks /usr/sbin/policy-rc.d before it starts one, so while we
+ * install there is one that says no. One that the machine's owner put there stays untouched.
+ * `flock` makes test files that install at the same time queue up, and its lock dies with us.
+ */
+const installScript = `
+policy=$2
+mark='# Placed by the Portcullis tests while they install a package.'
+if [ -e "$policy" ] && ! grep -qxF "$mark" "$policy"; then
+  "$policy" "$1" start >&2
+  if [ $? -ne 101 ]; then
+    echo "$policy would let the package start a system service; install $1 yourself." >&2
+    exit 1
+  fi
+else
+  trap 'rm -f "$policy"' EXIT
+  trap 'exit 1' INT TERM HUP
+  printf '#!/bin/sh\\n%s\\nexit 101\\n' "$mark" > "$policy"
+  chmod 755 "$policy"
+fi
+install() {
+  apt-get install --yes --quiet --no-install-recommends -o DPkg::Lock::Timeout=300 "$1"
+}
+install "$1" || { apt-get update --quiet && install "$1"; }
+`
+
+export interface DebianSystem {
+  readonly policyFile: string
+  readonly lockFile: string
+  /** Where apt-get is found. */
+  readonly path: string
+}
+
+const thisSystem: DebianSystem = {
+  policyFile: '/usr/sbin/policy-rc.d',
+  lockFile: '/run/lock/portcullis-test-servers.lock',
+  path: process.env.PATH ?? '',
+}
+
+/** Installs one package; rejects with the end of what apt-get said when that fails. */
+export async function installDebianPackage(
+  name: string,
+  { policyFile, lockFile, path } = thisSystem,
+): Promise<void> {
+  const command = ['sh', '-c', installScript, 'sh', name, policyFile]
+  const child = spawn('flock', [lockFile, ...command], {
+    env: { ...process.env, PATH: path, DEBIAN_FRONTEND: 'noninteractive' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  if (code !== 0) {
+    const said = `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n')
+    throw new Error(`apt-get install ${name} failed:\n${said}`)
+  }
+}

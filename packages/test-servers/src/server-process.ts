@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import type { Account } from './account.ts'
+import type { Guard } from './guard.ts'
+import { waitFor } from './wait-for.ts'
+
+export interface Launch {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly folder: string
+  readonly logFile: string
+  /** What the program ends by; SIGKILL where there is nothing worth saving. */
+  readonly stopSignal: NodeJS.Signals
+  readonly account?: Account | undefined
+}
+
+export interface ServerProcess {
+  readonly pid: number
+  readonly launch: Launch
+  hasEnded(): boolean
+  signal(name: NodeJS.Signals): void
+  /** Resolves when the process is gone. */
+  stop(): Promise<void>
+}
+
+const patienceMs = 5000
+
+export async function startProcess(launch: Launch, guard: Guard): Promise<ServerProcess> {
+  const { program, args, folder, logFile, stopSignal, account } = launch
+  // A file takes the output, not a pipe: a pipe would keep the test process alive.
+  const log = openSync(logFile, 'a')
+  const child = spawn(program, args, {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', log, log],
+    ...(account && { uid: account.uid, gid: account.gid }),
+  })
+  closeSync(log)
+  const exit = once(child, 'exit')
+  await Promise.race([once(child, 'spawn'), exit])
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${program} did not start`)
+  guard.addProcess(pid, stopSignal)
+  child.once('exit', () => guard.forgetProcess(pid, stopSignal))
+  child.unref()
+
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  const signal = (name: NodeJS.Signals) => {
+    if (!hasEnded()) process.kill(-pid, name)
+  }
+  return {
+    pid,
+    launch,
+    hasEnded,
+    signal,
+    async stop() {
+      if (hasEnded()) return
+      child.ref()
+      signal(stopSignal)
+      signal('SIGCONT')
+      const last = setTimeout(signal, patienceMs, 'SIGKILL')
+      await exit
+      clearTimeout(last)
+    },
+  }
+}
+
+/** The port was free when we looked and is taken now: worth another try with another port. */
+export class PortTakenError extends Error {
+  override readonly name = 'PortTakenError'
+  readonly code = 'port_taken'
+}
+
+/** Waits until the probe is true; rejects with the end of the log when that cannot happen. */
+export async function waitUntilReady(
+  { launch, hasEnded }: ServerProcess,
+  probe: () => Promise<boolean>,
+): Promise<void> {
+  let isReady = false
+  try {
+    await waitFor('was not ready', async () => {
+      isReady = !hasEnded() && (await probe())
+      return isReady || hasEnded()
+    })
+  } catch (error) {
+    throw failureOf(launch, error instanceof Error ? error.message : 'was not ready')
+  }
+  if (!isReady) throw failureOf(launch, 'ended before it was ready')
+}
+
+function failureOf({ program, logFile }: Launch, what: string): Error {
+  const log = readFileSync(logFile, 'utf8')
+  const message = `${program} ${what}. The end of its log:\n${log.trim().split('\n').slice(-8).join('\n')}`
+  return /address already in use/i.test(log) ? new PortTakenError(message) : new Error(message)
+}

@@ -1,0 +1,18 @@
+import { openChromium } from './chromium.ts'
+import { openMemcached } from './memcached.ts'
+import { openPostgres } from './postgres.ts'
+import { openRedis } from './redis.ts'
+import { openRedisCluster } from './redis-cluster.ts'
+import { openRedisSentinel } from './redis-sentinel.ts'
+
+/** Every server a test can ask for, by name. The contract test loops over this object. */
+export const servers = {
+  redis: openRedis,
+  'redis-cluster': openRedisCluster,
+  'redis-sentinel': openRedisSentinel,
+  memcached: openMemcached,
+  postgres: openPostgres,
+  chromium: openChromium,
+}
+
+export type ServerName = keyof typeof servers

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { findUnprivilegedAccount } from '../account.ts'
+import { findFreePort, host } from '../free-port.ts'
+import { provideProgram } from '../programs/provide-program.ts'
+import { type Address, type OpenServer, openServer } from '../server.ts'
+import { type Service, startService } from '../service.ts'
+
+const run = promisify(execFile)
+
+export interface PostgresOptions {
+  /** Server settings: `{ max_connections: '20' }`. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface PostgresServer extends Address, Service, OpenServer {
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+const user = 'postgres'
+const password = 'portcullis'
+const database = 'postgres'
+
+/** Nothing here has to survive a crash, so nothing waits for the disk. */
+const quickSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+/** A PostgreSQL server with a fresh, empty database and a superuser who logs in by password. */
+export async function openPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const program = await provideProgram('postgres')
+  const account = findUnprivilegedAccount()
+  return openServer({
+    name: 'postgres',
+    account,
+    build: async (sandbox) => {
+      const data = join(sandbox.folder, 'data')
+      const passwordFile = join(sandbox.folder, 'password')
+      await writeFile(passwordFile, password)
+      const who = account && { uid: account.uid, gid: account.gid }
+      await run(
+        join(dirname(program), 'initdb'),
+        [
+          ...['--pgdata', data, '--username', user, '--pwfile', passwordFile],
+          ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--no-locale', '--no-sync'],
+        ],
+        { cwd: sandbox.folder, ...who },
+      )
+      const port = await findFreePort()
+      const settings = {
+        listen_addresses: host,
+        port: `${port}`,
+        unix_socket_directories: '',
+        ...quickSettings,
+        ...options.settings,
+      }
+      const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+      // SIGQUIT is PostgreSQL's own crash: it ends all connections and saves nothing. After
+      // SIGKILL its children would keep the port and the memory for a moment.
+      const how = { name: 'postgres', stopSignal: 'SIGQUIT' } as const
+      const service = await startService({
+        start: () => sandbox.start(program, ['-D', data, ...flags], how),
+        isReady: (pid) => isReady(data, pid),
+      })
+      const url = `postgres://${user}:${password}@${host}:${port}/${database}`
+      return { host, port, url, user, password, database, ...service }
+    },
+  })
+}
+
+/** The server writes its process id into the first line of this file, its state into the eighth. */
+async function isReady(data: string, pid: number): Promise<boolean> {
+  const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
+  return lines[0]?.trim() === `${pid}` && lines[7]?.trim() === 'ready'
+}

@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Asks again and again until the answer is yes; an error counts as no. */
+export async function waitFor(
+  complaint: string,
+  probe: () => Promise<boolean>,
+  timeoutMs = 20_000,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  let lastError: unknown
+  for (;;) {
+    const isSo = await probe().catch((error: unknown) => {
+      lastError = error
+      return false
+    })
+    if (isSo) return
+    if (performance.now() > deadline) {
+      throw new Error(`${complaint} within ${timeoutMs / 1000} s`, { cause: lastError })
+    }
+    await sleep(10)
+  }
+}

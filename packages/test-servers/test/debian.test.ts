@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { installDebianPackage } from '../src/programs/debian.ts'
+
+/** A system with an apt-get that notes its calls and what the policy says about services. */
+async function imagineSystem(t: TestContext, { failures = 0 } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-debian-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await mkdir(join(folder, 'bin'))
+  const policyFile = join(folder, 'policy-rc.d')
+  const calls = join(folder, 'calls')
+  const aptGet = [
+    '#!/bin/sh',
+    `policy=none; [ -e '${policyFile}' ] && { '${policyFile}' x start; policy=$?; }`,
+    `echo "$1 $policy" >> '${calls}'`,
+    `[ "$1" = install ] && [ "$(grep -c ^install '${calls}')" -le ${failures} ] && { echo 'E: 404'; exit 100; }`,
+    'exit 0',
+  ]
+  await writeFile(join(folder, 'bin', 'apt-get'), aptGet.join('\n'), { mode: 0o755 })
+  return {
+    system: {
+      policyFile,
+      lockFile: join(folder, 'lock'),
+      path: `${join(folder, 'bin')}:${process.env.PATH}`,
+    },
+    policyFile,
+    calls: async () => (await readFile(calls, 'utf8').catch(() => '')).trim().split('\n'),
+  }
+}
+
+const isDebianLike = existsSync('/usr/bin/flock') || 'needs flock, which every Debian has'
+
+test('services are denied during the install, and the denial is taken away again', async (t) => {
+  if (isDebianLike !== true) return t.skip(isDebianLike)
+  const { system, policyFile, calls } = await imagineSystem(t)
+  await installDebianPackage('some-server', system)
+  assert.deepEqual(await calls(), ['install 101'])
+  assert.ok(!existsSync(policyFile))
+})
+
+test('the package lists are fetched when the package is not found without', async (t) => {
+  if (isDebianLike !== true) return t.skip(isDebianLike)
+  const { system, policyFile, calls } = await imagineSystem(t, { failures: 1 })
+  await installDebianPackage('some-server', system)
+  assert.deepEqual(await calls(), ['install 101', 'update 101', 'install 101'])
+  assert.ok(!existsSync(policyFile))
+})
+
+test('a failure tells what apt-get said, and takes the denial away', async (t) => {
+  if (isDebianLike !== true) return t.skip(isDebianLike)
+  const { system, policyFile } = await imagineSystem(t, { failures: 9 })
+  await assert.rejects(installDebianPackage('some-server', system), /some-server failed:\nE: 404/)
+  assert.ok(!existsSync(policyFile))
+})
+
+test("the owner's own denial stays as it is", async (t) => {
+  if (isDebianLike !== true) return t.skip(isDebianLike)
+  const { system, policyFile, calls } = await imagineSystem(t)
+  await writeFile(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  await installDebianPackage('some-server', system)
+  assert.deepEqual(await calls(), ['install 101'])
+  assert.equal(await readFile(policyFile, 'utf8'), '#!/bin/sh\nexit 101\n')
+})
+
+test("where the owner's policy would start a service, nothing is installed", async (t) => {
+  if (isDebianLike !== true) return t.skip(isDebianLike)
+  const { system, policyFile, calls } = await imagineSystem(t)
+  await writeFile(policyFile, '#!/bin/sh\nexit 104\n', { mode: 0o755 })
+  await assert.rejects(installDebianPackage('some-server', system), /install some-server yourself/)
+  assert.deepEqual(await calls(), [''])
+})
+
+test('a denial that a killed test run left behind is taken away', async (t) => {
+  if (isDebianLike !== true) return t.skip(isDebianLike)
+  const { system, policyFile } = await imagineSystem(t)
+  const mark = '# Placed by the Portcullis tests while they install a package.'
+  await writeFile(policyFile, `#!/bin/sh\n${mark}\nexit 101\n`, { mode: 0o755 })
+  await installDebianPackage('some-server', system)
+  assert.ok(!existsSync(policyFile))
+})

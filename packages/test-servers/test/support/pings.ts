@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import type { OpenServer, ServerName, servers } from '../../src/index.ts'
+import { queryPostgres } from './postgres-query.ts'
+import { exchange } from './sockets.ts'
+
+type Opened<Name extends ServerName> = Awaited<ReturnType<(typeof servers)[Name]>>
+
+const isLine = (answer: string) => answer.endsWith('\r\n')
+
+async function pingRedis(port: number): Promise<void> {
+  assert.equal(await exchange(port, 'PING\r\n', isLine), '+PONG\r\n')
+}
+
+/** What shows that a server really does its work, over its real protocol. */
+const pings: { [Name in ServerName]: (server: Opened<Name>) => Promise<void> } = {
+  redis: ({ port }) => pingRedis(port),
+  'redis-cluster': async ({ nodes }) => {
+    assert.equal(nodes.length, 3)
+    // The slot of "a" is 15495, of "b" 3300, of "c" 7365: one key for each of the three masters.
+    const answers = await Promise.all(
+      ['b', 'c', 'a'].map((key, index) =>
+        exchange(nodes[index]?.port ?? 0, `SET ${key} 1\r\n`, isLine),
+      ),
+    )
+    assert.deepEqual(answers, ['+OK\r\n', '+OK\r\n', '+OK\r\n'])
+  },
+  'redis-sentinel': async ({ sentinels, master, replica }) => {
+    for (const { port } of [...sentinels, master, replica]) await pingRedis(port)
+  },
+  memcached: async ({ port }) => {
+    const answer = await exchange(port, 'set key 0 60 5\r\nvalue\r\nget key\r\n', (text) =>
+      text.endsWith('END\r\n'),
+    )
+    assert.equal(answer, 'STORED\r\nVALUE key 0 5\r\nvalue\r\nEND\r\n')
+  },
+  postgres: async (server) => {
+    assert.deepEqual(await queryPostgres(server, 'select 6 * 7'), ['42'])
+  },
+  chromium: async ({ browser }) => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.setContent('<title>gate</title>')
+    assert.equal(await page.title(), 'gate')
+    await context.close()
+  },
+}
+
+/** The server must be the one of this name: the types lose that on the way through a loop. */
+export async function ping(name: ServerName, server: OpenServer): Promise<void> {
+  const check: (server: never) => Promise<void> = pings[name]
+  await check(server as never)
+}

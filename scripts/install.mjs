@@ -1,0 +1,161 @@
+// Makes sure a project's dependencies are installed and current:
+//
+//   node scripts/install.mjs [FOLDER]        the repository itself when no folder is given
+//
+// Plain JavaScript, because it runs before anything is installed and on whatever Node the machine
+// has (20 or later). It says nothing when there is nothing to do, and writes to stderr only, so
+// that the output of the command it runs for stays clean.
+
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { delimiter, dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { withFileLock } from './file-lock.mjs'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** A failure that is told to the user in one sentence. */
+export class InstallError extends Error {
+  name = 'InstallError'
+}
+
+/** Path of the Node that the project pins as its dependency `node`. */
+export function pinnedNode(folder) {
+  const name = process.platform === 'win32' ? 'node.exe' : 'node'
+  return join(folder, 'node_modules', 'node', 'bin', name)
+}
+
+/**
+ * Why the dependencies must be installed, or undefined when they are current.
+ *
+ * npm deletes node_modules/.package-lock.json when it starts to install and writes it as its last
+ * step, so that file tells an interrupted install from a complete one, and no stamp of ours can
+ * disagree with an install that somebody made by hand.
+ */
+export function findReasonToInstall(folder) {
+  const wanted = readPackages(join(folder, 'package-lock.json'))
+  if (!wanted) throw new InstallError(`There is no readable package-lock.json in ${folder}.`)
+  const installed = readPackages(join(folder, 'node_modules', '.package-lock.json'))
+  if (!installed) return 'they are not installed yet'
+
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (!isBelowNodeModules(path)) continue
+    const found = installed[path]
+    // An optional package is absent on every system it was not made for.
+    if (!found && (entry.optional || entry.devOptional)) continue
+    if (!found) return `${path} is new`
+    if (found.version !== entry.version || found.integrity !== entry.integrity) {
+      return `${path} changed`
+    }
+    if (!existsSync(join(folder, path, 'package.json'))) return `${path} is missing`
+  }
+  // Packages beyond the lock file do no harm, and an install made by hand may well have some.
+  for (const entry of Object.values(installed)) {
+    if (excludes(entry.os, process.platform) || excludes(entry.cpu, process.arch)) {
+      return 'they were installed on another system'
+    }
+  }
+  if (wanted['node_modules/node'] && !existsSync(pinnedNode(folder))) {
+    return 'the pinned Node is missing'
+  }
+  return undefined
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages
+  } catch {
+    return undefined
+  }
+}
+
+const isBelowNodeModules = (path) =>
+  path.startsWith('node_modules/') || path.includes('/node_modules/')
+
+const excludes = (list, name) => list !== undefined && !list.includes(name)
+
+/** Installs when there is a reason to. Only one process installs; the others wait for it. */
+export async function ensureInstalled(folder, { log = (line) => console.error(line) } = {}) {
+  const lockFile = join(folder, '.cache', 'install.lock')
+  if (!existsSync(lockFile) && !findReasonToInstall(folder)) return
+  const onWait = () => log('Another process is installing the dependencies, waiting for it…')
+  await withFileLock(lockFile, { onWait }, async () => {
+    const reason = findReasonToInstall(folder)
+    if (!reason) return
+    const whose = folder === root ? '' : ` of ${relative(root, folder)}`
+    log(`Installing dependencies${whose} (npm ci), because ${reason}…`)
+    const start = performance.now()
+    await runNpmCi(folder)
+    const problem = findReasonToInstall(folder)
+    if (problem) {
+      throw new InstallError(
+        `npm ci ended well, yet ${problem}. If npm is set to ignore install scripts ` +
+          '(npm config get ignore-scripts), allow them for this folder and try again.',
+      )
+    }
+    log(`Installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`)
+  })
+}
+
+async function runNpmCi(folder) {
+  // Development dependencies are wanted whatever NODE_ENV or the user's configuration says.
+  const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
+  const command = npmCommand(folder)
+  const child = spawn(command.file, [...command.args, ...args, '--loglevel=error'], {
+    cwd: folder,
+    env: { ...process.env, PATH: command.path },
+    shell: command.shell,
+    stdio: ['ignore', process.stderr, process.stderr],
+  })
+  const stop = () => child.kill()
+  process.once('exit', stop)
+  const outcome = await new Promise((done) => {
+    child.on('error', (error) => done(error.message))
+    child.on('exit', (code, signal) =>
+      done(code === 0 ? undefined : (signal ?? `exit code ${code}`)),
+    )
+  })
+  process.off('exit', stop)
+  if (outcome) {
+    throw new InstallError(
+      `npm ci failed in ${folder} (${outcome}); what it printed is above. Check the network, the ` +
+        'registry and the free disk space, then run the same command again. If a package.json was ' +
+        'edited by hand, run `npm install` once to bring package-lock.json up to date.',
+    )
+  }
+}
+
+/**
+ * The npm that started us, run by a Node outside the folder: `npm ci` deletes the pinned Node,
+ * which is the one that npm scripts see first.
+ */
+function npmCommand(folder) {
+  const path = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((entry) => !isInside(entry, join(folder, 'node_modules')))
+    .join(delimiter)
+  const cli = process.env.npm_execpath
+  if (cli && /[\\/]npm[^\\/]*\.[cm]?js$/.test(cli)) {
+    const isOurs = isInside(process.execPath, join(folder, 'node_modules'))
+    return { file: isOurs ? 'node' : process.execPath, args: [cli], path, shell: false }
+  }
+  return { file: 'npm', args: [], path, shell: process.platform === 'win32' }
+}
+
+function isInside(path, folder) {
+  try {
+    return `${realpathSync(path)}${sep}`.startsWith(`${realpathSync(folder)}${sep}`)
+  } catch {
+    return resolve(path).startsWith(resolve(folder) + sep)
+  }
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  try {
+    await ensureInstalled(resolve(process.argv[2] ?? root))
+  } catch (error) {
+    if (!(error instanceof InstallError)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}

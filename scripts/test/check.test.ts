@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+
+const root = dirname(dirname(import.meta.dirname))
+
+/** A repository with our settings and these files only. */
+async function openRepository(t: TestContext, files: Record<string, string>) {
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-check-'))
+  t.after(() => rm(folder, { recursive: true }))
+  for (const name of ['biome.json', 'tsconfig.json', 'tsconfig.base.json', '.oxlintrc.json']) {
+    await cp(join(root, name), join(folder, name))
+  }
+  await writeFile(join(folder, 'package.json'), '{\n  "type": "module"\n}\n')
+  await writeFile(join(folder, '.gitignore'), 'node_modules\n')
+  await mkdir(join(folder, 'scripts'))
+  await cp(join(root, 'scripts/check.ts'), join(folder, 'scripts/check.ts'))
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
+  const { stdout, status } = spawnSync(process.execPath, ['scripts/check.ts'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  const failing = [...stdout.matchAll(/^✖ (\w+)/gm)].map(([, name]) => name)
+  return { stdout, status, failing }
+}
+
+const library = 'packages/graphql-over-http/src'
+const sound = { [`${library}/answer.ts`]: 'export const answer = 42\n' }
+
+test('sound code passes with one line per tool', async (t) => {
+  const { stdout, status } = await openRepository(t, sound)
+  assert.equal(status, 0, stdout)
+  const lines = stdout.trim().split('\n').sort()
+  assert.equal(lines.length, 3)
+  for (const name of ['Biome', 'TypeScript', 'oxlint']) {
+    assert.ok(
+      lines.some((line) => line.startsWith(`✔ ${name} (`)),
+      stdout,
+    )
+  }
+})
+
+test('each tool finds what it is there for, and shows it', async (t) => {
+  const { stdout, status, failing } = await openRepository(t, {
+    ...sound,
+    [`${library}/wrong-type.ts`]: "export const count: number = 'one'\n",
+    [`${library}/floating.ts`]:
+      "import { writeFile } from 'node:fs/promises'\n\n" +
+      "export function save(): void {\n  writeFile('a', 'b')\n}\n",
+    [`${library}/missing-case.ts`]:
+      "export function toNumber(word: 'one' | 'two'): number {\n" +
+      "  switch (word) {\n    case 'one':\n      return 1\n  }\n  return 0\n}\n",
+    [`${library}/first.ts`]: "import { b } from './second.ts'\n\nexport const a = () => b\n",
+    [`${library}/second.ts`]: "import { a } from './first.ts'\n\nexport const b = () => a\n",
+    [`${library}/CamelCase.ts`]: 'export const name = 1\n',
+    [`${library}/badly-formatted.ts`]: 'export const   spaces = 1;\n',
+    [`${library}/adapters/http.ts`]: 'export const http = 1\n',
+    [`${library}/handler.ts`]:
+      "import { http } from './adapters/http.ts'\n\nexport const handler = http\n",
+  })
+  assert.equal(status, 1)
+  assert.deepEqual(failing.sort(), ['Biome', 'TypeScript', 'oxlint'])
+  assert.match(stdout, /wrong-type\.ts.+TS2322/)
+  assert.match(stdout, /no-floating-promises/)
+  assert.match(stdout, /switch-exhaustiveness-check/)
+  assert.match(stdout, /noImportCycles/)
+  assert.match(stdout, /CamelCase\.ts.+useFilenamingConvention/)
+  assert.match(stdout, /badly-formatted\.ts/)
+  assert.match(stdout, /The core knows no adapter, audit or command\./)
+})

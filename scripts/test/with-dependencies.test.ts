@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+
+const scripts = join(import.meta.dirname, '..')
+
+/** What the fake npm does for `npm ci`: notes the call, then installs what the lock file says. */
+const fakeNpm = `
+const { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs')
+appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n')
+if (process.env.FAKE_NPM_FAILS) process.exit(7)
+rmSync('node_modules', { recursive: true, force: true })
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+setTimeout(() => {
+  for (const path of Object.keys(packages)) {
+    if (path === '') continue
+    mkdirSync(path + '/bin', { recursive: true })
+    writeFileSync(path + '/package.json', '{}')
+  }
+  symlinkSync(process.execPath, 'node_modules/node/bin/node')
+  writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }))
+}, Number(process.env.FAKE_NPM_MS ?? 0))
+`
+
+const lockOf = (version: string) =>
+  JSON.stringify({
+    packages: {
+      '': {},
+      'node_modules/node': { version: '24.0.0' },
+      'node_modules/dependency': { version },
+      'node_modules/elsewhere': { version, optional: true },
+    },
+  })
+
+async function openProject(t: TestContext) {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'portcullis-project-')))
+  t.after(() => rm(folder, { recursive: true }))
+  await mkdir(join(folder, 'scripts'))
+  for (const name of ['with-dependencies.mjs', 'install.mjs', 'file-lock.mjs']) {
+    await cp(join(scripts, name), join(folder, 'scripts', name))
+  }
+  await writeFile(join(folder, 'npm-cli.js'), fakeNpm)
+  await writeFile(join(folder, 'package-lock.json'), lockOf('1.0.0'))
+  await writeFile(
+    join(folder, 'main.ts'),
+    `const [name, value]: string[] = process.argv.slice(2)
+     if (name === 'exit') process.exitCode = Number(value)
+     else if (name === 'wait') {
+       process.on('SIGTERM', () => process.exit(42))
+       setInterval(() => {}, 1000)
+       console.log('waiting')
+     } else console.log(JSON.stringify({ args: process.argv.slice(2), path: process.env.PATH }))`,
+  )
+
+  const start = (args: string[], env: Record<string, string> = {}): ChildProcess =>
+    spawn(process.execPath, ['scripts/with-dependencies.mjs', 'main.ts', ...args], {
+      cwd: folder,
+      env: { ...process.env, npm_execpath: join(folder, 'npm-cli.js'), ...env },
+    })
+  const run = async (args: string[] = [], env?: Record<string, string>) => {
+    const started = performance.now()
+    const child = start(args, env)
+    const [stdout, stderr, [code]] = await Promise.all([
+      textOf(child.stdout),
+      textOf(child.stderr),
+      once(child, 'close'),
+    ])
+    return { stdout, stderr, code, milliseconds: performance.now() - started }
+  }
+  const npmCalls = async () => {
+    const calls = await readFile(join(folder, 'npm-calls'), 'utf8').catch(() => '')
+    return calls.split('\n').length - 1
+  }
+  return { folder, start, run, npmCalls }
+}
+
+async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
+  let text = ''
+  for await (const chunk of stream ?? []) text += chunk
+  return text
+}
+
+test('the first run installs, says so on stderr, and runs the file with its arguments', async (t) => {
+  const { folder, run, npmCalls } = await openProject(t)
+  const { stdout, stderr, code } = await run(['a', '--b'])
+  assert.equal(code, 0)
+  assert.equal(await npmCalls(), 1)
+  assert.match(stderr, /^Installing dependencies \(npm ci\), because they are not installed yet…\n/)
+  assert.match(stderr, /Installed in \d+\.\d s\.\n$/)
+  const { args, path } = JSON.parse(stdout)
+  assert.deepEqual(args, ['a', '--b'])
+  assert.ok(path.startsWith(`${join(folder, 'node_modules', '.bin')}:`), path)
+})
+
+test('a run with nothing to install prints nothing and is quick', async (t) => {
+  const { folder, run, npmCalls } = await openProject(t)
+  await run()
+  const direct = { milliseconds: Number.POSITIVE_INFINITY }
+  const checked = { milliseconds: Number.POSITIVE_INFINITY }
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const started = performance.now()
+    await once(spawn(process.execPath, ['main.ts'], { cwd: folder }), 'close')
+    direct.milliseconds = Math.min(direct.milliseconds, performance.now() - started)
+    const { stderr, milliseconds } = await run()
+    assert.equal(stderr, '')
+    checked.milliseconds = Math.min(checked.milliseconds, milliseconds)
+  }
+  assert.equal(await npmCalls(), 1)
+  const cost = checked.milliseconds - direct.milliseconds
+  assert.ok(cost < 300, `the check costs ${cost} ms`)
+})
+
+test('whatever makes the installed packages differ from the lock file leads to an install', async (t) => {
+  const { folder, run, npmCalls } = await openProject(t)
+  await run()
+  const installed = join(folder, 'node_modules', '.package-lock.json')
+  const cases: Record<string, () => Promise<void>> = {
+    'node_modules/dependency changed': () =>
+      writeFile(join(folder, 'package-lock.json'), lockOf('2.0.0')),
+    'node_modules/dependency is missing': () =>
+      rm(join(folder, 'node_modules/dependency'), { recursive: true }),
+    'the pinned Node is missing': () => rm(join(folder, 'node_modules/node/bin/node')),
+    'they are not installed yet': () => rm(installed),
+    'they were installed on another system': async () => {
+      const { packages } = JSON.parse(await readFile(installed, 'utf8'))
+      packages['node_modules/elsewhere'].os = ['other']
+      await writeFile(installed, JSON.stringify({ packages }))
+    },
+  }
+  let calls = 1
+  for (const [reason, damage] of Object.entries(cases)) {
+    await damage()
+    const { code, stderr } = await run()
+    assert.equal(code, 0, reason)
+    assert.ok(stderr.includes(`because ${reason}…`), `${reason}: ${stderr}`)
+    assert.equal(await npmCalls(), ++calls, reason)
+  }
+})
+
+test('a missing package for other systems and a package too many lead to no install', async (t) => {
+  const { folder, run, npmCalls } = await openProject(t)
+  await run()
+  const installed = join(folder, 'node_modules', '.package-lock.json')
+  const { packages } = JSON.parse(await readFile(installed, 'utf8'))
+  delete packages['node_modules/elsewhere']
+  packages['node_modules/node/node_modules/helper'] = { version: '1.0.0' }
+  await writeFile(installed, JSON.stringify({ packages }))
+  assert.equal((await run()).stderr, '')
+  assert.equal(await npmCalls(), 1)
+})
+
+test('two starts at once install once, and both run', async (t) => {
+  const { run, npmCalls } = await openProject(t)
+  const results = await Promise.all([1, 2].map((n) => run([`${n}`], { FAKE_NPM_MS: '300' })))
+  assert.deepEqual(
+    results.map((result) => [result.code, JSON.parse(result.stdout).args]),
+    [
+      [0, ['1']],
+      [0, ['2']],
+    ],
+  )
+  assert.equal(await npmCalls(), 1)
+  assert.equal(results.filter((result) => result.stderr.includes('waiting for it')).length, 1)
+})
+
+test('the lock of an install that was killed is taken over', async (t) => {
+  const { folder, run, npmCalls } = await openProject(t)
+  const lock = join(folder, '.cache', 'install.lock')
+  await mkdir(join(folder, '.cache'))
+  await writeFile(lock, 'a process that is gone')
+  const longAgo = new Date(Date.now() - 60_000)
+  await utimes(lock, longAgo, longAgo)
+  assert.equal((await run()).code, 0)
+  assert.equal(await npmCalls(), 1)
+  await assert.rejects(readFile(lock), { code: 'ENOENT' })
+})
+
+test('a failed install ends with one explanation and exit code 1', async (t) => {
+  const { run } = await openProject(t)
+  const { code, stdout, stderr } = await run([], { FAKE_NPM_FAILS: '1' })
+  assert.equal(code, 1)
+  assert.equal(stdout, '')
+  assert.match(stderr, /npm ci failed in .+ \(exit code 7\).+Check the network/)
+  assert.doesNotMatch(stderr, /at .+\.mjs/)
+})
+
+test('the exit code of the file is passed on', async (t) => {
+  const { run } = await openProject(t)
+  assert.equal((await run(['exit', '3'])).code, 3)
+})
+
+test('a signal reaches the file, which decides how it ends', async (t) => {
+  const { start, run } = await openProject(t)
+  await run()
+  const child = start(['wait'])
+  const ended = once(child, 'close')
+  assert.ok(child.stdout)
+  await once(child.stdout, 'data')
+  child.kill('SIGTERM')
+  const [code] = await ended
+  assert.equal(code, 42)
+})
+
+test('an install that is interrupted releases its lock, and the next run installs', async (t) => {
+  const { folder, start, run, npmCalls } = await openProject(t)
+  const child = start([], { FAKE_NPM_MS: '60000' })
+  const ended = once(child, 'close')
+  while ((await npmCalls()) === 0) await new Promise((done) => setTimeout(done, 20))
+  child.kill('SIGTERM')
+  const [code] = await ended
+  assert.equal(code, 143)
+  await assert.rejects(readFile(join(folder, '.cache', 'install.lock')), { code: 'ENOENT' })
+  assert.equal((await run()).code, 0)
+  assert.equal(await npmCalls(), 2)
+})
+
+test('without a file to run it explains its usage', async (t) => {
+  const { folder } = await openProject(t)
+  const child = spawn(process.execPath, ['scripts/with-dependencies.mjs'], { cwd: folder })
+  const [stderr, [code]] = await Promise.all([textOf(child.stderr), once(child, 'close')])
+  assert.equal(code, 2)
+  assert.match(stderr, /^Usage: /)
+})

@@ -1,0 +1,79 @@
+// What `npm test` runs: which test files, on which Node, with which graphql.
+
+import { globSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { runtime } from '../../packages/graphql-over-http/test/support/runtimes.ts'
+
+export const root = dirname(dirname(import.meta.dirname))
+
+const library = 'packages/graphql-over-http/test'
+
+export interface Leg {
+  readonly title: string
+  readonly node: () => string
+  readonly nodeArgs: readonly string[]
+  /** What the tests of the set-up itself check: that the leg is what its title says. */
+  readonly env: Readonly<Record<string, string>>
+  readonly files: () => string[]
+}
+
+export type LegName = 'main' | 'graphql-16' | 'node-22'
+
+export const legs: Readonly<Record<LegName, Leg>> = {
+  main: {
+    title: 'Node 24, graphql 17',
+    node: () => process.execPath,
+    nodeArgs: [],
+    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17' },
+    files: findTestFiles,
+  },
+  'graphql-16': {
+    title: 'Node 24, graphql 16',
+    node: () => process.execPath,
+    nodeArgs: ['--import', `./${library}/support/graphql-16.ts`],
+    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '16' },
+    files: () => findRepeatedFiles('graphql-16'),
+  },
+  'node-22': {
+    title: 'Node 22, graphql 17',
+    node: () => runtime('node22'),
+    // Node 22 announces that it strips types; it does so in the tests' own processes too.
+    nodeArgs: ['--disable-warning=ExperimentalWarning'],
+    env: { EXPECTED_NODE: '22', EXPECTED_GRAPHQL: '17' },
+    files: () => findRepeatedFiles('node-22'),
+  },
+}
+
+interface Exception {
+  /** For the file's name. */
+  readonly pattern: RegExp
+  readonly why: string
+  /** The leg that leaves the file out; without it, all but the main one. */
+  readonly leg?: LegName
+}
+
+/** The library's test files of which another leg would only repeat the answer. */
+const notRepeated: readonly Exception[] = [
+  { pattern: /memory/, why: 'measures the heap, takes long, and has limits for the pinned Node' },
+  { pattern: /^types/, why: 'asks the compiler, which is the same everywhere' },
+  { pattern: /^(cli|command)/, why: 'starts processes of its own on the pinned Node' },
+  { pattern: /^(examples|docs|manual)/, why: 'starts a process for every example' },
+  { pattern: /^client/, why: 'the client does not use graphql', leg: 'graphql-16' },
+]
+
+const testFiles = [
+  'packages/*/test/**/*.test.ts',
+  'examples/**/*.test.ts',
+  'docs/**/*.test.ts',
+  'scripts/test/**/*.test.ts',
+]
+
+export function findTestFiles(): string[] {
+  return globSync(testFiles, { cwd: root, exclude: (name) => name.includes('node_modules') }).sort()
+}
+
+function findRepeatedFiles(leg: LegName): string[] {
+  const isRepeated = (file: string) =>
+    !notRepeated.some((rule) => (rule.leg ?? leg) === leg && rule.pattern.test(basename(file)))
+  return findTestFiles().filter((file) => file.startsWith(join(library, '/')) && isRepeated(file))
+}

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Counts } from './counts-reporter.ts'
+import { type Leg, root } from './matrix.ts'
+
+export interface RunOptions {
+  readonly files: readonly string[]
+  /** `spec` tells of every test, `quiet` only of failures. */
+  readonly reporter: 'spec' | 'quiet'
+  /** How long a test file may take. */
+  readonly timeoutMs: number
+  /** Where tests note the programs they missed. */
+  readonly missesFile: string
+  /** More arguments for `node --test`. */
+  readonly nodeArgs: readonly string[]
+}
+
+export interface LegResult extends Counts {
+  readonly seconds: number
+}
+
+/** Only a test that never gives way to a timer gets here; the other limits are shorter. */
+const legLimitMs = 15 * 60_000
+
+// At a terminal, Ctrl-C reaches the group of the terminal by itself, so the tests stay in it.
+const isOwnGroup = !process.stdin.isTTY && process.platform !== 'win32'
+const stopSignals: readonly NodeJS.Signals[] = isOwnGroup ? ['SIGTERM', 'SIGINT'] : ['SIGTERM']
+
+/** Runs the files with `node --test` and counts what came out. */
+export async function runLeg(leg: Leg, options: RunOptions): Promise<LegResult> {
+  let node: string
+  try {
+    node = leg.node()
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    return { passed: 0, failed: 1, skipped: 0, seconds: 0 }
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-test-'))
+  const countsFile = join(folder, 'counts.json')
+  const start = performance.now()
+  const child = spawn(node, nodeArgsOf(leg, options, countsFile), {
+    cwd: root,
+    env: {
+      ...process.env,
+      ...leg.env,
+      PORTCULLIS_TEST_MISSES: options.missesFile,
+      // A little later than the limit of the tests, which know better what hangs.
+      PORTCULLIS_TEST_TIME_LIMIT_MS: `${options.timeoutMs + 5000}`,
+    },
+    stdio: 'inherit',
+    detached: isOwnGroup,
+  })
+  const signalAll = (signal: NodeJS.Signals) => {
+    if (child.pid !== undefined) process.kill(isOwnGroup ? -child.pid : child.pid, signal)
+  }
+  for (const signal of stopSignals) process.on(signal, signalAll)
+  const lastResort = setTimeout(() => {
+    console.error(`${leg.title} was ended: it took more than ${legLimitMs / 60_000} minutes.`)
+    signalAll('SIGKILL')
+  }, legLimitMs)
+  try {
+    const [code] = await once(child, 'exit')
+    const counts = readCounts(countsFile)
+    const seconds = (performance.now() - start) / 1000
+    // A run that ended badly although no test failed did not run all of them.
+    const failed = code === 0 ? counts.failed : Math.max(1, counts.failed)
+    return { ...counts, failed, seconds }
+  } finally {
+    clearTimeout(lastResort)
+    for (const signal of stopSignals) process.off(signal, signalAll)
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function nodeArgsOf(leg: Leg, options: RunOptions, countsFile: string): string[] {
+  const reporters = {
+    [options.reporter === 'spec' ? 'spec' : './scripts/testing/quiet-reporter.ts']: 'stdout',
+    './scripts/testing/counts-reporter.ts': countsFile,
+  }
+  return [
+    ...leg.nodeArgs,
+    '--import=./scripts/testing/time-limit.ts',
+    '--test',
+    // Node's own default leaves one core out, which is half of a small machine.
+    `--test-concurrency=${availableParallelism()}`,
+    `--test-timeout=${options.timeoutMs}`,
+    ...Object.entries(reporters).flatMap(([reporter, destination]) => [
+      `--test-reporter=${reporter}`,
+      `--test-reporter-destination=${destination}`,
+    ]),
+    ...options.nodeArgs,
+    ...options.files,
+  ]
+}
+
+function readCounts(file: string): Counts {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 }
+  }
+}
