@@ -1,0 +1,11 @@
+import { createHandler } from '@portcullis/graphql-over-http/use/express'
+import express from 'express'
+import { schema } from './schema.ts'
+
+const port = Number(process.env.PORT ?? 4000)
+const app = express()
+
+// Before any body parser: express.json() would answer bad JSON by itself, in HTML.
+app.all('/graphql', createHandler({ schema }))
+
+app.listen(port, () => console.log(`Listening on http://localhost:${port}/graphql`))

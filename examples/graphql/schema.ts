@@ -1,0 +1,35 @@
+import { GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql'
+
+/** What the authentication examples put into the context; the other examples have none. */
+interface Context {
+  readonly userId: string
+}
+
+/** The schema that all examples serve. */
+export const schema = new GraphQLSchema({
+  query: new GraphQLObjectType<unknown, Context | undefined>({
+    name: 'Query',
+    fields: {
+      hello: {
+        type: new GraphQLNonNull(GraphQLString),
+        args: { name: { type: GraphQLString, defaultValue: 'world' } },
+        resolve: (_source, { name }) => `Hello, ${name}!`,
+      },
+      viewer: {
+        type: GraphQLString,
+        description: 'Who is asking; null when nobody asked them to sign in.',
+        resolve: (_source, _args, context) => context?.userId,
+      },
+    },
+  }),
+  mutation: new GraphQLObjectType({
+    name: 'Mutation',
+    fields: {
+      shout: {
+        type: new GraphQLNonNull(GraphQLString),
+        args: { text: { type: new GraphQLNonNull(GraphQLString) } },
+        resolve: (_source, { text }) => text.toUpperCase(),
+      },
+    },
+  }),
+})

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parseArguments } from '../src/cli/args.ts'
+import { runCommand } from './support/audit-command.ts'
+
+const url = 'http://localhost:4000/graphql'
+
+describe('the arguments', () => {
+  test('have defaults for everything but the URL', () => {
+    assert.deepEqual(parseArguments(['audit', url]), {
+      command: 'audit',
+      url,
+      headers: {},
+      profile: 'classic',
+      extended: false,
+      json: false,
+      failOn: 'error',
+      timeoutMs: 30_000,
+    })
+  })
+
+  test('may come in any order and with an equals sign', () => {
+    const args = parseArguments([
+      '--profile=2026',
+      'audit',
+      '--header',
+      'A: 1',
+      url,
+      '--header=a:2',
+      '--html=out.html',
+      '--fail-on=warn',
+      '--timeout=1.5',
+      '--extended',
+      '--json',
+    ])
+    assert.deepEqual(args, {
+      command: 'audit',
+      url,
+      headers: { a: '1, 2' },
+      profile: '2026',
+      extended: true,
+      json: true,
+      html: 'out.html',
+      failOn: 'warn',
+      timeoutMs: 1500,
+    })
+  })
+
+  test('lose the fragment of the URL', () => {
+    const args = parseArguments(['audit', `${url}?a=b#c`])
+    assert.equal('url' in args && args.url, `${url}?a=b`)
+  })
+
+  const mistakes: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+    [[], /^Say what to do: audit URL\. Use --help/],
+    [['audit'], /^Say which server to audit/],
+    [['check', url], /^There is no command check; there is: audit URL/],
+    [['audit', url, url], /^Only one URL/],
+    [['audit', 'localhost:4000/graphql'], /is not a web address: start it with http/],
+    [['audit', 'graphql'], /^graphql is not a web address/],
+    [['audit', 'http://me:secret@host/'], /^Leave the credentials out of the URL/],
+    [['audit', url, '--verbose'], /^There is no option --verbose/],
+    [['audit', url, '-x'], /^There is no option -x/],
+    [['audit', url, '--html'], /^The option --html needs a value/],
+    [['audit', url, '--json=yes'], /^The option --json takes no value/],
+    [['audit', url, '--profile', '2025'], /^The option --profile is one of: classic, 2026/],
+    [['audit', url, '--fail-on', 'notice'], /^The option --fail-on is one of: error, warn/],
+    [['audit', url, '--timeout', 'soon'], /^The option --timeout is a number of seconds/],
+    [['audit', url, '--timeout', '0'], /^The option --timeout is a number of seconds/],
+    [['audit', url, '--header', 'Authorization'], /^A header is written as a name, a colon/],
+    [['audit', url, '--header', ': x'], /^A header is written as a name, a colon/],
+    [['audit', url, '--header', 'Accept: text/html'], /^The audits set the header Accept/],
+    [['audit', url, '--header', 'a b: secret'], /^The header "a b" has characters/],
+    [['audit', url, '--header', 'a: sec\nret'], /^The header "a" has characters/],
+  ]
+  for (const [args, message] of mistakes) {
+    test(`are refused: ${JSON.stringify(args)}`, () => {
+      assert.throws(() => parseArguments(args), { name: 'CommandError', message })
+      assert.throws(
+        () => parseArguments(args),
+        (error: Error) => !error.message.includes('secret'),
+      )
+    })
+  }
+})
+
+test('--help explains every option and exits with 0', async () => {
+  const { code, stdout, stderr } = await runCommand(['--help'])
+  assert.equal(code, 0)
+  assert.equal(stderr, '')
+  assert.match(stdout, /^Usage: graphql-over-http audit URL/)
+  const flags = 'header profile extended json html fail-on timeout help version'.split(' ')
+  for (const flag of flags) assert.match(stdout, new RegExp(`\\n {2}--${flag}\\b`))
+})
+
+test('--version prints the version of the package', async () => {
+  const { default: manifest } = await import('../package.json', { with: { type: 'json' } })
+  const { code, stdout } = await runCommand(['--version'])
+  assert.equal(code, 0)
+  assert.equal(stdout, `${manifest.version}\n`)
+})

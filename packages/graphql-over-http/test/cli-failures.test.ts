@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { listen, runCommand } from './support/audit-command.ts'
+import { startAuditServer } from './support/audit-server.ts'
+
+/** Nothing on standard output, exit code 2, and one line for the user. */
+async function assertSentence(args: readonly string[], sentence: RegExp): Promise<void> {
+  const { code, stdout, stderr } = await runCommand(args)
+  assert.match(stderr, sentence)
+  assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
+  assert.equal(stdout, '')
+  assert.equal(code, 2)
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createTcpServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** A certificate nobody has signed but itself, and a server that shows it. */
+async function listenTls(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'audit-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  await promisify(execFile)('openssl', [
+    ...['req', '-x509', '-days', '2', '-keyout', key, '-out', cert],
+    ...ec,
+    ...subject,
+  ])
+  const server = createTlsServer(
+    { key: await readFile(key), cert: await readFile(cert) },
+    (_, response) => response.end(),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return `127.0.0.1:${port}/graphql`
+}
+
+describe('one sentence and exit code 2', { concurrency: 2 }, () => {
+  test('when nothing listens', async () => {
+    const url = `http://127.0.0.1:${await findFreePort()}/graphql`
+    await assertSentence(['audit', url], /^\S+ refuses connections: is the server running/)
+  })
+
+  test('when the host is unknown', async () => {
+    await assertSentence(
+      ['audit', 'http://no-such-host.invalid/graphql'],
+      /^http:\/\/no-such-host\.invalid\/graphql cannot be found: the host name does not resolve/,
+    )
+  })
+
+  test('when the certificate is not trusted', async (t) => {
+    const address = await listenTls(t)
+    await assertSentence(
+      ['audit', `https://${address}`],
+      /^\S+ has a TLS certificate that is not trusted here: set NODE_EXTRA_CA_CERTS/,
+    )
+  })
+
+  test('when TLS is spoken to a server that does not speak it', async (t) => {
+    const url = await listen(t, (_, response) => response.end())
+    await assertSentence(
+      ['audit', url.replace('http:', 'https:')],
+      /^\S+ does not complete the TLS handshake: .* try http:/,
+    )
+  })
+
+  test('when the server speaks only TLS', async (t) => {
+    const address = await listenTls(t)
+    await assertSentence(
+      ['audit', `http://${address}`],
+      /^\S+ closed the connection without answering: if it speaks TLS, try https:/,
+    )
+  })
+
+  test('when there is no HTTP', async (t) => {
+    const server = createTcpServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    await assertSentence(
+      ['audit', `http://127.0.0.1:${port}/`],
+      /^\S+ does not answer with HTTP: is this the right port\?/,
+    )
+  })
+
+  test('when the port is for another protocol', async () => {
+    await assertSentence(
+      ['audit', 'http://127.0.0.1:6000/graphql'],
+      /^\S+ has a port that web clients refuse: use another\./,
+    )
+  })
+
+  test('when there is no answer in time', async (t) => {
+    const url = await listen(t, () => {})
+    await assertSentence(
+      ['audit', url, '--timeout', '0.3'],
+      /^\S+ did not answer within 0\.3 seconds: try a longer --timeout/,
+    )
+  })
+
+  test('when an audit gets no answer in time', async (t) => {
+    const url = await listen(t, (request, response) => {
+      if (request.headers.accept?.includes('q=0.9')) response.end('{"data":{}}')
+    })
+    await assertSentence(['audit', url, '--timeout', '0.3'], /did not answer within 0\.3 seconds/)
+  })
+
+  const answers = [
+    [404, 'text/plain', 'no', /answered 404 Not Found: is the path right\?/],
+    [401, 'text/plain', 'no', /answered 401 Unauthorized: pass credentials, .*--header/],
+    [403, 'application/json', '{"errors":[]}', /answered 403 Forbidden: pass .*--header/],
+    [200, 'text/html', '<h1>Shop</h1>', /answered 200 OK with an HTML page instead of GraphQL/],
+    [503, 'text/plain', 'no', /answered 503 Service Unavailable without a GraphQL body/],
+    [200, 'application/json', '{"status":"up"}', /application\/json and no GraphQL body/],
+    [200, 'application/json', '[1]', /no GraphQL body: is this the address of a GraphQL server\?/],
+  ] as const
+  for (const [status, type, body, sentence] of answers) {
+    test(`when the server answers ${status} ${type} ${body}`, async (t) => {
+      const url = await listen(t, (_, response) => {
+        response.writeHead(status, { 'content-type': type })
+        response.end(body)
+      })
+      await assertSentence(['audit', url, '--json'], sentence)
+    })
+  }
+
+  test('when the server redirects, without its control sequences', async (t) => {
+    const url = await listen(t, (_, response) => {
+      response.writeHead(301, { location: 'https://example.com/graphql\u009b31m' })
+      response.end()
+    })
+    await assertSentence(
+      ['audit', url],
+      /^\S+ redirects to https:\/\/example\.com\/graphql31m: audit that address instead\.$/m,
+    )
+  })
+
+  test('when the page cannot be written', async (t) => {
+    const server = await startAuditServer()
+    t.after(() => server.close())
+    const file = join(tmpdir(), 'no', 'such', 'folder', 'report.html')
+    await assertSentence(
+      ['audit', server.url, '--html', file],
+      /^The report page could not be written to \S+ \(ENOENT\)/,
+    )
+  })
+
+  test('for bad usage', async () => {
+    await assertSentence(['audit', '--colour', 'x'], /^There is no option --colour\. Use --help/)
+  })
+})

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const script = fileURLToPath(new URL('./support/client-load.ts', import.meta.url))
+const REQUESTS = Number(process.env['CLIENT_MEMORY_REQUESTS'] ?? 1_000_000)
+// Two bytes for each of a million: less than a leak of anything at all, more than the noise of gc.
+const LIMIT_BYTES = 2_000_000
+
+async function load(requests: number, leaked = 0) {
+  const { stdout } = await run(process.execPath, [
+    '--expose-gc',
+    script,
+    String(requests),
+    String(leaked),
+  ])
+  return JSON.parse(stdout)
+}
+
+test(`${REQUESTS} requests leave nothing in the client and no listener on a shared signal`, async (t) => {
+  const { sent, grownBytes, listeners, maxListeners } = await load(REQUESTS)
+  t.diagnostic(`${sent} fetches, heap grown by ${grownBytes} bytes`)
+  assert.ok(sent >= REQUESTS)
+  assert.ok(grownBytes < LIMIT_BYTES, `heap grew by ${grownBytes} bytes`)
+  assert.equal(listeners, 0)
+  // While they run each has its own, so the count above is one that could have failed.
+  assert.ok(maxListeners > 0)
+})
+
+test('requests that never settle do show in that measure', async () => {
+  const { grownBytes } = await load(0, 10_000)
+  assert.ok(grownBytes > LIMIT_BYTES, `heap grew by ${grownBytes} bytes only`)
+})

@@ -1,0 +1,33 @@
+// Runs on Deno and on Bun: a server of the runtime's own around the fetch adapter.
+
+import { createHandler } from '../../../../src/adapters/fetch.ts'
+import { mount } from '../mount.ts'
+import { openProbe } from '../probe.ts'
+
+interface Runtime {
+  readonly Deno?: {
+    serve(options: object, handler: Fetch): { readonly addr: { readonly port: number } }
+  }
+  readonly Bun?: {
+    serve(options: object & { readonly fetch: Fetch }): { readonly port: number }
+  }
+}
+type Fetch = (request: Request) => Promise<Response>
+
+const probe = openProbe()
+const handlers = mount(probe, undefined, createHandler)
+
+const handle: Fetch = async (request) => {
+  const { pathname } = new URL(request.url)
+  if (pathname === '/probe') return Response.json(probe.take())
+  const handler = handlers.get(pathname)
+  return handler ? handler(request) : new Response(null, { status: 404 })
+}
+
+const { Deno, Bun }: Runtime = globalThis as object
+const address = { port: 0, hostname: '127.0.0.1' }
+if (Deno) console.log(Deno.serve({ ...address, onListen: () => {} }, handle).addr.port)
+else if (Bun) console.log(Bun.serve({ ...address, fetch: handle }).port)
+else throw new Error('neither Deno nor Bun')
+
+process.stdin.on('end', () => process.exit()).resume()

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import type { ServerHttp2Session } from 'node:http2'
+import type { Server } from 'node:net'
+import type { Host, Limits, OpenHost } from './host.ts'
+import { openHttp2Fetch } from './http2-fetch.ts'
+import { listen, shut } from './listen.ts'
+import { openProbe, type Probe } from './probe.ts'
+
+/** Self-signed, for localhost, good until the year 2126. */
+export const certificate = {
+  key: readFileSync(new URL('./localhost-key.pem', import.meta.url)),
+  cert: readFileSync(new URL('./localhost-cert.pem', import.meta.url)),
+}
+
+/** A host in this process that speaks HTTP/2. */
+export function http2Host(
+  name: string,
+  scheme: 'http' | 'https',
+  build: (probe: Probe) => Server | Promise<Server>,
+  limits: Limits = {},
+): Host {
+  return {
+    name,
+    transport: 'HTTP/2',
+    limits: { noStatusText: 'HTTP/2 has none', ...limits },
+    async open(): Promise<OpenHost> {
+      const probe = openProbe()
+      const server = await build(probe)
+      const sessions = new Set<ServerHttp2Session>()
+      server.on('session', (session: ServerHttp2Session) => {
+        sessions.add(session)
+        session.on('close', () => sessions.delete(session))
+      })
+      const port = await listen(server)
+      const origin = `${scheme}://localhost:${port}`
+      const client = openHttp2Fetch(origin, certificate.cert)
+      return {
+        origin,
+        port,
+        fetch: client.fetch,
+        take: async () => probe.take(),
+        async close() {
+          client.close()
+          for (const session of sessions) session.destroy()
+          await shut(server)
+          probe.close()
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import type { AdapterOptions } from '../../../src/adapters/shared/adapter-options.ts'
+import type { HandlerOptions } from '../../../src/options.ts'
+import type { Response } from '../../../src/request.ts'
+import { schema } from './schema.ts'
+
+export type ScenarioOptions<RequestContext> = HandlerOptions<unknown, RequestContext, object> &
+  AdapterOptions
+
+/** Sets a header through the response that an adapter exposes in `req.context`. */
+export type SetHeader<RequestContext> = (
+  context: RequestContext,
+  name: string,
+  value: string,
+) => void
+
+/** Smallest body that `/limited` refuses, less one. */
+export const limitBytes = 1000
+
+/**
+ * One handler per path, the same on every host: a path is a way to set the handler up. Hosts in other
+ * processes cannot take options from a test, so all there are live here.
+ */
+export function createScenarios<RequestContext>(
+  setHeader: SetHeader<RequestContext> = () => {},
+): ReadonlyMap<string, ScenarioOptions<RequestContext>> {
+  const endWith = (response: Response): ScenarioOptions<RequestContext> => ({
+    schema,
+    context: () => response,
+  })
+  return new Map<string, ScenarioOptions<RequestContext>>([
+    ['/graphql', { schema }],
+    ['/limited', { schema, bodyLimitBytes: limitBytes }],
+    [
+      '/vary',
+      {
+        schema,
+        vary: true,
+        context: ({ context }) => {
+          setHeader(context, 'vary', 'Origin')
+          return {}
+        },
+      },
+    ],
+    [
+      '/headers',
+      {
+        schema,
+        context: async ({ context }) => {
+          setHeader(context, 'x-custom', 'kept')
+          setHeader(context, 'set-cookie', 'session=kept; Path=/')
+          return {}
+        },
+      },
+    ],
+    [
+      '/throws',
+      {
+        schema,
+        context: () => {
+          throw new Error('a secret')
+        },
+      },
+    ],
+    ['/rejects', { schema, onOperation: () => Promise.reject(new Error('a secret')) }],
+    ['/denied', endWith([null, { status: 401, statusText: 'Unauthorized' }])],
+    ['/no-content', endWith([null, { status: 204, statusText: 'No Content' }])],
+    [
+      '/pair',
+      endWith([
+        'Žluťoučký kůň',
+        {
+          status: 402,
+          statusText: 'Pay First',
+          headers: { 'content-type': 'text/plain; charset=utf-8', 'x-pair': 'sent' },
+        },
+      ]),
+    ],
+    // From JavaScript nothing makes people give a text.
+    ['/no-text', endWith([null, { status: 403 } as unknown as Response[1]])],
+    [
+      '/header-from-variable',
+      {
+        schema,
+        onOperation: (_req, { variableValues }) => [
+          '{}',
+          {
+            status: 200,
+            statusText: 'OK',
+            headers: { 'x-value': String(variableValues?.['value']) },
+          },
+        ],
+      },
+    ],
+    [
+      '/late',
+      {
+        schema,
+        // Only now is the rest of the request read: headers, then body.
+        parseRequestParams: () => new Promise((resolve) => setTimeout(resolve, 20)),
+      },
+    ],
+  ])
+}

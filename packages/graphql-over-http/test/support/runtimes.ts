@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+
+const folder = join(import.meta.dirname, '..', 'runtimes')
+const installer = join(import.meta.dirname, '../../../../scripts/install.mjs')
+
+const exe = process.platform === 'win32' ? '.exe' : ''
+
+/** Where each runtime lies below the project in `test/runtimes`. */
+const places = {
+  bun: 'bun/bin/bun.exe',
+  deno: `deno/deno${exe}`,
+  node22: `node/bin/node${exe}`,
+  'uws-pack': 'uws-pack',
+}
+
+export type RuntimeName = keyof typeof places
+
+let isInstalled = false
+
+/**
+ * Path of another runtime's program, or of the uws-pack package, which is no program. They weigh
+ * half a gigabyte, so they are no part of the main install: the first test that needs one
+ * installs them, the others wait for it.
+ */
+export function runtime(name: RuntimeName): string {
+  if (!isInstalled) install()
+  return join(folder, 'node_modules', places[name])
+}
+
+function install(): void {
+  try {
+    execFileSync(process.execPath, [installer, folder], { stdio: ['ignore', 'inherit', 'inherit'] })
+  } catch (cause) {
+    throw new Error('The other runtimes could not be installed; the reason is above.', { cause })
+  }
+  isInstalled = true
+}

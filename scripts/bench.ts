@@ -1,0 +1,45 @@
+// npm run bench -- NAME [OPTION…]
+
+interface Benchmark {
+  readonly summary: string
+  /** Loaded when it is asked for. Resolves to the exit code. */
+  readonly run: (args: readonly string[]) => Promise<number>
+}
+
+/** The one place to register a benchmark, one per deliverable. */
+const benchmarks: { readonly [name: string]: Benchmark } = {
+  graphql: {
+    summary: 'the GraphQL library beside other servers',
+    run: async (args) => {
+      const { run } = await import('../packages/graphql-over-http/bench/graphql.bench.ts')
+      return run(args)
+    },
+  },
+}
+
+const list = Object.entries(benchmarks)
+  .map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`)
+  .join('\n')
+const help = `Usage: npm run bench -- NAME [options]
+
+${list}
+
+npm run bench -- NAME --help shows the options of a benchmark.`
+
+const [name, ...args] = process.argv.slice(2)
+const benchmark =
+  name !== undefined && Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined
+
+if (benchmark) {
+  try {
+    process.exitCode = await benchmark.run(args)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+} else if (name === undefined || name === '--help' || name === '-h') {
+  console.log(help)
+} else {
+  console.error(`There is no benchmark "${name}".\n\n${help}`)
+  process.exitCode = 2
+}

@@ -1,0 +1,77 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PublishedManifest } from './published-manifest.ts'
+import { type PublishedPackage, readJson, root } from './published-packages.ts'
+import { runNpm } from './run-command.ts'
+import { listSubpaths, type Subpath } from './subpaths.ts'
+
+/** A package as it goes to the registry. */
+export interface Archive {
+  readonly name: string
+  /** Path of the .tgz. */
+  readonly file: string
+  readonly bytes: number
+  readonly unpackedBytes: number
+  /** What is inside, by path. */
+  readonly contents: readonly string[]
+  readonly manifest: PublishedManifest
+  readonly subpaths: readonly Subpath[]
+}
+
+interface PackReport {
+  readonly filename: string
+  readonly size: number
+  readonly unpackedSize: number
+  readonly files: readonly { readonly path: string; readonly mode: number }[]
+}
+
+/** Packs a built package into the folder artifacts/. */
+export async function packArchive({
+  dist,
+  manifest: { name },
+}: PublishedPackage): Promise<Archive> {
+  const destination = join(root, 'artifacts')
+  mkdirSync(destination, { recursive: true })
+  const output = await runNpm(['pack', '--json', '--pack-destination', destination], { cwd: dist })
+  const report = readReport(output)
+  const contents = report.files.map(({ path }) => path)
+  const manifest: PublishedManifest = readJson(join(dist, 'package.json'))
+  for (const path of Object.values(manifest.bin ?? {})) {
+    const isExecutable = report.files.some((file) => file.path === path && file.mode & 0o100)
+    if (!isExecutable)
+      throw new Error(`The command ${path} is not an executable file in the archive`)
+  }
+  return {
+    name,
+    file: join(destination, report.filename),
+    bytes: report.size,
+    unpackedBytes: report.unpackedSize,
+    contents,
+    manifest,
+    subpaths: listSubpaths(manifest, contents),
+  }
+}
+
+// A list up to npm 11, a map by package name from npm 12 on.
+function readReport(output: string): PackReport {
+  const reports: { readonly [key: string]: PackReport } = JSON.parse(output)
+  const [report] = Object.values(reports)
+  if (!report) throw new Error('npm pack reported no archive')
+  return report
+}
+
+const allowed =
+  /^(?:(?!.*\.test\.)(?!(?:src|test|bench|examples)\/).+\.(?:js|d\.ts)|package\.json|README\.md|LICENSE)$/
+
+/** Only modules, their declarations and the three files that every package has. */
+export function checkContents({ contents, manifest }: Archive): void {
+  const strangers = contents.filter((path) => !allowed.test(path))
+  const missing = ['package.json', 'README.md', 'LICENSE'].filter(
+    (path) => !contents.includes(path),
+  )
+  if (strangers.length > 0) throw new Error(`Does not belong in there: ${strangers.join(', ')}`)
+  if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}`)
+  for (const field of ['private', 'scripts', 'devDependencies', 'workspaces']) {
+    if (field in manifest) throw new Error(`Its package.json has the field "${field}"`)
+  }
+}

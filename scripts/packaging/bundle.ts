@@ -1,0 +1,38 @@
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+/** What a bundler makes of an import, in bytes. */
+export interface Size {
+  readonly minified: number
+  readonly gzipped: number
+}
+
+export interface Bundle extends Size {
+  /** The modules that it imports from outside: graphql, and Node's own. */
+  readonly imports: readonly string[]
+}
+
+/** Bundles a line of code in a project, minified. */
+export async function makeBundle(folder: string, code: string): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: code, resolveDir: folder },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    external: ['graphql', 'node:*'],
+    outdir: folder,
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  })
+  const contents = outputFiles[0]?.contents ?? new Uint8Array()
+  return {
+    minified: contents.length,
+    gzipped: gzipSync(contents, { level: 9 }).length,
+    imports: Object.values(metafile.outputs).flatMap(({ imports }) =>
+      imports.map(({ path }) => path),
+    ),
+  }
+}

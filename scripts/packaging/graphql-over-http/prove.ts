@@ -1,0 +1,134 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Archive } from '../archive.ts'
+import { createProject, type Project } from '../project.ts'
+import type { Proofs } from '../proofs.ts'
+import { readJson, root } from '../published-packages.ts'
+import { npmCommand } from '../run-command.ts'
+import { checkImports } from './outside-imports.ts'
+import { makeSizeTable } from './size-table.ts'
+import { browserSettings, consumerSettings, copyExamples, typeCheck } from './type-check.ts'
+
+/** A Node to run the package on. */
+export interface Runtime {
+  readonly version: string
+  /** Path of the program. */
+  readonly node: string
+}
+
+// Whether a piece over its limit in the table of sizes fails the run.
+const isSizeLimitBinding = true
+
+/** Installs the archive in empty projects and uses it there in every way that is promised. */
+export async function proveGraphqlOverHttp(
+  archive: Archive,
+  proofs: Proofs,
+  runtimes: readonly Runtime[],
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-pack-'))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeFolder)
+  const plain = graphqlVersions().map((version) => ({
+    version,
+    project: createProject(join(folder, `graphql-${version}`)),
+  }))
+  const consumer = createProject(join(folder, 'consumer'), join(import.meta.dirname, 'consumer'))
+  // The largest install waits for the network and the disk while the others compute.
+  const consumerInstall = consumer.install([archive.file])
+  consumerInstall.catch(() => undefined)
+  try {
+    for (const { version, project } of plain) {
+      await proveUse(archive, proofs, project, version, runtimes)
+    }
+    const newest = plain.at(-1)?.project
+    if (newest) await proveCommand(proofs, newest, runtimes)
+    if (newest) await proveBundles(proofs, newest)
+    await proofs.prove('installs in a TypeScript project', async () => {
+      await consumerInstall
+      return `${consumer.listInstalled().length} packages with the frameworks' types`
+    })
+    if (newest) await proveTypes(proofs, consumer, newest)
+  } finally {
+    await consumerInstall.catch(() => undefined)
+    process.off('exit', removeFolder)
+    removeFolder()
+  }
+}
+
+/** The lowest version that the peer range allows, and those the repository tests with. */
+function graphqlVersions(): string[] {
+  return [
+    '16.0.0',
+    ...['graphql-16', 'graphql'].map((name) => {
+      const file = join(root, 'node_modules', name, 'package.json')
+      return readJson<{ version: string }>(file).version
+    }),
+  ]
+}
+
+async function proveUse(
+  archive: Archive,
+  { prove }: Proofs,
+  project: Project,
+  version: string,
+  runtimes: readonly Runtime[],
+): Promise<void> {
+  const isInstalled = await prove(`installs with graphql ${version}`, async () => {
+    await project.install([archive.file, `graphql@${version}`])
+    const installed = project.listInstalled().sort().join(', ')
+    if (installed !== `${archive.name}, graphql`) throw new Error(`It brought ${installed}`)
+    return 'nothing else came with it'
+  })
+  if (!isInstalled) return
+  cpSync(join(import.meta.dirname, 'plain'), project.folder, { recursive: true })
+  const specifiers = archive.subpaths.map(({ specifier }) => specifier)
+  for (const runtime of runtimes) {
+    const on = `on Node ${runtime.version} with graphql ${version}`
+    await prove(`import works ${on}`, () => project.run(runtime.node, 'esm.mjs', specifiers))
+    await prove(`require works ${on}`, () => project.run(runtime.node, 'require.cjs', specifiers))
+  }
+}
+
+async function proveCommand(
+  { prove }: Proofs,
+  project: Project,
+  runtimes: readonly Runtime[],
+): Promise<void> {
+  for (const { version, node } of runtimes) {
+    await prove(`the command works on Node ${version} through npx`, () =>
+      project.run(node, 'command.mjs', npmCommand('npx')),
+    )
+  }
+}
+
+async function proveBundles({ prove, note }: Proofs, project: Project): Promise<void> {
+  await prove('bundles for browsers and workers', () => checkImports(project.folder))
+  await prove('is as small as promised', async () => {
+    const { lines, overLimit } = await makeSizeTable(project.folder)
+    note(lines)
+    if (overLimit.length > 0 && isSizeLimitBinding) throw new Error(overLimit.join('\n'))
+    return overLimit.length > 0 ? `✗ ${overLimit.join('; ')}` : 'within the limits'
+  })
+}
+
+async function proveTypes({ prove }: Proofs, consumer: Project, browser: Project): Promise<void> {
+  const compilers = {
+    'TypeScript 5.9': join(consumer.folder, 'node_modules', 'typescript', 'bin', 'tsc'),
+    'TypeScript 7': join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+  }
+  cpSync(join(consumer.folder, 'clients.ts'), join(browser.folder, 'clients.ts'))
+  cpSync(join(browser.folder, 'require.cjs'), join(consumer.folder, 'require.cjs'))
+  const readme = join(root, 'packages', 'graphql-over-http', 'README.md')
+  const examples = copyExamples(readme, consumer)
+  for (const [title, compiler] of Object.entries(compilers)) {
+    for (const settings of consumerSettings) {
+      await prove(`${title} compiles servers and clients (${settings.title})`, () =>
+        typeCheck(consumer, compiler, { ...settings, files: [...settings.files, ...examples] }),
+      )
+    }
+    await prove(`${title} compiles a browser's client without types of Node`, () =>
+      typeCheck(browser, compiler, browserSettings),
+    )
+  }
+}

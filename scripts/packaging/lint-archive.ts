@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import type { Archive } from './archive.ts'
+import { root } from './published-packages.ts'
+import { runCommand } from './run-command.ts'
+
+/** publint: do the fields of package.json fit the files, and each other? */
+export async function runPublint({ file, manifest }: Archive): Promise<void> {
+  const tarball = await new Blob([readFileSync(file)]).arrayBuffer()
+  const { messages } = await publint({ pack: { tarball }, strict: true })
+  if (messages.length === 0) return
+  throw new Error(
+    messages.map((each) => formatMessage(each, manifest, { color: false }) ?? each.code).join('\n'),
+  )
+}
+
+/** attw: does every subpath lead each module resolution to the types of what it leads to? */
+export async function runAttw({ file, name, subpaths }: Archive): Promise<void> {
+  const attw = join(root, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js')
+  const entrypoints = subpaths.map(({ specifier }) => `.${specifier.slice(name.length)}`)
+  await runCommand(
+    process.execPath,
+    // It finds no wildcards by itself, so each subpath is named.
+    [
+      attw,
+      file,
+      '--profile',
+      'esm-only',
+      '--format',
+      'table-flipped',
+      '--no-color',
+      '--entrypoints',
+      ...entrypoints,
+    ],
+    { cwd: root },
+  )
+}

@@ -1,0 +1,48 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { readJson } from './published-packages.ts'
+import { runCommand, runNpm } from './run-command.ts'
+
+/** A project in a folder of its own, far from the repository's modules. */
+export interface Project {
+  readonly folder: string
+  /** Installs packages next to what the project has already. */
+  install(packages: readonly string[]): Promise<void>
+  /** Names of all packages that are installed, down to the last dependency. */
+  listInstalled(): string[]
+  /** Runs a file of the project on the Node given; resolves to what it printed. */
+  run(node: string, file: string, args: readonly string[]): Promise<string>
+}
+
+/** Makes an empty project, or one that begins as a copy of `template`. */
+export function createProject(folder: string, template?: string): Project {
+  mkdirSync(folder, { recursive: true })
+  if (template) cpSync(template, folder, { recursive: true })
+  else writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+  const env = cleanEnvironment()
+  return {
+    folder,
+    async install(packages) {
+      const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+      await runNpm(['install', ...flags, ...packages], { cwd: folder, env })
+    },
+    listInstalled() {
+      const lock: { readonly packages: object } = readJson(
+        join(folder, 'node_modules', '.package-lock.json'),
+      )
+      return Object.keys(lock.packages).map((path) => path.replace(/^node_modules\//, ''))
+    },
+    run(node, file, args) {
+      // The commands of installed packages find their Node there.
+      const path = dirname(node) + delimiter + env['PATH']
+      return runCommand(node, [file, ...args], { cwd: folder, env: { ...env, PATH: path } })
+    },
+  }
+}
+
+/** Without what `npm run` tells its scripts about the repository. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const aboutRepository = /^(npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$)/
+  const entries = Object.entries(process.env)
+  return Object.fromEntries(entries.filter(([name]) => !aboutRepository.test(name)))
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
+
+export interface CommandOptions {
+  readonly cwd: string
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** A command that did not end well. The message has what it printed. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
+
+// Nothing here takes half as long; a command that hangs must not hang the build server.
+const timeoutMs = 180_000
+
+/** Runs a command to its end and resolves to what it wrote to its standard output. */
+export function runCommand(
+  file: string,
+  args: readonly string[],
+  { cwd, env = process.env }: CommandOptions,
+): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const child = spawn(file, args, { cwd, env, timeout: timeoutMs })
+  let stdout = ''
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  const command = `${file} ${args.join(' ')}`
+  child.on('error', (error) => {
+    reject(new CommandError(`Cannot run ${command}: ${error.message}`, { cause: error }))
+  })
+  child.on('close', (code, signal) => {
+    if (code === 0) resolve(stdout)
+    else
+      reject(new CommandError(`${output.trim()}\n${command} ended with ${signal ?? code}`.trim()))
+  })
+  return promise
+}
+
+/** Runs npm. */
+export function runNpm(args: readonly string[], options: CommandOptions): Promise<string> {
+  const [file = 'npm', ...first] = npmCommand('npm')
+  return runCommand(file, [...first, ...args], options)
+}
+
+/** How to start npm or npx: those of the npm that started us, or else what the machine finds. */
+export function npmCommand(name: 'npm' | 'npx'): string[] {
+  const cli = process.env['npm_execpath']
+  if (!cli?.endsWith('npm-cli.js')) return [name]
+  return [process.execPath, join(dirname(cli), `${name}-cli.js`)]
+}

@@ -1,0 +1,55 @@
+import { BuildError } from './build-error.ts'
+import type { PublishedManifest } from './published-manifest.ts'
+
+/** One thing a consumer can import. */
+export interface Subpath {
+  /** As the consumer writes it: the package's name, and what follows. */
+  readonly specifier: string
+  readonly types: string
+  readonly file: string
+}
+
+/**
+ * Everything that can be imported from a package, its wildcards filled in from the files it has.
+ * A target without its file is an error.
+ */
+export function listSubpaths(manifest: PublishedManifest, files: readonly string[]): Subpath[] {
+  const hidden = Object.keys(manifest.exports).filter((key) => manifest.exports[key] === null)
+  const subpaths = Object.entries(manifest.exports).flatMap(([key, target]) => {
+    if (target === null || typeof target === 'string') return []
+    const found = fillIn(key, target.default, files)
+      .filter(({ subpath }) => !hidden.some((pattern) => matches(pattern, subpath)))
+      .map(({ subpath, star }) => ({
+        specifier: manifest.name + subpath.slice(1),
+        file: target.default.replaceAll('*', star),
+        types: target.types.replaceAll('*', star),
+      }))
+    if (found.length === 0)
+      throw new BuildError(`exports["${key}"] leads to no file: ${target.default}`)
+    return found
+  })
+  for (const { specifier, file, types } of subpaths) {
+    for (const path of [file, types]) {
+      if (!files.includes(path.slice(2)))
+        throw new BuildError(`${specifier} lacks its file ${path}`)
+    }
+  }
+  // A name of its own and a wildcard may both reach a module by the same specifier.
+  return [...new Map(subpaths.map((subpath) => [subpath.specifier, subpath])).values()]
+}
+
+function fillIn(key: string, target: string, files: readonly string[]) {
+  if (!key.includes('*')) return [{ subpath: key, star: '' }]
+  const [before = '', after = ''] = target.slice(2).split('*')
+  return files
+    .filter((file) => file.startsWith(before) && file.endsWith(after))
+    .map((file) => file.slice(before.length, file.length - after.length))
+    .map((star) => ({ subpath: key.replace('*', star), star }))
+}
+
+function matches(pattern: string, subpath: string): boolean {
+  const [before = '', after = ''] = pattern.split('*')
+  return pattern.includes('*')
+    ? subpath.startsWith(before) && subpath.endsWith(after)
+    : subpath === pattern
+}

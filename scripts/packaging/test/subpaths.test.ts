@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listSubpaths } from '../subpaths.ts'
+
+const files = ['index', 'adapters/http', 'adapters/koa', 'adapters/shared/vary'].flatMap((path) => [
+  `${path}.js`,
+  `${path}.d.ts`,
+])
+const manifest = {
+  name: 'example',
+  version: '1.0.0',
+  exports: {
+    '.': { types: './index.d.ts', default: './index.js' },
+    './use/shared/*': null,
+    './use/*': { types: './adapters/*.d.ts', default: './adapters/*.js' },
+    './use/node': { types: './adapters/http.d.ts', default: './adapters/http.js' },
+    './package.json': './package.json',
+  },
+}
+
+test('wildcards are filled in from the files, without what is hidden', () => {
+  const specifiers = listSubpaths(manifest, files).map(({ specifier }) => specifier)
+  assert.deepEqual(specifiers, [
+    'example',
+    'example/use/http',
+    'example/use/koa',
+    'example/use/node',
+  ])
+})
+
+test('a subpath without its module or its declarations is an error', () => {
+  for (const missing of ['index.js', 'index.d.ts', 'adapters/koa.d.ts']) {
+    const rest = files.filter((file) => file !== missing)
+    assert.throws(() => listSubpaths(manifest, rest), { message: new RegExp(`/${missing}$`) })
+  }
+})
+
+test('a wildcard that leads nowhere is an error', () => {
+  assert.throws(() => listSubpaths(manifest, ['index.js', 'index.d.ts']), {
+    message: 'exports["./use/*"] leads to no file: ./adapters/*.js',
+  })
+})
