@@ -1,41 +1,5 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql'
-
-export interface Generations<V> {
-  get(key: string): V | undefined
-  set(key: string, value: V): void
-}
-
-/**
- * A map that forgets. Two generations instead of a list of uses: when the young one is full it
- * becomes the old one, and what is still asked for is carried over. Constant cost whatever is sent,
- * no bookkeeping on a hit, and a flood of new keys cannot push out what is in use.
- */
-export function createGenerations<V>(maxEntries: number, maxLength: number): Generations<V> {
-  let young = new Map<string, V>()
-  let old = young
-  let length = 0
-  const generations: Generations<V> = {
-    get(key) {
-      let value = young.get(key)
-      if (!value) {
-        value = old.get(key)
-        if (value) generations.set(key, value)
-      }
-      return value
-    },
-    /** Both bounds hold for each generation; the length is that of the keys. */
-    set(key, value) {
-      length += key.length
-      if (young.size >= maxEntries || length > maxLength) {
-        old = young
-        young = new Map()
-        length = key.length
-      }
-      young.set(key, value)
-    },
-  }
-  return generations
-}
+import { createGenerations } from './generations.ts'
 
 // A syntax tree weighs some hundred times its source, so the sources are what is bounded.
 const MAX_SOURCE_LENGTH = 2 ** 15
@@ -51,7 +15,10 @@ const createVerdicts = () => ({
 /** Errors reach the user's `formatError`, which may change them: nobody gets the cached one. */
 function copyError(error: GraphQLError): GraphQLError {
   const copy = Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error))
-  return Object.defineProperty(copy, 'extensions', { value: { ...error.extensions } })
+  for (const name of ['locations', 'extensions'] as const) {
+    Object.defineProperty(copy, name, { value: structuredClone(error[name]) })
+  }
+  return copy
 }
 
 /**

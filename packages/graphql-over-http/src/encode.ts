@@ -38,8 +38,8 @@ export function createEncoder(profile: Profile, formatError?: FormatError): Enco
 
 /** A result without `data` was never executed: its errors are about the request. */
 function getOutcome({ data, errors }: Result): Outcome {
-  if (!errors) return 'success'
-  return data === undefined ? 'invalid' : 'partial'
+  if (data === undefined) return 'invalid'
+  return errors ? 'partial' : 'success'
 }
 
 /** Encodes what was thrown while a request was read; for a GraphQL error the outcome is given. */

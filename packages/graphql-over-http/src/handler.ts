@@ -69,7 +69,7 @@ export function createHandler<
 
     let args: OperationArgs<Context>
     const given = onSubscribe && (await onSubscribe(req, params))
-    if (given) {
+    if (given && !isEmpty(given)) {
       if (isResponse(given)) return given
       if (Array.isArray(given)) return encode({ errors: given }, accepted)
       if (isResult(given)) return encode(given, accepted)
@@ -121,10 +121,16 @@ export function createHandler<
     const stream = 'subsequentResults' in final ? final.subsequentResults : final
     if (isAsyncIterable(stream)) {
       // Nobody will read it: lets its source stop.
-      void Promise.resolve(stream[Symbol.asyncIterator]().return?.()).catch(() => undefined)
+      close(stream).catch(() => undefined)
       return refuse(stream === final ? NO_SUBSCRIPTIONS : NO_INCREMENTAL_DELIVERY)
     }
-    return encode(final, accepted)
+    try {
+      return encode(final, accepted)
+    } catch (error) {
+      // Such as variables that are echoed: writing JSON goes by recursion, reading it does not.
+      if (error instanceof RangeError) return refuse('Result is nested too deeply')
+      throw error
+    }
   }
 }
 
@@ -138,9 +144,18 @@ function notAcceptable(): Response {
   return [null, { status: 406, statusText: 'Not Acceptable', headers: { accept } }]
 }
 
+/** A list of no errors says that there is nothing to object to. */
+function isEmpty(value: object): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
 /** A result has data, or nothing but errors; execution arguments always have a document. */
 function isResult(value: object): value is ExecutionResult {
   return 'data' in value || ('errors' in value && !('document' in value))
+}
+
+async function close(stream: AsyncIterable<unknown>): Promise<void> {
+  await stream[Symbol.asyncIterator]().return?.()
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

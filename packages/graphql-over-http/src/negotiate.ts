@@ -1,3 +1,5 @@
+import { createGenerations } from './generations.ts'
+
 /** The two media types a GraphQL response can have. */
 export type MediaType = typeof GRAPHQL_TYPE | typeof JSON_TYPE
 
@@ -20,7 +22,8 @@ function parseRange(text: string): readonly [type: string, quality: number] {
   for (const parameter of parameters) {
     const [name, value = ''] = parameter.split('=')
     if (name === 'charset' && !/^utf-?8$/.test(value)) return ['', Number.NaN]
-    if (name === 'q') quality = /^\d/.test(value) ? Math.min(1, Number(value)) : Number.NaN
+    if (name === 'q')
+      quality = /^\d+(\.\d*)?$/.test(value) ? Math.min(1, Number(value)) : Number.NaN
   }
   return [type ?? '', quality]
 }
@@ -29,25 +32,28 @@ function parseRange(text: string): readonly [type: string, quality: number] {
  * Picks the response media type for an `Accept` header, or null when none is acceptable.
  *
  * The most specific range decides the quality of a type, the highest quality wins, and on a tie the
- * range that comes first. A wildcard that covers both types means JSON: whoever sends it (curl, a
+ * type that is covered first. A wildcard covers both and means JSON: whoever sends it (curl, a
  * browser) does not know the GraphQL media type.
  */
 export function negotiate(accept: string | undefined): MediaType | null {
   const header = accept?.trim() || '*/*'
-  if (header === '*/*' || header === JSON_TYPE) return JSON_TYPE
-  if (header === GRAPHQL_TYPE) return header
+  const known = answers.get(header)
+  if (known) return known
+  const answer = chooseType(header)
+  // Clients send the same few headers over and over; a long one is a stranger's.
+  if (answer && header.length < 200) answers.set(header, answer)
+  return answer
+}
 
+const answers = createGenerations<MediaType>(100, 10_000)
+
+function chooseType(header: string): MediaType | null {
   const ranges = (header.match(RANGES) ?? []).map(parseRange).filter(([, quality]) => quality >= 0)
-  const types = ranges.map(([type]) => type)
   const find = (type: MediaType): readonly [quality: number, position: number] => {
-    for (const wanted of [type, 'application/*', '*/*']) {
-      const position = types.indexOf(wanted)
-      const range = ranges[position]
-      if (range) return [range[1], position]
-    }
-    return [0, 0]
+    const names = [type, 'application/*', '*/*']
+    const matches = names.map((name) => ranges.find(([range]) => range === name))
+    return [matches.find(Boolean)?.[1] ?? 0, ranges.findIndex(([range]) => names.includes(range))]
   }
-
   const [json, jsonPosition] = find(JSON_TYPE)
   const [graphql, graphqlPosition] = find(GRAPHQL_TYPE)
   if (json + graphql === 0) return null
@@ -58,5 +64,6 @@ export function negotiate(accept: string | undefined): MediaType | null {
 
 /** Tells whether a request body of this `Content-Type` can be read: JSON in utf-8, nothing else. */
 export function isJson(contentType = ''): boolean {
-  return contentType === JSON_TYPE || parseRange(contentType)[0] === JSON_TYPE
+  const isUsual = /^application\/json(; ?charset=utf-8)?$/i.test(contentType)
+  return isUsual || parseRange(contentType)[0] === JSON_TYPE
 }

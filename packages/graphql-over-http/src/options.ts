@@ -132,7 +132,10 @@ const RULES: { readonly [option: string]: Rule } = {
     (value: unknown) => isFunction(value) || Array.isArray(value),
   ],
   profile: ['"classic" or "2026"', (value: string) => Object.hasOwn(profiles, value)],
-  documentCache: ['a number or false', (value: unknown) => value === false || Number(value) >= 0],
+  documentCache: [
+    'a number or false',
+    (value: unknown) => value === false || (typeof value === 'number' && value >= 0),
+  ],
   parse: aFunction,
   validate: aFunction,
   execute: aFunction,
@@ -145,7 +148,9 @@ const RULES: { readonly [option: string]: Rule } = {
 
 /** Stops a wrong option at creation, by name, before it becomes a riddle at the first request. */
 export function checkOptions(options: object): void {
-  if (!options) throw new TypeError('createHandler: pass the options, at least { schema }')
+  if (!options || typeof options !== 'object') {
+    throw new TypeError('createHandler: pass an object of options, at least { schema }')
+  }
   for (const [name, value] of Object.entries(options)) {
     const [wanted, isAllowed] = RULES[name] ?? []
     if (value != null && isAllowed && !isAllowed(value as never)) {

@@ -61,14 +61,12 @@ function parseBody(body: unknown): RequestParams {
   return checkParams(data)
 }
 
-async function readBody(read: () => unknown): Promise<RequestParams> {
-  let body: unknown
+async function readBody(read: () => unknown): Promise<unknown> {
   try {
-    body = await read()
+    return await read()
   } catch (error) {
     throw error instanceof BodyError ? error : new Error(UNPARSABLE_BODY)
   }
-  return parseBody(body)
 }
 
 const UNPARSABLE_BODY = 'Unparsable JSON body'
@@ -79,9 +77,9 @@ const UNPARSABLE_BODY = 'Unparsable JSON body'
  * Answers with a response when the method or the content type is not supported, and throws when the
  * parameters are malformed.
  */
-export function parseRequestParams<Raw, Context>(
+export async function parseRequestParams<Raw, Context>(
   req: Request<Raw, Context>,
-): RequestParams | Response | Promise<RequestParams | Response> {
+): Promise<RequestParams | Response> {
   const { method, body } = req
   if (method === 'GET') return parseUrl(req.url)
   if (method !== 'POST') {
@@ -92,5 +90,5 @@ export function parseRequestParams<Raw, Context>(
     return [null, { status: 415, statusText: 'Unsupported Media Type' }]
   }
   if (!body) throw new Error('Missing body')
-  return typeof body === 'function' ? readBody(body) : parseBody(body)
+  return parseBody(typeof body === 'function' ? await readBody(body) : body)
 }

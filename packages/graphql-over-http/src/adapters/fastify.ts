@@ -5,6 +5,7 @@ import type { Request, RequestParams, Response } from '../request.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
 import { internalError, reportFailure } from './shared/failure.ts'
+import { isGone } from './shared/node-response.ts'
 import { fromParser } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
@@ -94,6 +95,8 @@ function toRequest(
 
 function send(reply: FastifyReply, [body, init]: Response, vary: boolean): FastifyReply {
   if (reply.sent) return reply
+  // Nobody is left to answer. Taken out of Fastify's hands, it waits for no end of the response.
+  if (isGone(reply.raw)) return reply.hijack()
   reply.headers(toHeaders(init))
   if (vary) reply.header('vary', varyByAccept(String(reply.getHeader('vary') ?? '')))
   reply.code(init.status)

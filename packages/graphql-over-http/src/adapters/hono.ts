@@ -5,6 +5,7 @@ import type { HandlerOptions as CoreOptions, OperationContext } from '../options
 import type { Request, RequestParams, Response } from '../request.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
+import { bodyTooLarge } from './shared/body-errors.ts'
 import { internalError, reportFailure } from './shared/failure.ts'
 import { readFetchBody } from './shared/fetch-body.ts'
 import { toFetchInit } from './shared/fetch-response.ts'
@@ -70,10 +71,19 @@ function toRequest(
     url: raw.url,
     method: raw.method,
     headers: raw.headers,
-    body: () => readFetchBody(raw, limitBytes),
+    body: () => readHonoBody(c, limitBytes),
     raw,
     context: { c },
   }
+}
+
+/** Hono remembers a body that middleware has read through it, in whatever form. */
+async function readHonoBody(c: HonoContext, limitBytes: number): Promise<string> {
+  const { raw, bodyCache } = c.req
+  if (!raw.bodyUsed || Object.keys(bodyCache).length === 0) return readFetchBody(raw, limitBytes)
+  const text = await c.req.text()
+  if (new TextEncoder().encode(text).byteLength > limitBytes) throw bodyTooLarge(limitBytes)
+  return text
 }
 
 function toHonoResponse(c: HonoContext, response: Response, vary: boolean): globalThis.Response {

@@ -44,6 +44,7 @@ export function readNodeBody(
     let only: Buffer | undefined
     let several: Buffer[] | undefined
     let size = 0
+    let isComplete = false
 
     const onData = (data: Buffer | string) => {
       const chunk = typeof data === 'string' ? Buffer.from(data) : data
@@ -58,6 +59,7 @@ export function readNodeBody(
       else only = chunk
     }
     const onEnd = () => {
+      isComplete = true
       try {
         // Decoded in one piece: a character may lie across two chunks.
         const bytes = several === undefined ? only : Buffer.concat(several, size)
@@ -71,7 +73,10 @@ export function readNodeBody(
     stream.on('data', onData)
     stream.on('end', onEnd)
     stream.on('error', reject)
-    stream.on('close', () => reject(clientGone()))
+    stream.on('close', () => {
+      // Also follows a complete body, where an error would be made for nothing.
+      if (!isComplete) reject(clientGone())
+    })
   })
 }
 

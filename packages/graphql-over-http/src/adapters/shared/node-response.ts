@@ -36,7 +36,7 @@ export function writeNodeFailure(res: NodeResponse, error: unknown): void {
   writeNodeResponse(res, internalError, false)
 }
 
-function isGone(res: NodeResponse): boolean {
+export function isGone(res: NodeResponse): boolean {
   // The stream of an HTTP/2 response disappears with the connection.
   return 'stream' in res ? (res.stream?.destroyed ?? true) : res.destroyed
 }

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import fc from 'fast-check'
+import { buildSchema, type DocumentNode, execute, GraphQLError, parse, validate } from 'graphql'
+import { createDocumentCache } from '../src/document-cache.ts'
+import { createHandler } from '../src/handler.ts'
+import type { HandlerOptions } from '../src/options.ts'
+import { accepting, GR, J, post, toAnswer } from './support/request.ts'
+import { schema } from './support/schema.ts'
+
+/** A cache over functions that count, and that cost nothing. */
+function createCountingCache(maxEntries: number) {
+  const parsed: string[] = []
+  const validated: string[] = []
+  const document = parse('{ hello }')
+  const sources = new WeakMap<DocumentNode, string>()
+  const cache = createDocumentCache(
+    maxEntries,
+    (source) => {
+      parsed.push(source)
+      const copy = { ...document }
+      sources.set(copy, source)
+      return copy
+    },
+    (_schema, node) => {
+      const source = sources.get(node) ?? ''
+      validated.push(source)
+      return source.startsWith('bad') ? [new GraphQLError('bad')] : []
+    },
+  )
+  const use = (source: string) => cache.validate(schema, cache.parse(source), source)
+  /** How many of these sources are remembered: asking costs nothing only for those. */
+  const countKnown = (candidates: readonly string[]) =>
+    candidates.filter((source) => {
+      const before = parsed.length
+      cache.parse(source)
+      return parsed.length === before
+    }).length
+  return { use, countKnown, parsed, validated }
+}
+
+const numbered = (count: number, toSource = (number: number) => `source ${number}`) =>
+  Array.from({ length: count }, (_, number) => toSource(number))
+
+/** Which documents were executed: the same object again came out of the cache. */
+function createRecordingHandler(options: HandlerOptions = {}) {
+  const documents: DocumentNode[] = []
+  const handler = createHandler({
+    schema,
+    execute: (args) => {
+      documents.push(args.document)
+      return execute(args)
+    },
+    ...options,
+  })
+  const send = async (query: string) => toAnswer(await handler(post({ query }, { accept: GR })))
+  return { documents, send }
+}
+
+test('a document is parsed and validated once', async () => {
+  const { use, parsed, validated } = createCountingCache(100)
+  for (const source of ['one', 'two', 'one', 'two', 'one']) use(source)
+  assert.deepEqual(parsed, ['one', 'two'])
+  assert.deepEqual(validated, ['one', 'two'])
+
+  const { documents, send } = createRecordingHandler()
+  await send('{ hello }')
+  await send('{ hello }')
+  assert.equal(documents.length, 2)
+  assert.equal(documents[0], documents[1])
+})
+
+test('an invalid document is validated once, and never taken for a valid one', () => {
+  const { use, validated } = createCountingCache(100)
+  for (let times = 0; times < 5; times += 1) {
+    const errors = use('bad')
+    assert.deepEqual(
+      errors.map(({ message }) => message),
+      ['bad'],
+    )
+  }
+  assert.deepEqual(validated, ['bad'])
+})
+
+test('sources that differ in a single character are different documents', async () => {
+  const { documents, send } = createRecordingHandler()
+  for (const query of ['{ hello }', '{ hello  }', '{hello}', '{ hello }#']) await send(query)
+  assert.equal(new Set(documents).size, 4)
+})
+
+const ALL_OFF: readonly (readonly [what: string, options: HandlerOptions])[] = [
+  ['documentCache is false', { documentCache: false }],
+  ['documentCache is 0', { documentCache: 0 }],
+  ['parse is replaced', { parse: (source) => parse(source) }],
+  ['validate is replaced', { validate: (...args) => validate(...args) }],
+  ['validation rules are added', { validationRules: [] }],
+  ['validation rules are replaced', { validationRules: (_req, _args, rules) => rules }],
+]
+
+for (const [what, options] of ALL_OFF) {
+  test(`nothing is remembered when ${what}`, async () => {
+    const { documents, send } = createRecordingHandler(options)
+    await send('{ hello }')
+    await send('{ hello }')
+    assert.equal(documents.length, 2)
+    assert.notEqual(documents[0], documents[1])
+  })
+}
+
+test('validation of the user is asked every time', async (t) => {
+  const check = t.mock.fn(() => [])
+  const rules = t.mock.fn(() => [])
+  const { send } = createRecordingHandler({ validate: check, validationRules: rules })
+  for (let times = 0; times < 3; times += 1) await send('{ hello }')
+  assert.equal(check.mock.callCount(), 3)
+  assert.equal(rules.mock.callCount(), 3)
+})
+
+for (const limit of [1, 2, 3, 10, 25]) {
+  test(`with a limit of ${limit}, no more documents are remembered and some are`, () => {
+    for (const surplus of [0, 1, 2, 3]) {
+      const sources = numbered(limit * 4 + surplus)
+      // Asking for one may move another, hence a cache for each question.
+      const known = sources.filter((candidate) => {
+        const { use, countKnown } = createCountingCache(limit)
+        for (const source of sources) use(source)
+        return countKnown([candidate]) === 1
+      }).length
+      assert.ok(known <= limit, `${known} are remembered`)
+      assert.ok(known >= limit / 2, `${known} are remembered`)
+    }
+  })
+}
+
+test('the limit is that of the option', async () => {
+  const { documents, send } = createRecordingHandler({ documentCache: 10 })
+  const sources = numbered(40, (number) => `{ hello${number}: hello }`)
+  for (const source of sources) await send(source)
+  const before = documents.length
+  for (const source of sources.slice(0, 20)) await send(source)
+  // Pushed out by the twenty after them: made anew.
+  assert.equal(new Set(documents).size, before + 20)
+})
+
+test('what is remembered is bounded in length too', () => {
+  const { use, countKnown } = createCountingCache(100_000)
+  const sources = numbered(200, (number) => `${number} ${'x'.repeat(30_000)}`)
+  for (const source of sources) use(source)
+  const length = countKnown(sources) * 30_000
+  assert.ok(length > 0)
+  assert.ok(length <= 2 ** 20, `${length} characters are remembered`)
+})
+
+test('a source that is too long is not remembered, valid or not', async () => {
+  const long = `{ hello } #${'x'.repeat(100_000)}`
+  const { documents, send } = createRecordingHandler()
+  assert.equal((await send(long)).status, 200)
+  assert.equal((await send(long)).status, 200)
+  assert.notEqual(documents[0], documents[1])
+
+  const { use, validated } = createCountingCache(100)
+  const bad = `bad ${'x'.repeat(100_000)}`
+  use(bad)
+  use(bad)
+  assert.equal(validated.length, 2)
+})
+
+test('a flood of documents does not push out one that is in use', () => {
+  const { use, parsed } = createCountingCache(1000)
+  for (const [number, source] of numbered(20_000).entries()) {
+    if (number % 100 === 0) use('hot')
+    use(source)
+  }
+  assert.equal(parsed.filter((source) => source === 'hot').length, 1)
+})
+
+test('a flood of long documents does not push out one that is in use', () => {
+  const { use, parsed } = createCountingCache(1000)
+  for (const source of numbered(500, (number) => `${number} ${'x'.repeat(30_000)}`)) {
+    use('hot')
+    use(source)
+  }
+  assert.equal(parsed.filter((source) => source === 'hot').length, 1)
+})
+
+test('a flood of invalid documents pushes out no valid one, and is bounded itself', () => {
+  const { use, countKnown, validated } = createCountingCache(10)
+  use('hot')
+  const bad = numbered(1000, (number) => `bad ${number}`)
+  for (const source of bad) use(source)
+  assert.equal(countKnown(['hot']), 1)
+
+  validated.length = 0
+  for (const source of bad) use(source)
+  assert.ok(validated.length > 800, `${bad.length - validated.length} were remembered`)
+})
+
+const OLD = buildSchema('type Query { common: Int old: Int }')
+const NEW = buildSchema('type Query { common: Int new: Int }')
+
+test('documents are validated anew in a schema that replaces another', async () => {
+  let current = OLD
+  const { send } = createRecordingHandler({ schema: () => current })
+  const statuses = async () => [
+    (await send('{ old }')).status,
+    (await send('{ new }')).status,
+    (await send('{ common }')).status,
+  ]
+  for (let times = 0; times < 3; times += 1) {
+    current = OLD
+    assert.deepEqual(await statuses(), [200, 400, 200])
+    assert.deepEqual(await statuses(), [200, 400, 200])
+    current = NEW
+    assert.deepEqual(await statuses(), [400, 200, 200])
+    assert.deepEqual(await statuses(), [400, 200, 200])
+  }
+})
+
+test('requests that interleave in two schemas get the verdict of their own', async () => {
+  const handler = createHandler({
+    schema: async (req) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return req.url === '/old' ? OLD : NEW
+    },
+  })
+  const answers = Array.from({ length: 200 }, async (_, number) => {
+    const isOld = number % 2 === 0
+    const query = number % 3 === 0 ? '{ old }' : '{ new }'
+    const req = { ...post({ query }, { accept: GR }), url: isOld ? '/old' : '/new' }
+    const [, { status }] = await handler(req)
+    assert.equal(status, isOld === (query === '{ old }') ? 200 : 400)
+  })
+  assert.equal((await Promise.all(answers)).length, 200)
+})
+
+/** Ways to spoil an error. Types forbid them; applications do them. */
+const SPOILERS: readonly (readonly [what: string, spoil: (error: GraphQLError) => void])[] = [
+  ['the message', (error) => Reflect.set(error, 'message', 'spoiled')],
+  ['a new field', (error) => Reflect.set(error, 'spoiled', true)],
+  ['an extension', (error) => Reflect.set(error.extensions, 'spoiled', true)],
+  ['the extensions', (error) => Reflect.set(error, 'extensions', { spoiled: true })],
+  ['the locations', (error) => Reflect.set(error, 'locations', [])],
+  ['the list of locations', (error) => Reflect.set(error.locations ?? [], 'length', 0)],
+  ['a single location', (error) => Reflect.set(error.locations?.[0] ?? {}, 'line', 666)],
+]
+
+for (const [what, spoil] of SPOILERS) {
+  test(`cached errors are not shared: ${what} may be changed by formatError`, async () => {
+    let isSpoiler = true
+    const seen = new Set<object>()
+    const handler = createHandler({
+      schema,
+      formatError: (error) => {
+        assert.ok(error instanceof GraphQLError)
+        seen.add(error)
+        if (isSpoiler) spoil(error)
+        return error
+      },
+    })
+    const req = post({ query: '{ nope nothing }' }, { accept: GR })
+    const [expected] = await createHandler({ schema, documentCache: false })(req)
+
+    // The first request fills the cache: what it hands out is not the cached one either.
+    for (const isBad of [true, false, true, true, false]) {
+      isSpoiler = isBad
+      const [body] = await handler(req)
+      if (!isBad) assert.equal(body, expected)
+    }
+    assert.equal(seen.size, 10)
+  })
+}
+
+test('answers are the same with the cache and without, for documents good and bad', async () => {
+  const field = fc.constantFrom(
+    ...['hello', 'greet', 'fail', 'failRequired', 'nope', 'self', 'self { hello }', '__typename'],
+    ...['greet(name: "a")', 'greet(name: 1)', 'a: hello', 'a: greet', '...F', 'double', 'hello {'],
+  )
+  const query = fc
+    .tuple(
+      fc.constantFrom('', 'query', 'query A', 'mutation', 'query ($a: Int)', '{ hello }'),
+      fc.array(field, { maxLength: 3 }),
+      fc.constantFrom('', 'fragment F on Query { hello }', 'fragment F on Nope { hello }'),
+    )
+    .map(([head, fields, tail]) => `${head} { ${fields.join(' ')} } ${tail}`)
+  const accept = fc.constantFrom(J, GR)
+  const cached = createHandler({ schema })
+  const tiny = createHandler({ schema, documentCache: 1 })
+  const uncached = createHandler({ schema, documentCache: false })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(query, { minLength: 1, maxLength: 4 }),
+      accept,
+      async (list, type) => {
+        for (const source of [...list, ...list]) {
+          const req = accepting(post({ query: source }), type)
+          const expected = await uncached(req)
+          assert.deepEqual(await cached(req), expected)
+          assert.deepEqual(await tiny(req), expected)
+        }
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('a schema that is no longer used is forgotten', async () => {
+  const program = fileURLToPath(new URL('./support/dropped-schema.ts', import.meta.url))
+  // Under the same graphql as this test.
+  const inherited = process.execArgv.filter(
+    (argument, index) => argument === '--import' || process.execArgv[index - 1] === '--import',
+  )
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...inherited,
+    '--expose-gc',
+    program,
+  ])
+  // The engine may hold on to the last ones; a cache that is not weak holds on to all.
+  assert.ok(Number(stdout) <= 10, `${stdout.trim()} of 200 schemas are still in memory`)
+})

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isJson, negotiate } from '../src/negotiate.ts'
+import { GR, J } from './support/request.ts'
+
+/** An Accept header and the type it asks for; null means 406. */
+const ANSWERS: readonly (readonly [accept: string | undefined, answer: string | null])[] = [
+  // Nothing asked, or everything allowed: whoever says so does not know the newer type.
+  [undefined, J],
+  ['', J],
+  ['   ', J],
+  ['*/*', J],
+  ['application/*', J],
+
+  [J, J],
+  [GR, GR],
+  [`${J}, ${GR}`, J],
+  [`${GR}, ${J}`, GR],
+  [`${GR}, ${J};q=0.9`, GR],
+  [`${GR};q=0.1, ${J}`, J],
+  [`${GR};q=0.1, ${J};q=0.2`, J],
+  [`${J};q=0.5, ${GR};q=0.50`, J],
+  [`${GR};q=0.5, ${J};q=0.500`, GR],
+  [`*/*, ${GR}`, J],
+  [`${GR}, */*`, GR],
+  ['text/html, */*;q=0.1', J],
+  [`text/html, application/xhtml+xml, ${GR};q=0.2, */*;q=0.1`, GR],
+
+  // A weight of nought refuses, and the most specific range decides.
+  [`${J};q=0`, null],
+  [`${J};q=0, ${GR};q=0.0`, null],
+  [`${J};q=0.000`, null],
+  ['*/*;q=0', null],
+  [`${J};q=0, */*`, GR],
+  [`*/*, ${J};q=0`, GR],
+  [`${GR};q=0, */*`, J],
+  [`*/*;q=0, ${GR}`, GR],
+  [`application/*;q=0, */*`, null],
+  [`*/*;q=0, application/*`, J],
+  [`application/*;q=0.1, ${J};q=0.05, */*`, GR],
+
+  // Out of range is clamped; malformed is as if the range were not there.
+  [`${GR};q=7, ${J};q=0.9`, GR],
+  [`${J}, ${GR};q=7`, J],
+  [`${J};q=high`, null],
+  [`${J};q=`, null],
+  [`${J};q`, null],
+  [`${J};q=NaN, ${GR}`, GR],
+  [`${J};q=0.5x, ${GR};q=0.1`, GR],
+  [`${J};q=0x1, ${GR};q=0.1`, GR],
+  [`${J};q=1e0, ${GR};q=0.1`, GR],
+
+  // Encodings: utf-8 however it is spelled, and no other.
+  [`${J}; charset=utf-8`, J],
+  [`${J}; charset=utf8`, J],
+  [`${J}; charset=UTF-8`, J],
+  [`${J}; charset="utf-8"`, J],
+  [`${GR}; charset=utf-8`, GR],
+  [`${GR}; charset=utf8`, GR],
+  [`${GR};charset="UTF8"`, GR],
+  [`${J}; charset=iso-8859-1`, null],
+  [`${J}; charset=iso-8859-1, ${GR}`, GR],
+  [`${GR}; charset=utf-16, ${J}`, J],
+  ['*/*; charset=utf-16', null],
+  [`${J}; charset=utf-16;q=0, */*`, J],
+  [`${J}; charset=`, null],
+
+  // Other parameters do not matter.
+  [`${J}; version=1`, J],
+  [`${GR}; version=1; charset=utf-8; q=0.4, ${J};q=0.3`, GR],
+  [`${GR}; q=0.4; version=1, ${J};q=0.3`, GR],
+  [`${J};`, J],
+  [`${J};;q=0.5;`, J],
+  [`text/html;note="${GR}, ${J}"`, null],
+  [`${GR};note="a, b; q=0";q=0.5, ${J};q=0.2`, GR],
+  [`${GR};note="an escaped \\" quote, ${J}", text/html`, GR],
+
+  // Neither of the two types.
+  ['text/html', null],
+  ['text/*', null],
+  ['*/json', null],
+  ['application/graphql+json', null],
+  ['application/graphql-response', null],
+  ['application/json5', null],
+  ['application', null],
+  ['*', null],
+  [',', null],
+
+  // The shape of the header.
+  [J.toUpperCase(), J],
+  ['Application/GraphQL-Response+JSON;Q=0.4, Application/JSON;q=0.3', GR],
+  [`  ${GR}\t;\tq=0.4 ,\t${J} ; q=0.3  `, GR],
+  [`,, ${GR},,${J},`, GR],
+]
+
+for (const [accept, answer] of ANSWERS) {
+  test(`Accept ${JSON.stringify(accept)} is answered with ${answer ?? '406'}`, () => {
+    assert.equal(negotiate(accept), answer)
+  })
+}
+
+/** A media range taken apart. The oracle below never sees the text that is made of it. */
+interface Range {
+  readonly type: string
+  readonly quality: number | undefined
+  readonly charset: string | undefined
+}
+
+const TYPES = [J, GR, 'application/*', '*/*', 'text/html', 'text/*', 'application/graphql+json']
+const CHARSETS = ['utf-8', 'utf8', 'UTF-8', 'iso-8859-1']
+
+const qualities = fc.constantFrom(0, 0.001, 0.1, 0.25, 0.5, 0.9, 1)
+const ranges = (quality: fc.Arbitrary<number | undefined>): fc.Arbitrary<Range[]> =>
+  fc.uniqueArray(
+    fc.record({
+      type: fc.constantFrom(...TYPES),
+      quality,
+      charset: fc.option(fc.constantFrom(...CHARSETS), { nil: undefined, freq: 4 }),
+    }),
+    // Twice the same range with different weights has no meaning to compare with.
+    { selector: ({ type }) => type, minLength: 1, maxLength: 6 },
+  )
+
+const toText = ({ type, quality, charset }: Range): string =>
+  [
+    type,
+    ...(charset === undefined ? [] : [`charset=${charset}`]),
+    ...(quality === undefined ? [] : [`q=${quality}`]),
+  ].join(';')
+const toHeader = (list: readonly Range[]): string => list.map(toText).join(', ')
+
+const isUtf8 = ({ charset }: Range): boolean =>
+  charset === undefined || ['utf-8', 'utf8'].includes(charset.toLowerCase())
+
+/** Quality of a type by RFC 9110, section 12.5.1: the most specific range that matches decides. */
+function getQuality(type: string, list: readonly Range[]): number {
+  const usable = list.filter(isUtf8)
+  const exact = usable.find((range) => range.type === type)
+  const family = usable.find((range) => range.type === 'application/*')
+  const anything = usable.find((range) => range.type === '*/*')
+  const decisive = exact ?? family ?? anything
+  return decisive === undefined ? 0 : (decisive.quality ?? 1)
+}
+
+test('no acceptable type is ever passed over for a worse one', () => {
+  fc.assert(
+    fc.property(ranges(fc.option(qualities, { nil: undefined })), (list) => {
+      const json = getQuality(J, list)
+      const graphql = getQuality(GR, list)
+      const answer = negotiate(toHeader(list))
+      if (json === 0 && graphql === 0) assert.equal(answer, null)
+      else if (json > graphql) assert.equal(answer, J)
+      else if (graphql > json) assert.equal(answer, GR)
+      else assert.notEqual(answer, null)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('without weights the first range that matches wins, and a wildcard means JSON', () => {
+  fc.assert(
+    fc.property(ranges(fc.constant(undefined)), (list) => {
+      const first = list
+        .filter(isUtf8)
+        .find(({ type }) => [J, GR, 'application/*', '*/*'].includes(type))
+      const answer = first === undefined ? null : first.type === GR ? GR : J
+      assert.equal(negotiate(toHeader(list)), answer)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('of two types with the same weight the one named first wins', () => {
+  const others = fc.array(fc.constantFrom('text/html', 'image/*;q=0.7', 'application/xml'))
+  const named = fc.shuffledSubarray([J, GR], { minLength: 2 })
+  fc.assert(
+    fc.property(named, fc.constantFrom(0.1, 0.5, 1), others, ([first, second], q, rest) => {
+      const header = [`${first};q=${q}`, ...rest, `${second};q=${q}`].join(', ')
+      assert.equal(negotiate(header), first)
+    }),
+  )
+})
+
+test('case, whitespace and the order of parameters never matter', () => {
+  const space = fc.stringMatching(/^[ \t]{0,3}$/)
+  const spelling = fc.record({
+    before: space,
+    after: space,
+    isUpperCase: fc.boolean(),
+    isReversed: fc.boolean(),
+    extra: fc.constantFrom('', ';version=1', ';profile="a, b; q=0"', ';'),
+  })
+  const list = ranges(fc.option(qualities, { nil: undefined }))
+  fc.assert(
+    fc.property(list, spelling, (parts, { before, after, isUpperCase, isReversed, extra }) => {
+      const respelled = parts.map((range) => {
+        const [type, ...parameters] = toText(range).split(';')
+        const ordered = isReversed ? parameters.toReversed() : parameters
+        const text = [`${type}${extra}`, ...ordered].join(`${before};${after}`)
+        return isUpperCase ? text.toUpperCase() : text
+      })
+      const header = respelled.join(`${before},${after}`)
+      assert.equal(negotiate(header), negotiate(toHeader(parts)), header)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+const garbage = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc
+    .array(fc.constantFrom(J, GR, '*/*', ',', ';', '"', '\\', 'q=', '0', '=', ' ', 'charset'), {
+      maxLength: 40,
+    })
+    .map((parts) => parts.join('')),
+)
+
+test('no header makes negotiation throw, or answer with a third type', () => {
+  fc.assert(
+    fc.property(garbage, (header) => {
+      assert.ok([J, GR, null].includes(negotiate(header)), header)
+      assert.equal(typeof isJson(header), 'boolean')
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('hostile headers cost no more than their length', () => {
+  const started = performance.now()
+  for (const piece of ['"', '\\"', '",', '";', '"\\', 'a;', ',;="', ' ', `${J};q=0,`]) {
+    const header = piece.repeat(50_000)
+    assert.ok([J, GR, null].includes(negotiate(header)))
+    assert.equal(typeof isJson(header), 'boolean')
+  }
+  // Linear work takes some tens of milliseconds; anything quadratic takes minutes.
+  assert.ok(performance.now() - started < 5000)
+})
