@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
 import { type DocBlock, readBlocks, readPrintedLines, toSource } from './support/doc-blocks.ts'
 import {
@@ -43,8 +43,8 @@ interface Program {
 
 const programs: Program[] = []
 let mainPort: number | undefined
-for (const page of ['graphql.md', 'graphql-migration.md']) {
-  const blocks = readBlocks(readFileSync(join(root, 'docs', page), 'utf8'))
+for (const page of ['docs/graphql.md', 'docs/graphql-migration.md', 'README.md']) {
+  const blocks = readBlocks(readFileSync(join(root, page), 'utf8'))
   for (const [index, block] of blocks.entries()) {
     const { language, role, line } = block
     if (!ROLES[language]) continue
@@ -52,7 +52,7 @@ for (const page of ['graphql.md', 'graphql-migration.md']) {
     const port: number = isServer || mainPort === undefined ? await findFreePort() : mainPort
     if (isServer) mainPort ??= port
     const extension = role === 'cjs' ? 'cjs' : language === 'diff' ? 'ts' : language
-    const file = join(folder, block.file ?? `${page.replace('.md', '')}-${line}.${extension}`)
+    const file = join(folder, block.file ?? `${basename(page, '.md')}-${line}.${extension}`)
     const source = toSource(block).replaceAll('4000', String(port))
     writeFileSync(file, source)
     const next = blocks[index + 1]
