@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
+import { createSelfSigned } from '../../../examples/graphql/self-signed.ts'
 import { listen, runCommand } from './support/audit-command.ts'
 import { startAuditServer } from './support/audit-server.ts'
 
@@ -29,20 +27,7 @@ async function findFreePort(): Promise<number> {
 
 /** A certificate nobody has signed but itself, and a server that shows it. */
 async function listenTls(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'audit-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
-  const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-days', '2', '-keyout', key, '-out', cert],
-    ...ec,
-    ...subject,
-  ])
-  const server = createTlsServer(
-    { key: await readFile(key), cert: await readFile(cert) },
-    (_, response) => response.end(),
-  )
+  const server = createTlsServer(createSelfSigned('localhost'), (_, response) => response.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
     server.close()

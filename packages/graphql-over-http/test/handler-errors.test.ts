@@ -162,6 +162,12 @@ test('formatError is not asked when nothing failed', async () => {
   assert.equal((await handler(post(HELLO)))[1].status, 200)
 })
 
+test('an exception of formatError rejects', async () => {
+  const error = new Error('of the option')
+  const handler = createHandler({ schema, formatError: throwing(error) })
+  for (const [, req] of FAILURES) await assert.rejects(handler(req), error)
+})
+
 test('formatting errors changes neither the result nor its errors', async () => {
   const errors = [new GraphQLError('The resolver failed')]
   const result = { data: null, errors }

@@ -216,14 +216,26 @@ const garbage = fc.oneof(
     .map((parts) => parts.join('')),
 )
 
-test('no header makes negotiation throw, or answer with a third type', () => {
+test('no header makes negotiation throw, or answer with a third type, or change its mind', () => {
   fc.assert(
     fc.property(garbage, (header) => {
-      assert.ok([J, GR, null].includes(negotiate(header)), header)
+      const answer = negotiate(header)
+      assert.ok([J, GR, null].includes(answer), header)
+      assert.equal(negotiate(header), answer, header)
       assert.equal(typeof isJson(header), 'boolean')
     }),
     { numRuns: 3000 },
   )
+})
+
+test('answers that are remembered are those of their own header', () => {
+  const headers = Array.from({ length: 2000 }, (_, number) => ({
+    header: `${number % 2 === 0 ? GR : J};v=${number}`,
+    answer: number % 2 === 0 ? GR : J,
+  }))
+  for (const { header, answer } of [...headers, ...headers.toReversed()]) {
+    assert.equal(negotiate(header), answer)
+  }
 })
 
 test('hostile headers cost no more than their length', () => {

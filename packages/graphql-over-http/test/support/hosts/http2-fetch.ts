@@ -8,7 +8,7 @@ export interface Http2Client {
 }
 
 /** As much of `fetch` as the tests need, over one HTTP/2 connection. Adds no header by itself. */
-export function openHttp2Fetch(origin: string, ca: Buffer): Http2Client {
+export function openHttp2Fetch(origin: string, ca?: string | Buffer): Http2Client {
   const session = connect(origin, { ca })
   return {
     session,

@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs'
 import type { ServerHttp2Session } from 'node:http2'
 import type { Server } from 'node:net'
+import { createSelfSigned } from '../../../../../examples/graphql/self-signed.ts'
 import type { Host, Limits, OpenHost } from './host.ts'
 import { openHttp2Fetch } from './http2-fetch.ts'
 import { listen, shut } from './listen.ts'
 import { openProbe, type Probe } from './probe.ts'
 
-/** Self-signed, for localhost, good until the year 2126. */
-export const certificate = {
-  key: readFileSync(new URL('./localhost-key.pem', import.meta.url)),
-  cert: readFileSync(new URL('./localhost-cert.pem', import.meta.url)),
-}
+export const certificate: { key: string; cert: string } = createSelfSigned('localhost')
 
 /** A host in this process that speaks HTTP/2. */
 export function http2Host(
