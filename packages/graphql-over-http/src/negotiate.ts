@@ -6,6 +6,8 @@ export type MediaType = typeof GRAPHQL_TYPE | typeof JSON_TYPE
 export const JSON_TYPE = 'application/json'
 export const GRAPHQL_TYPE = 'application/graphql-response+json'
 
+type Range = readonly [type: string, quality: number]
+
 // Separators inside quoted strings do not count (RFC 9110, section 5.6.4).
 const RANGES = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g
 const PARAMETERS = /(?:[^;"]|"(?:\\.|[^"\\])*"?)+/g
@@ -14,7 +16,7 @@ const PARAMETERS = /(?:[^;"]|"(?:\\.|[^"\\])*"?)+/g
  * A media range in lower case, and its weight. The weight is NaN, which equals nothing, for a range
  * that asks for another charset than utf-8 (`utf8` is a common misspelling) or has a malformed one.
  */
-function parseRange(text: string): readonly [type: string, quality: number] {
+function parseRange(text: string): Range {
   const [type, ...parameters] = (text.toLowerCase().match(PARAMETERS) ?? []).map((part) =>
     part.replace(/[\s"]/g, ''),
   )
@@ -32,8 +34,8 @@ function parseRange(text: string): readonly [type: string, quality: number] {
  * Picks the response media type for an `Accept` header, or null when none is acceptable.
  *
  * The most specific range decides the quality of a type, the highest quality wins, and on a tie the
- * type that is covered first. A wildcard covers both and means JSON: whoever sends it (curl, a
- * browser) does not know the GraphQL media type.
+ * type that is first covered with that quality. A wildcard covers both and means JSON: whoever sends
+ * it (curl, a browser) does not know the GraphQL media type.
  */
 export function negotiate(accept: string | undefined): MediaType | null {
   const header = accept?.trim() || '*/*'
@@ -52,7 +54,9 @@ function chooseType(header: string): MediaType | null {
   const find = (type: MediaType): readonly [quality: number, position: number] => {
     const names = [type, 'application/*', '*/*']
     const matches = names.map((name) => ranges.find(([range]) => range === name))
-    return [matches.find(Boolean)?.[1] ?? 0, ranges.findIndex(([range]) => names.includes(range))]
+    const quality = matches.find(Boolean)?.[1] ?? 0
+    const isEqual = ([range, other]: Range) => other === quality && names.includes(range)
+    return [quality, ranges.findIndex(isEqual)]
   }
   const [json, jsonPosition] = find(JSON_TYPE)
   const [graphql, graphqlPosition] = find(GRAPHQL_TYPE)

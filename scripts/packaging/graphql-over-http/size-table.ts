@@ -5,11 +5,14 @@ interface Piece {
   readonly code: string
   /** The same of graphql-http 1.23.1, bundled the same way. */
   readonly reference: Size
+  readonly gzipGoal?: number
   readonly gzipLimit?: number
 }
 
-// The handler may be a quarter larger than the original: it caches, weighs Accept, and checks options.
-const handlerGzipLimit = Math.round(1979 * 1.25)
+/** A quarter more than the original: the goal, not reached. See docs/decisions/006-handler-size.md. */
+const handlerGzipGoal = Math.round(1979 * 1.25)
+/** What it must not grow beyond. */
+const handlerGzipLimit = 3700
 
 const name = '@portcullis/graphql-over-http'
 const pieces: readonly Piece[] = [
@@ -17,6 +20,7 @@ const pieces: readonly Piece[] = [
     piece: 'handler',
     code: `export { createHandler } from '${name}'`,
     reference: { minified: 5352, gzipped: 1979 },
+    gzipGoal: handlerGzipGoal,
     gzipLimit: handlerGzipLimit,
   },
   {
@@ -61,6 +65,9 @@ export async function makeSizeTable(folder: string): Promise<SizeTable> {
       toLine('bytes, minified / gzipped', 'ours', 'graphql-http', 'gzipped'),
       ...rows.map(({ piece, size, reference }) =>
         toLine(piece, toText(size), toText(reference), toDifference(size, reference)),
+      ),
+      ...rows.flatMap(({ piece, size, gzipGoal = Number.POSITIVE_INFINITY }) =>
+        size.gzipped > gzipGoal ? [`${piece}: the goal of ${gzipGoal} gzipped is missed`] : [],
       ),
     ],
     overLimit: rows.flatMap(({ piece, size, gzipLimit = Number.POSITIVE_INFINITY }) =>
