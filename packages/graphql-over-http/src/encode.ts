@@ -20,7 +20,7 @@ export function createEncoder(profile: Profile, formatError?: FormatError): Enco
       : formatted
   }
 
-  return (result, accepted, outcome = getOutcome(result)) => {
+  const encode: Encode = (result, accepted, outcome = getOutcome(result)) => {
     const { errors } = result
     const [statusWhenJson, statusWhenGraphql, type = accepted] = profile[outcome]
     const status = accepted === JSON_TYPE ? statusWhenJson : statusWhenGraphql
@@ -29,17 +29,28 @@ export function createEncoder(profile: Profile, formatError?: FormatError): Enco
     if (type) headers['content-type'] = `${type}; charset=utf-8`
     // The guard against mutations over GET is not the schema's error, hence not formatted.
     const isFormatted = errors && outcome !== 'unsafe'
-    return [
-      JSON.stringify(isFormatted ? { ...result, errors: errors.map(toJson) } : result),
-      { status, statusText: STATUS_TEXT[status] ?? '', headers },
-    ]
+    const body = stringify(isFormatted ? { ...result, errors: errors.map(toJson) } : result)
+    return body === null
+      ? encode({ errors: [new GraphQLError('Result is too deep or too large')] }, accepted)
+      : [body, { status, statusText: STATUS_TEXT[status] ?? '', headers }]
+  }
+  return encode
+}
+
+/** Null for what JSON cannot hold, such as echoed variables: reading has no limit to nesting. */
+function stringify(value: object): string | null {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
   }
 }
 
 /** A result without `data` was never executed: its errors are about the request. */
 function getOutcome({ data, errors }: Result): Outcome {
   if (data === undefined) return 'invalid'
-  return errors ? 'partial' : 'success'
+  return errors?.length ? 'partial' : 'success'
 }
 
 /** Encodes what was thrown while a request was read; for a GraphQL error the outcome is given. */

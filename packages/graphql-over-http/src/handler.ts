@@ -124,13 +124,7 @@ export function createHandler<
       close(stream).catch(() => undefined)
       return refuse(stream === final ? NO_SUBSCRIPTIONS : NO_INCREMENTAL_DELIVERY)
     }
-    try {
-      return encode(final, accepted)
-    } catch (error) {
-      // Such as variables that are echoed: writing JSON goes by recursion, reading it does not.
-      if (error instanceof RangeError) return refuse('Result is nested too deeply')
-      throw error
-    }
+    return encode(final, accepted)
   }
 }
 

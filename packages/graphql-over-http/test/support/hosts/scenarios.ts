@@ -29,6 +29,7 @@ export function createScenarios<RequestContext>(
   })
   return new Map<string, ScenarioOptions<RequestContext>>([
     ['/graphql', { schema }],
+    ['/2026', { schema, profile: '2026' }],
     ['/limited', { schema, bodyLimitBytes: limitBytes }],
     [
       '/vary',
