@@ -114,7 +114,8 @@ for (const host of hosts) {
           for (let sent = 0; sent < size; sent += megabyte) await sendBytes(socket, bytes)
           assert.equal((await answer)?.status, 413)
           const growth = (await opened.take()).memory - memory
-          assert.ok(growth < 50 * megabyte, `${Math.round(growth / megabyte)} MB more`)
+          // Less than the body itself; the rest is what the runtime has not collected yet.
+          assert.ok(growth < 80 * megabyte, `${Math.round(growth / megabyte)} MB more`)
           await assertUnharmed(opened)
         })
       }

@@ -1,10 +1,9 @@
 import { STATUS_CODES } from 'node:http'
-import { createHandler as createCoreHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestHeaders, RequestParams, Response } from '../request.ts'
+import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { internalError, reportFailure } from './shared/failure.ts'
 import { fromParser } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
@@ -80,17 +79,7 @@ export function createHandler<
 >(
   options: HandlerOptions<Context, Event>,
 ): (event: Event, context: LambdaContext) => Promise<LambdaResult> {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
-  const vary = options.vary === true
-  return async (event, context) => {
-    try {
-      return toResult(event, await handle(toRequest(event, context, limitBytes)), vary)
-    } catch (error) {
-      reportFailure(error)
-      return toResult(event, internalError, false)
-    }
-  }
+  return adapt(options, { toRequest: toRequest<Event>, answer })
 }
 
 /**
@@ -103,7 +92,7 @@ export async function parseRequestParams(
   options: AdapterOptions = {},
 ): Promise<RequestParams | LambdaResult> {
   return answerOrParams(toRequest(event, context, parseBodyLimit(options)), (response) =>
-    toResult(event, response, options.vary === true),
+    answer(response, options.vary === true, event),
   )
 }
 
@@ -177,7 +166,7 @@ function isLoadBalancer(event: LambdaEvent): boolean {
   return 'elb' in event.requestContext
 }
 
-function toResult(event: LambdaEvent, [body, init]: Response, vary: boolean): LambdaResult {
+function answer([body, init]: Response, vary: boolean, event: LambdaEvent): LambdaResult {
   const headers = toHeaders(init)
   if (vary) headers['vary'] = varyByAccept(headers['vary'])
   const result: LambdaResult = { statusCode: init.status, body: body ?? '', isBase64Encoded: false }

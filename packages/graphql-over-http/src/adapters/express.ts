@@ -1,10 +1,10 @@
 import type { Request as ExpressRequest, Response as ExpressResponse, Handler } from 'express'
-import { createHandler as createCoreHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams } from '../request.ts'
+import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { writeNodeFailure, writeNodeResponse } from './shared/node-response.ts'
+import { writeNodeResponse } from './shared/node-response.ts'
 import { parsedOrStreamed } from './shared/parsed-body.ts'
 
 /** What the options find in `req.context`. */
@@ -36,16 +36,7 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): Handler {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
-  const vary = options.vary === true
-  return async (req, res) => {
-    try {
-      writeNodeResponse(res, await handle(toRequest(req, res, limitBytes)), vary)
-    } catch (error) {
-      writeNodeFailure(res, error)
-    }
-  }
+  return adapt(options, { toRequest, answer: writeNodeResponse })
 }
 
 /**
@@ -59,7 +50,7 @@ export async function parseRequestParams(
 ): Promise<RequestParams | null> {
   const limitBytes = parseBodyLimit(options)
   return answerOrParams(toRequest(req, res, limitBytes), (response) => {
-    writeNodeResponse(res, response, options.vary === true)
+    writeNodeResponse(response, options.vary === true, req, res)
     return null
   })
 }

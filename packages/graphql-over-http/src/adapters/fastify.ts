@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest, RouteHandler } from 'fastify'
-import { createHandler as createCoreHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
+import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { internalError, reportFailure } from './shared/failure.ts'
 import { isGone } from './shared/node-response.ts'
 import { fromParser } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
@@ -49,17 +48,7 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): RouteHandler {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
-  const vary = options.vary === true
-  return async (req, reply) => {
-    try {
-      return send(reply, await handle(toRequest(req, reply, limitBytes)), vary)
-    } catch (error) {
-      reportFailure(error)
-      return send(reply, internalError, false)
-    }
-  }
+  return adapt(options, { toRequest, answer })
 }
 
 /**
@@ -73,7 +62,7 @@ export async function parseRequestParams(
 ): Promise<RequestParams | null> {
   const limitBytes = parseBodyLimit(options)
   return answerOrParams(toRequest(req, reply, limitBytes), (response) => {
-    send(reply, response, options.vary === true)
+    answer(response, options.vary === true, req, reply)
     return null
   })
 }
@@ -93,7 +82,12 @@ function toRequest(
   }
 }
 
-function send(reply: FastifyReply, [body, init]: Response, vary: boolean): FastifyReply {
+function answer(
+  [body, init]: Response,
+  vary: boolean,
+  _req: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   if (reply.sent) return reply
   // Nobody is left to answer. Taken out of Fastify's hands, it waits for no end of the response.
   if (isGone(reply.raw)) return reply.hijack()

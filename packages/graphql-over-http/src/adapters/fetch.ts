@@ -1,9 +1,8 @@
-import { createHandler as createCoreHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
+import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { internalError, reportFailure } from './shared/failure.ts'
 import { readFetchBody } from './shared/fetch-body.ts'
 import { toFetchInit } from './shared/fetch-response.ts'
 
@@ -40,18 +39,9 @@ export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
   api: Partial<FetchAPI> = {},
 ): (req: globalThis.Request) => Promise<globalThis.Response> {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
   const context = withDefaults(api)
-  const vary = options.vary === true
-  return async (req) => {
-    try {
-      return toFetchResponse(context, await handle(toRequest(req, context, limitBytes)), vary)
-    } catch (error) {
-      reportFailure(error)
-      return toFetchResponse(context, internalError, false)
-    }
-  }
+  const handle = adapt(options, { toRequest, answer })
+  return (req) => handle(req, context)
 }
 
 /**
@@ -65,7 +55,7 @@ export async function parseRequestParams(
 ): Promise<RequestParams | globalThis.Response> {
   const context = withDefaults(api)
   return answerOrParams(toRequest(req, context, parseBodyLimit(options)), (response) =>
-    toFetchResponse(context, response, options.vary === true),
+    answer(response, options.vary === true, req, context),
   )
 }
 
@@ -92,7 +82,12 @@ function toRequest(
   }
 }
 
-function toFetchResponse(api: FetchAPI, response: Response, vary: boolean): globalThis.Response {
+function answer(
+  response: Response,
+  vary: boolean,
+  _req: globalThis.Request,
+  api: FetchAPI,
+): globalThis.Response {
   const { body, ...init } = toFetchInit(response, vary)
   return new api.Response(body, init)
 }

@@ -1,12 +1,11 @@
 import type { Context as HonoContext } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
-import { createHandler as createCoreHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
+import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
 import { bodyTooLarge } from './shared/body-errors.ts'
-import { internalError, reportFailure } from './shared/failure.ts'
 import { readFetchBody } from './shared/fetch-body.ts'
 import { toFetchInit } from './shared/fetch-response.ts'
 
@@ -36,17 +35,8 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): (c: HonoContext) => Promise<globalThis.Response> {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
-  const vary = options.vary === true
-  return async (c) => {
-    try {
-      return toHonoResponse(c, await handle(toRequest(c, limitBytes)), vary)
-    } catch (error) {
-      reportFailure(error)
-      return toHonoResponse(c, internalError, false)
-    }
-  }
+  const handle = adapt(options, { toRequest, answer })
+  return (c) => handle(c, undefined)
 }
 
 /**
@@ -57,13 +47,14 @@ export async function parseRequestParams(
   c: HonoContext,
   options: AdapterOptions = {},
 ): Promise<RequestParams | globalThis.Response> {
-  return answerOrParams(toRequest(c, parseBodyLimit(options)), (response) =>
-    toHonoResponse(c, response, options.vary === true),
+  return answerOrParams(toRequest(c, undefined, parseBodyLimit(options)), (response) =>
+    answer(response, options.vary === true, c),
   )
 }
 
 function toRequest(
   c: HonoContext,
+  _next: unknown,
   limitBytes: number,
 ): Request<globalThis.Request, RequestContext> {
   const { raw } = c.req
@@ -86,7 +77,7 @@ async function readHonoBody(c: HonoContext, limitBytes: number): Promise<string>
   return text
 }
 
-function toHonoResponse(c: HonoContext, response: Response, vary: boolean): globalThis.Response {
+function answer(response: Response, vary: boolean, c: HonoContext): globalThis.Response {
   // Appended to what middleware has set; a value in the answer itself replaces that.
   const isReplaced = response[1].headers?.['vary'] !== undefined
   if (vary && !isReplaced) c.header('vary', 'Accept', { append: true })

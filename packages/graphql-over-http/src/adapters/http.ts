@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createHandler as createCoreHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams } from '../request.ts'
+import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
 import { readNodeBody } from './shared/node-body.ts'
-import { writeNodeFailure, writeNodeResponse } from './shared/node-response.ts'
+import { writeNodeResponse } from './shared/node-response.ts'
 
 /** What the options find in `req.context`. */
 export interface RequestContext {
@@ -36,16 +36,7 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
-  const vary = options.vary === true
-  return async (req, res) => {
-    try {
-      writeNodeResponse(res, await handle(toRequest(req, res, limitBytes)), vary)
-    } catch (error) {
-      writeNodeFailure(res, error)
-    }
-  }
+  return adapt(options, { toRequest, answer: writeNodeResponse })
 }
 
 /**
@@ -59,7 +50,7 @@ export async function parseRequestParams(
 ): Promise<RequestParams | null> {
   const limitBytes = parseBodyLimit(options)
   return answerOrParams(toRequest(req, res, limitBytes), (response) => {
-    writeNodeResponse(res, response, options.vary === true)
+    writeNodeResponse(response, options.vary === true, req, res)
     return null
   })
 }

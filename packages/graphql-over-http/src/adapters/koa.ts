@@ -6,12 +6,11 @@ import type {
   Middleware,
   ParameterizedContext,
 } from 'koa'
-import { createHandler as createCoreHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
+import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { internalError, reportFailure } from './shared/failure.ts'
 import { parsedOrStreamed } from './shared/parsed-body.ts'
 import { isWithoutLength, toHeaders, varyByAccept } from './shared/response-headers.ts'
 
@@ -46,17 +45,7 @@ export function createHandler<
   State = DefaultState,
   KoaContext = DefaultContext,
 >(options: HandlerOptions<Context>): Middleware<State, KoaContext> {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
-  const vary = options.vary === true
-  return async (ctx) => {
-    try {
-      respond(ctx.response, await handle(toRequest(ctx, limitBytes)), vary)
-    } catch (error) {
-      reportFailure(error)
-      respond(ctx.response, internalError, false)
-    }
-  }
+  return adapt(options, { toRequest, answer })
 }
 
 /**
@@ -68,14 +57,18 @@ export async function parseRequestParams(
   options: AdapterOptions = {},
 ): Promise<RequestParams | null> {
   const limitBytes = parseBodyLimit(options)
-  return answerOrParams(toRequest(ctx, limitBytes), (response) => {
-    respond(ctx.response, response, options.vary === true)
+  return answerOrParams(toRequest(ctx, undefined, limitBytes), (response) => {
+    answer(response, options.vary === true, ctx)
     return null
   })
 }
 
+/** The part of Koa's context that holds for every state and extension of it. */
+type Exchange = Pick<ParameterizedContext, 'req' | 'request' | 'response'>
+
 function toRequest(
-  ctx: Pick<ParameterizedContext, 'req' | 'request' | 'response'>,
+  ctx: Exchange,
+  _next: unknown,
   limitBytes: number,
 ): Request<IncomingMessage, RequestContext> {
   const { req, request, response } = ctx
@@ -91,7 +84,7 @@ function toRequest(
 }
 
 /** Koa derives status and type from the body, so the body comes first and the rest corrects it. */
-function respond(res: KoaResponse, [body, init]: Response, vary: boolean): void {
+function answer([body, init]: Response, vary: boolean, { response: res }: Exchange): void {
   // With a JSON type Koa would send the text "null".
   if (body === null) res.remove('content-type')
   const hadType = res.get('content-type') !== ''

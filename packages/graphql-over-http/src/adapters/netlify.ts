@@ -1,9 +1,8 @@
-import { createHandler as createCoreHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
+import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { internalError, reportFailure } from './shared/failure.ts'
 import { fromParser } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
@@ -55,17 +54,7 @@ export function createHandler<
 >(
   options: HandlerOptions<Context, Event>,
 ): (event: Event, context: HandlerContext) => Promise<HandlerResponse> {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
-  const vary = options.vary === true
-  return async (event, context) => {
-    try {
-      return toResponse(await handle(toRequest(event, context, limitBytes)), vary)
-    } catch (error) {
-      reportFailure(error)
-      return toResponse(internalError, false)
-    }
-  }
+  return adapt(options, { toRequest: toRequest<Event>, answer })
 }
 
 /**
@@ -78,7 +67,7 @@ export async function parseRequestParams(
   options: AdapterOptions = {},
 ): Promise<RequestParams | HandlerResponse> {
   return answerOrParams(toRequest(event, context, parseBodyLimit(options)), (response) =>
-    toResponse(response, options.vary === true),
+    answer(response, options.vary === true),
   )
 }
 
@@ -102,7 +91,7 @@ function toRequest<Event extends HandlerEvent>(
   }
 }
 
-function toResponse([body, init]: Response, vary: boolean): HandlerResponse {
+function answer([body, init]: Response, vary: boolean): HandlerResponse {
   const headers = toHeaders(init)
   if (vary) headers['vary'] = varyByAccept(headers['vary'])
   const response: HandlerResponse = { statusCode: init.status, headers }

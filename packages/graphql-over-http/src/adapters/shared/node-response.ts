@@ -1,7 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import type { Response } from '../../request.ts'
-import { internalError, reportFailure } from './failure.ts'
 import { isWithoutLength, toHeaders, varyByAccept } from './response-headers.ts'
 
 type NodeResponse = ServerResponse | Http2ServerResponse
@@ -10,7 +9,12 @@ type NodeResponse = ServerResponse | Http2ServerResponse
  * Writes the answer, in one piece. Headers that were set on the native response before stay, since
  * `writeHead` merges. Costs nothing when the client is gone or other code has answered already.
  */
-export function writeNodeResponse(res: NodeResponse, [body, init]: Response, vary: boolean): void {
+export function writeNodeResponse(
+  [body, init]: Response,
+  vary: boolean,
+  _req: unknown,
+  res: NodeResponse,
+): void {
   if (res.headersSent || isGone(res)) return
   const headers: OutgoingHttpHeaders = toHeaders(init)
   if (vary) headers['vary'] = varyByAccept(String(headers['vary'] ?? res.getHeader('vary') ?? ''))
@@ -28,12 +32,6 @@ export function writeNodeResponse(res: NodeResponse, [body, init]: Response, var
   }
   if (body === null) res.end()
   else res.end(body)
-}
-
-/** For an exception in one of the user's options, which must not reach the host. */
-export function writeNodeFailure(res: NodeResponse, error: unknown): void {
-  reportFailure(error)
-  writeNodeResponse(res, internalError, false)
 }
 
 export function isGone(res: NodeResponse): boolean {
