@@ -63,9 +63,8 @@ const notRepeated: readonly Exception[] = [
 
 const testFiles = [
   'packages/*/test/**/*.test.ts',
-  'examples/**/*.test.ts',
-  'docs/**/*.test.ts',
-  'scripts/test/**/*.test.ts',
+  'packages/*/bench/test/*.test.ts',
+  'scripts/**/test/**/*.test.ts',
 ]
 
 export function findTestFiles(): string[] {
