@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError } from 'graphql'
-import { JSON_TYPE, type MediaType } from './negotiate.ts'
+import { GRAPHQL_TYPE, JSON_TYPE, type MediaType } from './negotiate.ts'
 import type { FormatError } from './options.ts'
 import { MalformedRequestError } from './params.ts'
 import { type Outcome, type Profile, STATUS_TEXT } from './profiles.ts'
@@ -7,6 +7,12 @@ import { BodyError, type Response, type ResponseHeaders } from './request.ts'
 
 /** What a response is made of: an execution result, or errors found before execution. */
 type Result = Omit<ExecutionResult, 'errors'> & { readonly errors?: readonly Error[] | undefined }
+
+// Made once, so that hosts and their checks see the same two strings every time.
+const CONTENT_TYPES: Readonly<Record<MediaType, string>> = {
+  [JSON_TYPE]: `${JSON_TYPE}; charset=utf-8`,
+  [GRAPHQL_TYPE]: `${GRAPHQL_TYPE}; charset=utf-8`,
+}
 
 /** Turns what became of a request into a response. */
 export type Encode = (result: Result, accepted: MediaType, outcome?: Outcome) => Response
@@ -26,7 +32,7 @@ export function createEncoder(profile: Profile, formatError?: FormatError): Enco
     const status = accepted === JSON_TYPE ? statusWhenJson : statusWhenGraphql
     const headers: ResponseHeaders = {}
     if (outcome === 'unsafe') headers.allow = 'POST'
-    if (type) headers['content-type'] = `${type}; charset=utf-8`
+    if (type) headers['content-type'] = CONTENT_TYPES[type]
     // The guard against mutations over GET is not the schema's error, hence not formatted.
     const isFormatted = errors && outcome !== 'unsafe'
     const body = stringify(isFormatted ? { ...result, errors: errors.map(toJson) } : result)

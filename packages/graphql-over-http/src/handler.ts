@@ -84,13 +84,15 @@ export function createHandler<
       } catch (error) {
         return encodeFailure(encode, error, accepted, 'syntax')
       }
-      const contextValue = await makeContext()
+      let contextValue = makeContext()
+      if (isPromise(contextValue)) contextValue = await contextValue
       if (isResponse(contextValue)) return contextValue
       const prepared = { operationName, document, variableValues, contextValue }
       const chosen = typeof schema === 'function' ? await schema(req, prepared) : schema
       if (isResponse(chosen)) return chosen
       args = { ...prepared, schema: chosen }
-      const errors = await documents.validate(req, args, query)
+      let errors = documents.validate(req, args, query)
+      if (isPromise(errors)) errors = await errors
       if (errors.length > 0) return encode({ errors }, accepted)
     }
 
@@ -113,8 +115,9 @@ export function createHandler<
       args.contextValue = contextValue
     }
 
-    const result = (await execute(args)) as ExecutionResult
-    const replaced = onOperation && (await onOperation(req, args, result))
+    let result = execute(args)
+    if (isPromise(result)) result = await result
+    const replaced = onOperation && (await onOperation(req, args, result as ExecutionResult))
     if (isResponse(replaced)) return replaced
     const final: object = replaced || result
 
@@ -150,6 +153,11 @@ function isResult(value: object): value is ExecutionResult {
 
 async function close(stream: AsyncIterable<unknown>): Promise<void> {
   await stream[Symbol.asyncIterator]().return?.()
+}
+
+/** Awaiting what is no promise costs a turn of the microtask queue, which the common case saves. */
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

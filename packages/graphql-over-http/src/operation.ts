@@ -52,7 +52,7 @@ export function openDocuments<Raw, ReqContext, Context extends OperationContext>
   parse,
   validate,
   validationRules,
-  documentCache = 1000,
+  documentCache = 2000,
 }: HandlerOptions<Raw, ReqContext, Context>): Documents<Raw, ReqContext, Context> {
   // Functions of the user's own may answer differently each time: then nothing is remembered.
   if (!parse && !validate && !validationRules && documentCache) {

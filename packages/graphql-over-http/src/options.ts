@@ -113,7 +113,7 @@ export interface HandlerOptions<
   parseRequestParams?: ParseRequestParams<RequestRaw, RequestContext>
   /** Which statuses to answer with: as graphql-http does, or as the 2026 draft says. */
   profile?: ProfileName
-  /** How many valid documents to remember, 1000 unless told otherwise; false remembers none. */
+  /** How many valid documents to remember, 2000 unless told otherwise; false remembers none. */
   documentCache?: number | false
 }
 

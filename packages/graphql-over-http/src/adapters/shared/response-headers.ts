@@ -1,7 +1,19 @@
+import { createGenerations } from '../../generations.ts'
 import type { ResponseInit } from '../../request.ts'
 
-const token = /^[\w!#$%&'*+.^`|~-]+$/
-const forbiddenInText = /[^\t\x20-\x7e\x80-\xff]/
+const isToken = checkOnce((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))
+const isText = checkOnce((text) => !/[^\t\x20-\x7e\x80-\xff]/.test(text))
+
+/** Nearly all answers have the same few headers. */
+function checkOnce(isFine: (text: string) => boolean): (text: string) => boolean {
+  const fine = createGenerations<true>(100, 10_000)
+  return (text) => {
+    if (fine.get(text)) return true
+    if (!isFine(text)) return false
+    fine.set(text, true)
+    return true
+  }
+}
 
 /**
  * The headers of an answer, ready to be written: names in lower case, nothing undefined. The content
@@ -16,14 +28,14 @@ export function toHeaders(init: ResponseInit): { [name: string]: string } {
     const value = init.headers[key]
     const name = key.toLowerCase()
     if (value === undefined || name === 'content-length') continue
-    if (!token.test(name) || forbiddenInText.test(value)) {
+    if (!isToken(name) || !isText(value)) {
       throw new TypeError(
         `Invalid response header ${JSON.stringify(name)}: ${JSON.stringify(value)}`,
       )
     }
     headers[name] = value
   }
-  if (init.statusText && forbiddenInText.test(init.statusText)) {
+  if (init.statusText && !isText(init.statusText)) {
     throw new TypeError(`Invalid status text: ${JSON.stringify(init.statusText)}`)
   }
   return headers

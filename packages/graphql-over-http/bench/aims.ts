@@ -1,0 +1,69 @@
+import type { ContenderName } from './contenders.ts'
+import type { Samples } from './measure.ts'
+import type { HandlerSamples } from './measure-handlers.ts'
+import type { QueryName } from './queries.ts'
+import { medianRatio } from './statistics.ts'
+
+export interface Aim {
+  readonly text: string
+  readonly wanted: number
+  readonly reached: number
+  readonly isReached: boolean
+}
+
+/** What the library must reach, as far as it was measured. */
+export function checkAims(samples: Samples, handlerSamples: HandlerSamples): readonly Aim[] {
+  const rates = (name: ContenderName, query: QueryName) =>
+    samples.get(name)?.[query].map(({ perCpuSecond }) => perCpuSecond) ?? []
+  const compare = (name: ContenderName, other: ContenderName, query: QueryName) =>
+    medianRatio(rates(name, query), rates(other, query))
+  const helloAlone = medianRatio(
+    handlerSamples.get('portcullis')?.hello ?? [],
+    handlerSamples.get('graphql-http')?.hello ?? [],
+  )
+  const bare = compare('bare-http', 'graphql-http', 'hello').toFixed(1)
+
+  const aims: readonly (readonly [text: string, wanted: number, reached: number])[] = [
+    ['hello, handler alone: 9 × graphql-http', 9, helloAlone],
+    [
+      'hello, on uWebSockets: 9 × graphql-http',
+      9,
+      compare('portcullis-uws', 'graphql-http', 'hello'),
+    ],
+    [
+      `hello, on node http: 9 × graphql-http, where a constant answer has ${bare} ×`,
+      9,
+      compare('portcullis-http', 'graphql-http', 'hello'),
+    ],
+    [
+      'hello, on node http: not behind mercurius without JIT',
+      1,
+      compare('portcullis-http', 'mercurius', 'hello'),
+    ],
+    [
+      'list, on node http: 1.6 × graphql-http',
+      1.6,
+      compare('portcullis-http', 'graphql-http', 'list'),
+    ],
+    ['hello, on node http: 0.8 of the limit', 0.8, compare('portcullis-http', 'limit', 'hello')],
+    ['list, on node http: 0.8 of the limit', 0.8, compare('portcullis-http', 'limit', 'list')],
+    [
+      'hello, both with graphql-jit: ahead of mercurius',
+      1,
+      compare('portcullis-jit', 'mercurius-jit', 'hello'),
+    ],
+    [
+      'list, both with graphql-jit: ahead of mercurius',
+      1,
+      compare('portcullis-jit', 'mercurius-jit', 'list'),
+    ],
+  ]
+  return aims
+    .filter(([, , reached]) => !Number.isNaN(reached))
+    .map(([text, wanted, reached]) => ({
+      text,
+      wanted,
+      reached: Number(reached.toFixed(3)),
+      isReached: reached >= wanted,
+    }))
+}

@@ -1,0 +1,96 @@
+import type { HandleOrder, HandleOutcome } from './handle.ts'
+import { type HandlerName, handlerNames, handlers, startHandler } from './handler-process.ts'
+import { install } from './installs.ts'
+import type { GraphqlMajor } from './one-graphql.ts'
+import { createProgress } from './progress.ts'
+import { describeMachine, writeResult } from './results.ts'
+import { type Column, formatCount, formatTable, paint } from './table.ts'
+
+const leastRequests = 100_000
+
+interface Row {
+  readonly handler: HandlerName
+  readonly documents: number
+  readonly requests: number
+  readonly perCpuSecond: number
+  /** After a full garbage collection. */
+  readonly heapMegabytes: number
+  readonly rssMegabytes: number
+}
+
+const columns: readonly Column[] = [
+  { title: 'distinct documents', align: 'right' },
+  { title: 'handler', align: 'left' },
+  { title: 'requests', align: 'right' },
+  { title: 'req/CPU-s', align: 'right' },
+  { title: 'heap MB', align: 'right' },
+  { title: 'rss MB', align: 'right' },
+]
+
+/**
+ * What a flood of different documents costs: each handler, in a fresh process, gets all documents
+ * round and round. Memory is read at the end, after a full garbage collection.
+ */
+export async function runDistinct(counts: readonly number[], graphql: GraphqlMajor): Promise<void> {
+  await install(new Set(['peers']))
+  const machine = describeMachine(graphql)
+  console.log(
+    `Node ${machine.node.slice(1)}, graphql ${machine.graphql}, ${machine.cores} × ${machine.cpu}, ` +
+      `${machine.date}\nHandlers alone, called in process with { a0: hello }, { a1: hello }, …`,
+  )
+  const progress = createProgress()
+  const runs = counts.flatMap((documents) => handlerNames.map((name) => ({ name, documents })))
+  const rows: Row[] = []
+  for (const { name, documents } of runs) {
+    progress.show(rows.length, runs.length, `${formatCount(documents)} documents: ${name}`)
+    rows.push(await measureDistinct(name, documents, graphql))
+  }
+  progress.end()
+
+  const cells = rows.map((row) => [
+    formatCount(row.documents),
+    {
+      text: handlers[row.handler].label,
+      style: row.handler === 'portcullis' ? 'bold' : 'reset',
+    } as const,
+    formatCount(row.requests),
+    formatCount(row.perCpuSecond),
+    row.heapMegabytes.toFixed(1),
+    row.rssMegabytes.toFixed(0),
+  ])
+  console.log(`\n${paint('bold', 'Distinct documents')}\n${formatTable(columns, cells)}`)
+  const content = { unit: 'requests per CPU-second, handler alone', machine, rows }
+  const file = await writeResult('graphql-distinct.json', `${JSON.stringify(content, null, 2)}\n`)
+  console.log(`\nWritten: ${file}`)
+}
+
+async function measureDistinct(
+  handler: HandlerName,
+  documents: number,
+  graphql: GraphqlMajor,
+): Promise<Row> {
+  const child = startHandler(handler, graphql)
+  try {
+    // The aliases of the warm-up do not come back.
+    const warmup: HandleOrder = {
+      template: '{ w%: hello }',
+      documents: 2000,
+      requests: 5000,
+      seconds: 0,
+    }
+    await child.ask(warmup)
+    const requests = Math.max(documents, leastRequests)
+    const order: HandleOrder = { template: '{ a%: hello }', documents, requests, seconds: 0 }
+    const outcome = await child.ask<HandleOutcome>(order)
+    return {
+      handler,
+      documents,
+      requests: outcome.requests,
+      perCpuSecond: Math.round(outcome.requests / outcome.cpuSeconds),
+      heapMegabytes: Number((outcome.heapBytes / 2 ** 20).toFixed(1)),
+      rssMegabytes: Number((outcome.rssBytes / 2 ** 20).toFixed(1)),
+    }
+  } finally {
+    child.stop()
+  }
+}

@@ -1,0 +1,82 @@
+import { checkAims } from './aims.ts'
+import { contenders } from './contenders.ts'
+import { runDistinct } from './distinct.ts'
+import { type Home, install } from './installs.ts'
+import { measure } from './measure.ts'
+import { type HandlerSamples, measureHandlers } from './measure-handlers.ts'
+import { createProgress } from './progress.ts'
+import { drawResults, formatAims, formatHandlerTable, formatQueryTable } from './report.ts'
+import {
+  describeMachine,
+  describePlan,
+  toContenderResults,
+  toHandlerResults,
+  writeResult,
+} from './results.ts'
+import { help, parseSettings, type Settings, UsageError } from './settings.ts'
+
+/** Runs the benchmark of the GraphQL library; resolves to the exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  let settings: Settings
+  try {
+    settings = parseSettings(args)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    console.error(`${error.message}\nnpm run bench -- graphql --help shows the options.`)
+    return 2
+  }
+  if (settings.isHelpWanted) console.log(help)
+  else if (settings.distinct) await runDistinct(settings.distinct, settings.plan.graphql)
+  else return await compare(settings)
+  return 0
+}
+
+async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promise<number> {
+  const homes = plan.contenders.map((name): Home => contenders[name].home)
+  await install(new Set<Home>(isComplete ? [...homes, 'peers'] : homes))
+
+  const machine = describeMachine(plan.graphql)
+  const note =
+    `Node ${machine.node.slice(1)} (uWebSockets: Node 22), graphql ${machine.graphql} for all, ` +
+    `${machine.cores} × ${machine.cpu}, ${machine.date}`
+  console.log(
+    `${note}\n${plan.rounds} rounds of ${plan.seconds} s, ${plan.connections} connections`,
+  )
+  for (const name of leftOut) {
+    console.log(`Left out: ${name}, which does not support graphql ${plan.graphql}`)
+  }
+
+  const progress = createProgress()
+  const samples = await measure(plan, progress.show)
+  const handlerSamples: HandlerSamples = isComplete
+    ? await measureHandlers(plan, progress.show)
+    : new Map()
+  progress.end()
+
+  const results = toContenderResults(samples, plan.queries)
+  const handlerResults = toHandlerResults(handlerSamples, plan.queries)
+  const aims = checkAims(samples, handlerSamples)
+  for (const query of plan.queries) console.log(`\n${formatQueryTable(results, query)}`)
+  if (isComplete) console.log(`\n${formatHandlerTable(handlerResults, plan.queries)}`)
+  if (aims.length > 0) console.log(`\n${formatAims(aims)}`)
+
+  if (isComplete) {
+    const name = plan.graphql === 16 ? 'graphql' : `graphql-${plan.graphql}`
+    const content = {
+      unit: 'requests per CPU-second of the server process, median over rounds',
+      machine,
+      settings: describePlan(plan),
+      contenders: results,
+      handlers: handlerResults,
+      aims,
+    }
+    const files = [
+      await writeResult(`${name}.json`, `${JSON.stringify(content, null, 2)}\n`),
+      await writeResult(`${name}.svg`, drawResults(results, plan.queries, note)),
+    ]
+    console.log(`\nWritten: ${files.join(', ')}`)
+  } else {
+    console.log('\nNot everything was measured, so no results were written.')
+  }
+  return isStrict && aims.some(({ isReached }) => !isReached) ? 1 : 0
+}

@@ -1,0 +1,21 @@
+import { type Child, startChild } from './child.ts'
+import type { GraphqlMajor } from './one-graphql.ts'
+
+/** Handlers that can be called without a server around them. Each module exports `handle`. */
+export const handlers = {
+  portcullis: { label: 'Portcullis', kind: 'ours', file: 'contenders/portcullis-handler.ts' },
+  'graphql-http': { label: 'graphql-http', kind: 'peer', file: 'peers/graphql-http-handler.mjs' },
+} as const
+
+export type HandlerName = keyof typeof handlers
+
+export const handlerNames = Object.keys(handlers) as readonly HandlerName[]
+
+const halfAnHour = 30 * 60
+
+export function startHandler(name: HandlerName, graphql: GraphqlMajor): Child {
+  return startChild('handle.ts', [handlers[name].file, String(graphql)], {
+    execArgv: ['--expose-gc'],
+    silenceSeconds: halfAnHour,
+  })
+}

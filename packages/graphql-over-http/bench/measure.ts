@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Child, startChild } from './child.ts'
+import type { ContenderName } from './contenders.ts'
+import type { GraphqlMajor } from './one-graphql.ts'
+import { type QueryName, queries, toRequestBody } from './queries.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+import type { SliceOrder, SliceOutcome } from './slice.ts'
+
+export interface Plan {
+  readonly contenders: readonly ContenderName[]
+  readonly queries: readonly QueryName[]
+  readonly graphql: GraphqlMajor
+  readonly connections: number
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmupSeconds: number
+}
+
+/** What one contender did in one slice. */
+export interface Sample {
+  readonly perCpuSecond: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+/** Samples of all rounds, in order; position n of every contender is from the same round. */
+export type Samples = ReadonlyMap<ContenderName, Readonly<Record<QueryName, readonly Sample[]>>>
+
+export type OnProgress = (done: number, total: number, what: string) => void
+
+/**
+ * Measures all contenders side by side: every round gives each of them one slice per query, each
+ * round in another order, so that a machine which is busy for a while is unfair to nobody. Many
+ * short slices do better than few long ones: on shared hardware the speed of a CPU changes by half
+ * from one second to the next, and ratios are taken within a round.
+ */
+export async function measure(plan: Plan, onProgress: OnProgress): Promise<Samples> {
+  const servers: ServerProcess[] = []
+  const load = startChild('load.ts', [])
+  const total = plan.contenders.length * plan.queries.length * (plan.rounds + 1)
+  let done = 0
+  const runSlice = async (server: ServerProcess, query: QueryName, seconds: number) => {
+    onProgress(done++, total, `${query}: ${server.name}`)
+    return await measureSlice(load, server, query, { ...plan, seconds })
+  }
+
+  try {
+    for (const name of plan.contenders) {
+      onProgress(0, total, `starting ${name}`)
+      const server = await startServer(name, plan.graphql)
+      servers.push(server)
+      for (const query of plan.queries) await checkAnswer(server, query)
+    }
+    for (const query of plan.queries) {
+      for (const server of servers) await runSlice(server, query, plan.warmupSeconds)
+    }
+
+    const samples = new Map(
+      plan.contenders.map((name) => [name, { hello: [] as Sample[], list: [] as Sample[] }]),
+    )
+    for (let round = 0; round < plan.rounds; round++) {
+      for (const query of plan.queries) {
+        for (const server of inTurn(servers, round)) {
+          samples.get(server.name)?.[query].push(await runSlice(server, query, plan.seconds))
+        }
+      }
+    }
+    return samples
+  } finally {
+    for (const server of servers) server.stop()
+    load.stop()
+  }
+}
+
+/** Reversed every second round, and starting further on each time. */
+function inTurn<T>(list: readonly T[], round: number): readonly T[] {
+  const first = (round * 5) % list.length
+  const turned = [...list.slice(first), ...list.slice(0, first)]
+  return round % 2 === 0 ? turned : turned.reverse()
+}
+
+async function measureSlice(
+  load: Child,
+  server: ServerProcess,
+  query: QueryName,
+  { connections, seconds }: Pick<Plan, 'connections' | 'seconds'>,
+): Promise<Sample> {
+  const order: SliceOrder = {
+    port: server.port,
+    body: toRequestBody(query),
+    connections,
+    seconds,
+  }
+  const before = await server.readUsage()
+  const outcome = await load.ask<SliceOutcome>(order)
+  const after = await server.readUsage()
+  return {
+    perCpuSecond: outcome.requests / (after.cpuSeconds - before.cpuSeconds),
+    perSecond: outcome.requests / outcome.seconds,
+    p50Ms: outcome.p50Ms,
+    p99Ms: outcome.p99Ms,
+  }
+}
+
+/** A contender that answers something else is fast for no good reason. */
+async function checkAnswer({ name, port }: ServerProcess, query: QueryName): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: toRequestBody(query),
+  })
+  const text = await response.text()
+  if (!isDeepStrictEqual(JSON.parse(text), { data: queries[query].data })) {
+    throw new Error(`${name} answers the query "${query}" wrongly: ${text.slice(0, 200)}`)
+  }
+}

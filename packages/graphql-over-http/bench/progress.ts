@@ -1,0 +1,24 @@
+/** One line that is rewritten in place on a terminal; elsewhere a line for every tenth of the way. */
+export function createProgress() {
+  const { stderr } = process
+  const start = performance.now()
+  let tenth = -1
+  return {
+    show(done: number, total: number, what: string): void {
+      const share = done / total
+      const secondsLeft =
+        done === 0 ? 0 : ((performance.now() - start) / 1000 / share) * (1 - share)
+      const left = done === 0 ? '' : `, ${Math.ceil(secondsLeft)} s left`
+      const line = `${Math.round(share * 100)} %${left} · ${what}`
+      if (stderr.isTTY) {
+        stderr.write(`\r\x1b[2K${line.slice(0, stderr.columns - 1)}`)
+      } else if (Math.floor(share * 10) > tenth) {
+        tenth = Math.floor(share * 10)
+        stderr.write(`${line}\n`)
+      }
+    },
+    end(): void {
+      if (stderr.isTTY) stderr.write('\r\x1b[2K')
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import type { Aim } from './aims.ts'
+import { drawBarChart } from './bar-chart.ts'
+import { contenders } from './contenders.ts'
+import { type QueryName, queries } from './queries.ts'
+import type { ContenderResult, HandlerResult, Score } from './results.ts'
+import { type Column, formatCount, formatRatio, formatTable, paint } from './table.ts'
+
+const columns: readonly Column[] = [
+  { title: '', align: 'left' },
+  { title: 'req/CPU-s', align: 'right' },
+  { title: 'at best', align: 'right' },
+  { title: 'req/s', align: 'right' },
+  { title: 'p99 ms', align: 'right' },
+  { title: '× graphql-http', align: 'right' },
+  { title: 'of the limit', align: 'right' },
+]
+
+const styles = { ours: 'bold', peer: 'reset', yardstick: 'yellow' } as const
+
+/** Whoever has a score for a query, best first. */
+function rank(results: readonly ContenderResult[], query: QueryName) {
+  return results
+    .flatMap(({ name, label, version, scores }) => {
+      const score: Score | undefined = scores[query]
+      const { kind } = contenders[name]
+      return score ? [{ kind, label: version ? `${label} ${version}` : label, score }] : []
+    })
+    .toSorted((a, b) => b.score.perCpuSecond - a.score.perCpuSecond)
+}
+
+export function formatQueryTable(results: readonly ContenderResult[], query: QueryName): string {
+  const rows = rank(results, query).map(({ kind, label, score }) => [
+    { text: label, style: styles[kind] },
+    { text: formatCount(score.perCpuSecond), style: styles[kind] },
+    formatCount(score.best),
+    formatCount(score.perSecond),
+    score.p99Ms.toFixed(2),
+    score.timesGraphqlHttp === null ? '' : formatRatio(score.timesGraphqlHttp),
+    score.timesLimit === null ? '' : formatRatio(score.timesLimit),
+  ])
+  return `${paint('bold', toTitle(query))}\n${formatTable(columns, rows)}`
+}
+
+export function formatHandlerTable(
+  results: readonly HandlerResult[],
+  names: readonly QueryName[],
+): string {
+  const rows = names.flatMap((query) =>
+    results.flatMap(({ name, label, scores }) => {
+      const score = scores[query]
+      if (!score) return []
+      const style = name === 'portcullis' ? styles.ours : styles.peer
+      return [
+        [
+          { text: `${query}: ${label}`, style },
+          { text: formatCount(score.perCpuSecond), style },
+          formatCount(score.best),
+          formatRatio(score.timesGraphqlHttp),
+        ],
+      ]
+    }),
+  )
+  const handlerColumns = columns.filter(({ title }) => !/req\/s|p99|limit/.test(title))
+  return `${paint('bold', 'Handlers alone, called in process')}\n${formatTable(handlerColumns, rows)}`
+}
+
+export function formatAims(aims: readonly Aim[]): string {
+  const lines = aims.map(({ text, wanted, reached, isReached }) => {
+    const mark = isReached ? paint('green', 'reached') : paint('red', 'missed ')
+    return `${mark}  ${text}: ${formatRatio(reached)} (wanted ${wanted})`
+  })
+  return [paint('bold', 'Aims'), ...lines].join('\n')
+}
+
+export function drawResults(
+  results: readonly ContenderResult[],
+  names: readonly QueryName[],
+  note: string,
+): string {
+  const panels = names.map((query) => ({
+    title: toTitle(query),
+    bars: rank(results, query).map(({ kind, label, score }) => ({
+      kind,
+      label,
+      value: score.perCpuSecond,
+    })),
+  }))
+  return drawBarChart('GraphQL requests per second of CPU time', note, panels)
+}
+
+function toTitle(query: QueryName): string {
+  return `${query}: ${queries[query].title}`
+}

@@ -1,0 +1,117 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import { join, relative } from 'node:path'
+import { type ContenderName, contenders } from './contenders.ts'
+import { type HandlerName, handlers } from './handler-process.ts'
+import { versionOf } from './installs.ts'
+import type { Plan, Sample, Samples } from './measure.ts'
+import type { HandlerSamples } from './measure-handlers.ts'
+import { type GraphqlMajor, graphqlPackages } from './one-graphql.ts'
+import type { QueryName } from './queries.ts'
+import { best, median, medianRatio } from './statistics.ts'
+
+/** Medians over all rounds, and how they compare. */
+export interface Score {
+  readonly perCpuSecond: number
+  /** The same of the best tenth of the rounds. */
+  readonly best: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** How many times the requests per CPU-second of that contender, where it was measured. */
+  readonly timesGraphqlHttp: number | null
+  readonly timesLimit: number | null
+}
+
+export interface HandlerScore {
+  readonly perCpuSecond: number
+  readonly best: number
+  readonly timesGraphqlHttp: number
+}
+
+export interface ContenderResult {
+  readonly name: ContenderName
+  readonly label: string
+  readonly version: string | null
+  readonly scores: Partial<Record<QueryName, Score>>
+}
+
+export interface HandlerResult {
+  readonly name: HandlerName
+  readonly label: string
+  readonly scores: Partial<Record<QueryName, HandlerScore>>
+}
+
+export function toContenderResults(samples: Samples, names: readonly QueryName[]) {
+  return [...samples].map(([name, slices]): ContenderResult => {
+    const { label, home, package: packageName } = contenders[name]
+    const scores: Partial<Record<QueryName, Score>> = {}
+    for (const query of names) {
+      const against = (other: ContenderName) => {
+        const others = samples.get(other)?.[query]
+        return others ? round(medianRatio(rates(slices[query]), rates(others)), 3) : null
+      }
+      scores[query] = {
+        perCpuSecond: Math.round(median(rates(slices[query]))),
+        best: Math.round(best(rates(slices[query]))),
+        perSecond: Math.round(median(slices[query].map(({ perSecond }) => perSecond))),
+        p50Ms: round(median(slices[query].map(({ p50Ms }) => p50Ms)), 2),
+        p99Ms: round(median(slices[query].map(({ p99Ms }) => p99Ms)), 2),
+        timesGraphqlHttp: against('graphql-http'),
+        timesLimit: against('limit'),
+      }
+    }
+    const version = packageName === undefined ? null : versionOf(packageName, home)
+    return { name, label, version, scores }
+  })
+}
+
+export function toHandlerResults(samples: HandlerSamples, names: readonly QueryName[]) {
+  return [...samples].map(([name, rounds]): HandlerResult => {
+    const scores: Partial<Record<QueryName, HandlerScore>> = {}
+    for (const query of names) {
+      scores[query] = {
+        perCpuSecond: Math.round(median(rounds[query])),
+        best: Math.round(best(rounds[query])),
+        timesGraphqlHttp: round(
+          medianRatio(rounds[query], samples.get('graphql-http')?.[query] ?? []),
+          3,
+        ),
+      }
+    }
+    return { name, label: handlers[name].label, scores }
+  })
+}
+
+const rates = (slices: readonly Sample[]) => slices.map(({ perCpuSecond }) => perCpuSecond)
+
+const round = (value: number, digits: number) => Number(value.toFixed(digits))
+
+/** Where and with what it was measured. */
+export function describeMachine(graphql: GraphqlMajor) {
+  const cores = cpus()
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    cpu: cores[0]?.model.trim() ?? 'unknown',
+    cores: cores.length,
+    system: `${process.platform} ${process.arch}`,
+    node: process.version,
+    graphql: versionOf(graphqlPackages[graphql], 'root'),
+  }
+}
+
+export const describePlan = ({ connections, rounds, seconds, warmupSeconds }: Plan) => ({
+  connections,
+  rounds,
+  seconds,
+  warmupSeconds,
+})
+
+const folder = join(import.meta.dirname, 'results')
+
+/** Writes a file of results, and tells its path from where the user stands. */
+export async function writeResult(file: string, content: string): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, file), content)
+  return relative(process.cwd(), join(folder, file))
+}

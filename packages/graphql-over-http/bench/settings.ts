@@ -1,0 +1,124 @@
+import { parseArgs } from 'node:util'
+import { type ContenderName, contenderNames, contenders, isContender } from './contenders.ts'
+import type { Plan } from './measure.ts'
+import { parseMajor } from './one-graphql.ts'
+import { type QueryName, queries } from './queries.ts'
+
+/** Something on the command line that cannot be meant. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export const help = `Usage: npm run bench -- graphql [options]
+
+Measures the GraphQL library beside other servers, each in a process of its own, taking turns.
+The unit is requests per second of CPU time of the server, which a busy machine disturbs least.
+
+  --only NAMES         contenders to measure, with commas between them:
+                       ${wrap(contenderNames)}
+  --query NAME         hello or list; both unless told otherwise
+  --graphql 16|17      version of graphql for all of them; 16, since mercurius and Apollo need it
+  --rounds N           how many slices for each contender and query; 40
+  --seconds N          length of a slice; 0.3
+  --warmup N           seconds of load for each contender and query beforehand; 3
+  --connections N      connections that are kept busy; 16
+  --strict             exit with code 1 when an aim is missed
+
+  --distinct           instead: cost and memory against the number of distinct documents
+  --documents NUMBERS  those numbers; 1,1000,1000000
+
+A run of all contenders and queries writes its results to packages/graphql-over-http/bench/results.`
+
+export interface Settings {
+  readonly plan: Plan
+  /** Contenders that were wanted, but do not run with this version of graphql. */
+  readonly leftOut: readonly ContenderName[]
+  /** Whether everything is measured, so that the results are worth keeping. */
+  readonly isComplete: boolean
+  readonly isStrict: boolean
+  readonly isHelpWanted: boolean
+  /** Numbers of distinct documents, when those are to be measured. */
+  readonly distinct: readonly number[] | undefined
+}
+
+export function parseSettings(args: readonly string[]): Settings {
+  const values = parseOptions(args)
+  const graphql = parseMajorOption(values.graphql)
+  const wanted = values.only === undefined ? contenderNames : parseNames(values.only)
+  const supports = (name: ContenderName) => contenders[name].graphql?.includes(graphql) ?? true
+  return {
+    plan: {
+      contenders: wanted.filter(supports),
+      queries: parseQueries(values.query),
+      graphql,
+      connections: parsePositive('connections', values.connections),
+      rounds: parsePositive('rounds', values.rounds),
+      seconds: parsePositive('seconds', values.seconds),
+      warmupSeconds: parsePositive('warmup', values.warmup),
+    },
+    leftOut: wanted.filter((name) => !supports(name)),
+    isComplete: values.only === undefined && values.query === undefined,
+    isStrict: values.strict,
+    isHelpWanted: values.help,
+    distinct: values.distinct
+      ? values.documents.split(',').map((number) => parsePositive('documents', number))
+      : undefined,
+  }
+}
+
+function parseOptions(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        only: { type: 'string' },
+        query: { type: 'string' },
+        graphql: { type: 'string', default: '16' },
+        rounds: { type: 'string', default: '40' },
+        seconds: { type: 'string', default: '0.3' },
+        warmup: { type: 'string', default: '3' },
+        connections: { type: 'string', default: '16' },
+        strict: { type: 'boolean', default: false },
+        distinct: { type: 'boolean', default: false },
+        documents: { type: 'string', default: '1,1000,1000000' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function parseMajorOption(text: string) {
+  try {
+    return parseMajor(text)
+  } catch {
+    throw new UsageError(`--graphql must be 16 or 17, not "${text}"`)
+  }
+}
+
+function parseNames(text: string): readonly ContenderName[] {
+  return text.split(',').map((name) => {
+    if (isContender(name)) return name
+    throw new UsageError(
+      `There is no contender "${name}". Choose from: ${contenderNames.join(', ')}`,
+    )
+  })
+}
+
+function parseQueries(text: string | undefined): readonly QueryName[] {
+  if (text === undefined) return Object.keys(queries) as QueryName[]
+  if (text === 'hello' || text === 'list') return [text]
+  throw new UsageError(`--query must be hello or list, not "${text}"`)
+}
+
+function parsePositive(name: string, text: string): number {
+  const value = Number(text)
+  if (value > 0 && value < Number.POSITIVE_INFINITY) return value
+  throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
+}
+
+function wrap(names: readonly string[]): string {
+  const half = Math.ceil(names.length / 2)
+  return `${names.slice(0, half).join(', ')},\n${' '.repeat(23)}${names.slice(half).join(', ')}`
+}

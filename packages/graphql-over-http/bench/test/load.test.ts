@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import test from 'node:test'
+import { listenOn } from '../contenders/listen.ts'
+import { createLatencies } from '../latencies.ts'
+import { lengthOfResponse } from '../response-length.ts'
+import { runSlice } from '../slice.ts'
+
+test('the length of a response is known once all of it is there', () => {
+  const responses = [
+    'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nb\r\n, my\r\nworld\r\n0\r\n\r\n',
+  ]
+  for (const text of responses) {
+    const whole = Buffer.from(text)
+    assert.equal(lengthOfResponse(Buffer.concat([whole, whole])), whole.length)
+    for (let length = 0; length < whole.length; length++) {
+      assert.equal(lengthOfResponse(whole.subarray(0, length)), 0)
+    }
+  }
+})
+
+test('quantiles of latencies are exact to a hundredth of a millisecond', () => {
+  const latencies = createLatencies()
+  for (let ms = 1; ms <= 100; ms++) latencies.add(ms)
+  assert.equal(latencies.count(), 100)
+  assert.equal(latencies.quantile(0.5), 50.01)
+  assert.equal(latencies.quantile(0.99), 99.01)
+})
+
+test('a slice counts exactly the requests that the server has answered', async (t) => {
+  let answered = 0
+  const server = createServer((req, res) => {
+    req.resume().on('end', () => {
+      answered++
+      // In two pieces of unlike size, without a length: as inconvenient as it gets.
+      res.write('{"data":')
+      setImmediate(() => res.end('null}'))
+    })
+  })
+  t.after(() => server.close())
+  const port = await listenOn(server)
+  const outcome = await runSlice({ port, body: '{}', connections: 3, seconds: 0.1 })
+  assert.ok(outcome.requests > 3)
+  assert.equal(outcome.requests, answered)
+})
+
+test('a slice fails when the server answers with an error', async (t) => {
+  const server = createServer((_req, res) => res.writeHead(500).end())
+  t.after(() => server.close())
+  const port = await listenOn(server)
+  await assert.rejects(
+    runSlice({ port, body: '{}', connections: 1, seconds: 1 }),
+    /failed under load: it answered HTTP\/1\.1 500/,
+  )
+})

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { checkAims } from '../aims.ts'
+import { drawBarChart } from '../bar-chart.ts'
+import type { Sample } from '../measure.ts'
+import { parseSettings, UsageError } from '../settings.ts'
+import { median, medianRatio } from '../statistics.ts'
+
+const sample = (perCpuSecond: number): Sample => ({
+  perCpuSecond,
+  perSecond: perCpuSecond,
+  p50Ms: 1,
+  p99Ms: 1,
+})
+
+test('the median of an even number of values lies between the middle two', () => {
+  assert.equal(median([4, 1, 3, 2]), 2.5)
+  assert.equal(median([3, 1, 2]), 2)
+})
+
+test('a slow round does not change the ratio when it was slow for both', () => {
+  assert.equal(medianRatio([200, 20, 210], [100, 10, 100]), 2)
+})
+
+test('aims compare with the same round of the other contender, and skip what was not measured', () => {
+  const samples = new Map([
+    ['portcullis-http', { hello: [sample(90), sample(9)], list: [] }],
+    ['limit', { hello: [sample(100), sample(10)], list: [] }],
+  ] as const)
+  assert.deepEqual(checkAims(samples, new Map()), [
+    { text: 'hello, on node http: 0.8 of the limit', wanted: 0.8, reached: 0.9, isReached: true },
+  ])
+})
+
+test('the chart draws the best first and escapes what it is given', () => {
+  const svg = drawBarChart('a < b', '"note"', [
+    {
+      title: 'panel',
+      bars: [
+        { label: 'slow & steady', value: 10, kind: 'peer' },
+        { label: 'quick', value: 1234.4, kind: 'ours' },
+      ],
+    },
+  ])
+  assert.match(svg, /^<svg [^>]*aria-label="a &#60; b"/)
+  assert.match(svg, /slow &#38; steady/)
+  assert.match(svg, />1,234</)
+  assert.ok(svg.indexOf('quick') < svg.indexOf('steady'))
+})
+
+test('wrong options are told by name', () => {
+  const wrong = {
+    '--only nobody': /There is no contender "nobody"\. Choose from: portcullis-http, /,
+    '--rounds many': /--rounds must be a number above 0, not "many"/,
+    '--query hallo': /--query must be hello or list, not "hallo"/,
+    '--graphql 15': /--graphql must be 16 or 17, not "15"/,
+    '--unheard-of': /--unheard-of/,
+  }
+  for (const [args, message] of Object.entries(wrong)) {
+    assert.throws(
+      () => parseSettings(args.split(' ')),
+      (error) => error instanceof UsageError && message.test(error.message),
+    )
+  }
+})
+
+test('contenders that need graphql 16 are left out of a run with 17', () => {
+  const { plan, leftOut } = parseSettings(['--graphql', '17'])
+  assert.deepEqual(leftOut, ['mercurius', 'mercurius-jit', 'apollo-server'])
+  assert.ok(!plan.contenders.includes('mercurius'))
+  assert.ok(plan.contenders.includes('graphql-http'))
+})
