@@ -11,8 +11,8 @@ export interface Panel {
 
 // Middle tones without a background: readable on a light page and on a dark one.
 const colors = { ours: '#3b82f6', peer: '#8b98a9', yardstick: '#c58f2c', text: '#7a8594' }
-const width = 760
-const labelWidth = 260
+const width = 840
+const labelWidth = 330
 const valueWidth = 80
 const rowHeight = 24
 const barHeight = 15

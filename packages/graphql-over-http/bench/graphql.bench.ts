@@ -40,7 +40,8 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
     `Node ${machine.node.slice(1)} (uWebSockets: Node 22), graphql ${machine.graphql} for all, ` +
     `${machine.cores} × ${machine.cpu}, ${machine.date}`
   console.log(
-    `${note}\n${plan.rounds} rounds of ${plan.seconds} s, ${plan.connections} connections`,
+    `${note}\nMedians of ${plan.rounds} rounds of ${plan.seconds} s with ${plan.starts} starts, ` +
+      `${plan.connections} connections`,
   )
   for (const name of leftOut) {
     console.log(`Left out: ${name}, which does not support graphql ${plan.graphql}`)

@@ -12,6 +12,8 @@ export interface Plan {
   readonly graphql: GraphqlMajor
   readonly connections: number
   readonly rounds: number
+  /** How many times the rounds are interrupted to start all processes anew, the first included. */
+  readonly starts: number
   readonly seconds: number
   readonly warmupSeconds: number
 }
@@ -33,33 +35,34 @@ export type OnProgress = (done: number, total: number, what: string) => void
  * Measures all contenders side by side: every round gives each of them one slice per query, each
  * round in another order, so that a machine which is busy for a while is unfair to nobody. Many
  * short slices do better than few long ones: on shared hardware the speed of a CPU changes by half
- * from one second to the next, and ratios are taken within a round.
+ * from one second to the next, and ratios are taken within a round. The processes are started anew
+ * several times, since equal processes differ by some percent for as long as they live.
  */
 export async function measure(plan: Plan, onProgress: OnProgress): Promise<Samples> {
-  const servers: ServerProcess[] = []
+  const samples = new Map(
+    plan.contenders.map((name) => [name, { hello: [] as Sample[], list: [] as Sample[] }]),
+  )
   const load = startChild('load.ts', [])
-  const total = plan.contenders.length * plan.queries.length * (plan.rounds + 1)
+  const slices = plan.contenders.length * plan.queries.length
+  const total = slices * (plan.starts * plan.warmupSeconds + plan.rounds * plan.seconds)
   let done = 0
   const runSlice = async (server: ServerProcess, query: QueryName, seconds: number) => {
-    onProgress(done++, total, `${query}: ${server.name}`)
+    onProgress(done, total, `${query}: ${server.name}`)
+    done += seconds
     return await measureSlice(load, server, query, { ...plan, seconds })
   }
+  const startOf = (round: number) => Math.floor((round * plan.starts) / plan.rounds)
 
+  let servers: readonly ServerProcess[] = []
   try {
-    for (const name of plan.contenders) {
-      onProgress(0, total, `starting ${name}`)
-      const server = await startServer(name, plan.graphql)
-      servers.push(server)
-      for (const query of plan.queries) await checkAnswer(server, query)
-    }
-    for (const query of plan.queries) {
-      for (const server of servers) await runSlice(server, query, plan.warmupSeconds)
-    }
-
-    const samples = new Map(
-      plan.contenders.map((name) => [name, { hello: [] as Sample[], list: [] as Sample[] }]),
-    )
     for (let round = 0; round < plan.rounds; round++) {
+      if (round === 0 || startOf(round) !== startOf(round - 1)) {
+        for (const server of servers) server.stop()
+        servers = await startServers(plan)
+        for (const query of plan.queries) {
+          for (const server of servers) await runSlice(server, query, plan.warmupSeconds)
+        }
+      }
       for (const query of plan.queries) {
         for (const server of inTurn(servers, round)) {
           samples.get(server.name)?.[query].push(await runSlice(server, query, plan.seconds))
@@ -70,6 +73,22 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
   } finally {
     for (const server of servers) server.stop()
     load.stop()
+  }
+}
+
+/** All or none: when one contender does not start, the others are stopped. */
+async function startServers(plan: Plan): Promise<readonly ServerProcess[]> {
+  const servers: ServerProcess[] = []
+  try {
+    for (const name of plan.contenders) {
+      const server = await startServer(name, plan.graphql)
+      servers.push(server)
+      for (const query of plan.queries) await checkAnswer(server, query)
+    }
+    return servers
+  } catch (error) {
+    for (const server of servers) server.stop()
+    throw error
   }
 }
 

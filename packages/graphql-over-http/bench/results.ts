@@ -100,9 +100,10 @@ export function describeMachine(graphql: GraphqlMajor) {
   }
 }
 
-export const describePlan = ({ connections, rounds, seconds, warmupSeconds }: Plan) => ({
+export const describePlan = ({ connections, rounds, starts, seconds, warmupSeconds }: Plan) => ({
   connections,
   rounds,
+  starts,
   seconds,
   warmupSeconds,
 })

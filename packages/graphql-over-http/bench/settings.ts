@@ -20,7 +20,8 @@ The unit is requests per second of CPU time of the server, which a busy machine 
   --graphql 16|17      version of graphql for all of them; 16, since mercurius and Apollo need it
   --rounds N           how many slices for each contender and query; 40
   --seconds N          length of a slice; 0.3
-  --warmup N           seconds of load for each contender and query beforehand; 3
+  --starts N           how many times all processes are started anew, at even distances; 4
+  --warmup N           seconds of load for each contender and query after a start; 2
   --connections N      connections that are kept busy; 16
   --strict             exit with code 1 when an aim is missed
 
@@ -51,8 +52,9 @@ export function parseSettings(args: readonly string[]): Settings {
       contenders: wanted.filter(supports),
       queries: parseQueries(values.query),
       graphql,
-      connections: parsePositive('connections', values.connections),
-      rounds: parsePositive('rounds', values.rounds),
+      connections: parseCount('connections', values.connections),
+      rounds: parseCount('rounds', values.rounds),
+      starts: parseCount('starts', values.starts),
       seconds: parsePositive('seconds', values.seconds),
       warmupSeconds: parsePositive('warmup', values.warmup),
     },
@@ -61,7 +63,7 @@ export function parseSettings(args: readonly string[]): Settings {
     isStrict: values.strict,
     isHelpWanted: values.help,
     distinct: values.distinct
-      ? values.documents.split(',').map((number) => parsePositive('documents', number))
+      ? values.documents.split(',').map((number) => parseCount('documents', number))
       : undefined,
   }
 }
@@ -76,7 +78,8 @@ function parseOptions(args: readonly string[]) {
         graphql: { type: 'string', default: '16' },
         rounds: { type: 'string', default: '40' },
         seconds: { type: 'string', default: '0.3' },
-        warmup: { type: 'string', default: '3' },
+        starts: { type: 'string', default: '4' },
+        warmup: { type: 'string', default: '2' },
         connections: { type: 'string', default: '16' },
         strict: { type: 'boolean', default: false },
         distinct: { type: 'boolean', default: false },
@@ -118,7 +121,15 @@ function parsePositive(name: string, text: string): number {
   throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
 }
 
+function parseCount(name: string, text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`)
+}
+
 function wrap(names: readonly string[]): string {
-  const half = Math.ceil(names.length / 2)
-  return `${names.slice(0, half).join(', ')},\n${' '.repeat(23)}${names.slice(half).join(', ')}`
+  const lines: string[] = []
+  for (let first = 0; first < names.length; first += 4) {
+    lines.push(names.slice(first, first + 4).join(', '))
+  }
+  return lines.join(`,\n${' '.repeat(23)}`)
 }

@@ -51,7 +51,8 @@ test('the chart draws the best first and escapes what it is given', () => {
 test('wrong options are told by name', () => {
   const wrong = {
     '--only nobody': /There is no contender "nobody"\. Choose from: portcullis-http, /,
-    '--rounds many': /--rounds must be a number above 0, not "many"/,
+    '--rounds many': /--rounds must be a whole number above 0, not "many"/,
+    '--seconds 0': /--seconds must be a number above 0, not "0"/,
     '--query hallo': /--query must be hello or list, not "hallo"/,
     '--graphql 15': /--graphql must be 16 or 17, not "15"/,
     '--unheard-of': /--unheard-of/,
