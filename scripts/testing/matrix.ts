@@ -56,8 +56,9 @@ interface Exception {
 const notRepeated: readonly Exception[] = [
   { pattern: /memory/, why: 'measures the heap, takes long, and has limits for the pinned Node' },
   { pattern: /^types/, why: 'asks the compiler, which is the same everywhere' },
-  { pattern: /^(cli|command)/, why: 'starts processes of its own on the pinned Node' },
-  { pattern: /^(examples|docs|manual)/, why: 'starts a process for every example' },
+  { pattern: /^cli/, why: 'starts processes of its own on the pinned Node' },
+  { pattern: /^(examples|docs)/, why: 'starts a process for every example' },
+  { pattern: /^browser/, why: 'runs in a browser, which is the same everywhere' },
   { pattern: /^client/, why: 'the client does not use graphql', leg: 'graphql-16' },
 ]
 
