@@ -1,8 +1,8 @@
+import { medianRatio } from '@portcullis/bench-kit/statistics'
 import type { ContenderName } from './contenders.ts'
 import type { Samples } from './measure.ts'
 import type { HandlerSamples } from './measure-handlers.ts'
 import type { QueryName } from './queries.ts'
-import { medianRatio } from './statistics.ts'
 
 export interface Aim {
   readonly text: string

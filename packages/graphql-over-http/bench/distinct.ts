@@ -1,10 +1,10 @@
+import { createProgress } from '@portcullis/bench-kit/progress'
+import { type Column, formatCount, formatTable, paint } from '@portcullis/bench-kit/table'
 import type { HandleOrder, HandleOutcome } from './handle.ts'
 import { type HandlerName, handlerNames, handlers, startHandler } from './handler-process.ts'
 import { install } from './installs.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
-import { createProgress } from './progress.ts'
 import { describeMachine, writeResult } from './results.ts'
-import { type Column, formatCount, formatTable, paint } from './table.ts'
 
 const leastRequests = 100_000
 

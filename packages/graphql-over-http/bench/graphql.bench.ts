@@ -1,10 +1,10 @@
+import { createProgress } from '@portcullis/bench-kit/progress'
 import { checkAims } from './aims.ts'
 import { contenders } from './contenders.ts'
 import { runDistinct } from './distinct.ts'
 import { type Home, install } from './installs.ts'
 import { measure } from './measure.ts'
 import { type HandlerSamples, measureHandlers } from './measure-handlers.ts'
-import { createProgress } from './progress.ts'
 import { drawResults, formatAims, formatHandlerTable, formatQueryTable } from './report.ts'
 import {
   describeMachine,

@@ -1,9 +1,15 @@
+import { drawBarChart } from '@portcullis/bench-kit/bar-chart'
+import {
+  type Column,
+  formatCount,
+  formatRatio,
+  formatTable,
+  paint,
+} from '@portcullis/bench-kit/table'
 import type { Aim } from './aims.ts'
-import { drawBarChart } from './bar-chart.ts'
 import { contenders } from './contenders.ts'
 import { type QueryName, queries } from './queries.ts'
 import type { ContenderResult, HandlerResult, Score } from './results.ts'
-import { type Column, formatCount, formatRatio, formatTable, paint } from './table.ts'
 
 const columns: readonly Column[] = [
   { title: '', align: 'left' },

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { join, relative } from 'node:path'
+import { best, median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { type ContenderName, contenders } from './contenders.ts'
 import { type HandlerName, handlers } from './handler-process.ts'
 import { versionOf } from './installs.ts'
@@ -8,7 +9,6 @@ import type { Plan, Sample, Samples } from './measure.ts'
 import type { HandlerSamples } from './measure-handlers.ts'
 import { type GraphqlMajor, graphqlPackages } from './one-graphql.ts'
 import type { QueryName } from './queries.ts'
-import { best, median, medianRatio } from './statistics.ts'
 
 /** Medians over all rounds, and how they compare. */
 export interface Score {

@@ -10,6 +10,7 @@ import { type Command, findFreePort, root, runProgram, startProgram } from './su
 const start = (...args: string[]): Command => [
   process.execPath,
   join(root, 'scripts/start.ts'),
+  '--ratelimit-port=0',
   ...args,
 ]
 
@@ -35,6 +36,10 @@ test('npm start prints addresses and commands that work', async (t) => {
   const elsewhere = await fetch(`http://localhost:${port}/elsewhere`)
   assert.equal(elsewhere.status, 404)
   await elsewhere.text()
+
+  const [, command = '', json = ''] = /curl -d '(.*)' (\S+)/.exec(program.output()) ?? []
+  const decision = await fetch(json, { method: 'POST', body: command })
+  assert.partialDeepStrictEqual(await decision.json(), { overallCode: 'OK' })
 })
 
 test('Ctrl-C stops npm start at once, whoever is still connected', async (t) => {
@@ -105,7 +110,7 @@ test('wrong options and ports are told in one sentence', async () => {
   assert.deepEqual([large.code, large.stderr], [2, `${portRule} "70000".\n`])
   assert.deepEqual(
     [unknown.code, unknown.stderr],
-    [2, 'The only options are --port PORT and --help.\n'],
+    [2, 'The only options are --port PORT, --ratelimit-port PORT and --help.\n'],
   )
   assert.equal(help.code, 0)
   assert.match(help.stdout, /--port PORT/)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { drawBarChart } from '@portcullis/bench-kit/bar-chart'
+import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { checkAims } from '../aims.ts'
-import { drawBarChart } from '../bar-chart.ts'
 import type { Sample } from '../measure.ts'
 import { parseSettings, UsageError } from '../settings.ts'
-import { median, medianRatio } from '../statistics.ts'
 
 const sample = (perCpuSecond: number): Sample => ({
   perCpuSecond,

@@ -17,6 +17,11 @@ export function createProgress() {
         stderr.write(`${line}\n`)
       }
     },
+    /** Says what happens where nobody knows how long it takes. */
+    note(what: string): void {
+      if (stderr.isTTY) stderr.write(`\r\x1b[2K${what.slice(0, stderr.columns - 1)}`)
+      else stderr.write(`${what}\n`)
+    },
     end(): void {
       if (stderr.isTTY) stderr.write('\r\x1b[2K')
     },

@@ -1,0 +1,239 @@
+import {
+  booleanType,
+  type ChoiceOptions,
+  choiceType,
+  durationType,
+  integerType,
+  listType,
+  mapType,
+  numberType,
+  pathType,
+  portType,
+  type Range,
+  stringType,
+  type ValueType,
+} from './value-types.ts'
+
+/** One variable of the environment. Reading, validation, `--help` and the manual come from it. */
+export interface Variable<Value> {
+  readonly name: string
+  /** Names it may have as well; the first one that is set counts, after the main name. */
+  readonly aliases: readonly string[]
+  readonly type: ValueType<Value>
+  readonly default: Value
+  /** The default as a person would write it. */
+  readonly defaultText: string
+  /** One line. */
+  readonly help: string
+  /** What of a value may be shown to people. */
+  readonly mask: (text: string) => string
+  /** What is wrong with a value that the type refuses. */
+  readonly refuse: (text: string) => string
+}
+
+export interface VariableOptions {
+  readonly aliases?: readonly string[]
+  /** The default in words, where no constant says it. */
+  readonly defaultText?: string
+  readonly mask?: Variable<unknown>['mask']
+  readonly refuse?: Variable<unknown>['refuse']
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table mixes values of every type; Settings tells them apart again
+export type AnyVariable = Variable<any>
+export type Variables = Readonly<Record<string, AnyVariable>>
+
+/** Variables that belong together, under a title for the manual. */
+export interface Chapter<V extends Variables = Variables> {
+  readonly title: string
+  readonly variables: V
+}
+export type Chapters = Readonly<Record<string, Chapter>>
+
+/** The values of one chapter's variables. */
+export type Settings<V extends Variables> = {
+  readonly [Key in keyof V]: V[Key] extends Variable<infer Value> ? Value : never
+}
+export type SettingsByChapter<C extends Chapters> = {
+  readonly [Name in keyof C]: Settings<C[Name]['variables']>
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A value that cannot be used. */
+export interface Fault {
+  /** The name as it was set, which may be an alias. */
+  readonly variable: string
+  /** The value, masked where it is secret; undefined where the variable is missing. */
+  readonly value: string | undefined
+  readonly message: string
+}
+
+export interface Reading<C extends Chapters> {
+  /** Where a variable is at fault it has its default here. */
+  readonly settings: SettingsByChapter<C>
+  /** All of them, in the order of the chapters. */
+  readonly faults: readonly Fault[]
+  /** What deserves a warning but stops nothing. */
+  readonly notes: readonly string[]
+  /** The name under which a variable was set; undefined when its default is in force. */
+  nameAsSet(variable: AnyVariable): string | undefined
+  /** For checks that the type of one variable cannot make. */
+  toFault(variable: AnyVariable, message: string): Fault
+}
+
+export const boolean = define<boolean>(booleanType)
+export const string = define<string>(stringType)
+export const path = define<string>(pathType)
+export const port = define<number>(portType)
+export const list = define<readonly string[]>(listType)
+
+export function integer(name: string, value: number, help: string, options?: Range & Options) {
+  return define<number>(integerType(options))(name, value, help, options)
+}
+
+export function number(name: string, value: number, help: string, options?: Range & Options) {
+  return define<number>(numberType(options))(name, value, help, options)
+}
+
+/** Its value is in milliseconds; the default is written as an operator would write it. */
+export function duration(
+  name: string,
+  defaultText: string,
+  help: string,
+  options: { readonly bareSeconds?: boolean } & Options = {},
+): Variable<number> {
+  const type = durationType(options)
+  const value = type.parse(defaultText)
+  if (value === undefined) throw new TypeError(`${name}: ${defaultText} is no duration`)
+  return define<number>(type)(name, value, help, { defaultText, ...options })
+}
+
+export function map(
+  name: string,
+  help: string,
+  options: { readonly separator?: ':' | '=' } & Options = {},
+): Variable<ReadonlyMap<string, string>> {
+  const type = mapType(options.separator)
+  return define<ReadonlyMap<string, string>>(type)(name, new Map(), help, options)
+}
+
+export function choice<const Choice extends string>(
+  name: string,
+  choices: readonly Choice[],
+  value: NoInfer<Choice>,
+  help: string,
+  options?: ChoiceOptions<Choice> & Options,
+): Variable<Choice> {
+  return define<Choice>(choiceType(choices, options))(name, value, help, options)
+}
+
+type Options = VariableOptions
+
+function define<Value>(type: ValueType<Value>) {
+  return (name: string, value: Value, help: string, options: Options = {}): Variable<Value> => ({
+    name,
+    aliases: options.aliases ?? [],
+    type,
+    default: value,
+    defaultText: options.defaultText ?? type.toText(value),
+    help,
+    mask: options.mask ?? String,
+    refuse: options.refuse ?? (() => `must be ${type.allowed}`),
+  })
+}
+
+/** Gives every variable one more name, made from its main one: `KVSTORE_URL` → `REDIS_URL`. */
+export function withAlias<V extends Variables>(variables: V, toAlias: (name: string) => string): V
+export function withAlias(variables: Variables, toAlias: (name: string) => string): Variables {
+  const renamed = Object.entries(variables).map(([key, variable]) => {
+    const alias = toAlias(variable.name)
+    if (alias === variable.name) return [key, variable]
+    return [key, { ...variable, aliases: [...variable.aliases, alias] }]
+  })
+  return Object.fromEntries(renamed)
+}
+
+/** For passwords and keys: shows that there is one, and nothing of it. */
+export function hideAll(text: string): string {
+  return text === '' ? '' : '*****'
+}
+
+/**
+ * For addresses: hides `user:password` in `redis://user:password@host`. Of a list only the end is
+ * left: a password may hold any character, so nothing before the last @ is safe to show.
+ */
+export function hideCredentials(text: string): string {
+  return text
+    .replace(/^([a-z]+:\/\/)?.*@/is, '$1*****@')
+    .replace(/([?&](?:username|password)=)[^&,]*/gi, '$1*****')
+}
+
+/**
+ * Reads all variables at once. Of several sources the first that knows any name of a variable
+ * wins; within one, the main name wins over the aliases.
+ */
+export function readSettings<const C extends Chapters>(
+  chapters: C,
+  ...sources: readonly Environment[]
+): Reading<C>
+export function readSettings(
+  chapters: Chapters,
+  ...sources: readonly Environment[]
+): Reading<Chapters> {
+  const faults: Fault[] = []
+  const notes: string[] = []
+  const found = new Map<AnyVariable, Found>()
+
+  const toFault = (variable: AnyVariable, message: string): Fault => {
+    const { name, text } = found.get(variable) ?? { name: variable.name, text: undefined }
+    return { variable: name, value: text === undefined ? undefined : variable.mask(text), message }
+  }
+  const readVariable = (variable: AnyVariable): unknown => {
+    const texts = findTexts(variable, sources)
+    const [first, ...others] = texts
+    if (first === undefined) return variable.default
+    found.set(variable, first)
+    for (const other of others) {
+      if (other.text === first.text) continue
+      notes.push(`${first.name} and ${other.name} are both set: ${first.name} is used`)
+    }
+    const value = variable.type.parse(first.text)
+    if (value !== undefined) return value
+    faults.push(toFault(variable, variable.refuse(first.text)))
+    return variable.default
+  }
+
+  const settings = mapValues(chapters, (chapter) => mapValues(chapter.variables, readVariable))
+  return { settings, faults, notes, nameAsSet: (variable) => found.get(variable)?.name, toFault }
+}
+
+interface Found {
+  readonly name: string
+  readonly text: string
+}
+
+function findTexts(variable: AnyVariable, sources: readonly Environment[]): Found[] {
+  const found: Found[] = []
+  for (const source of sources) {
+    for (const name of [variable.name, ...variable.aliases]) {
+      const text = source[name]
+      if (text === undefined || (text.trim() === '' && !variable.type.takesEmpty)) continue
+      if (!found.some((earlier) => earlier.name === name)) found.push({ name, text })
+    }
+  }
+  return found
+}
+
+function mapValues<In, Out>(
+  record: Readonly<Record<string, In>>,
+  toValue: (value: In) => Out,
+): Readonly<Record<string, Out>> {
+  const entries = Object.entries(record).map(([key, value]) => [key, toValue(value)] as const)
+  return Object.freeze(Object.fromEntries(entries))
+}
+
+/** `KVSTORE_POOL_SIZE="ten": must be a whole number of at least 1` */
+export function toFaultText({ variable, value, message }: Fault): string {
+  return `${variable}${value === undefined ? '' : `=${JSON.stringify(value)}`}: ${message}`
+}

@@ -1,0 +1,125 @@
+/** From the gravest to the most talkative. A log writes its own level and all before it. */
+export const logLevels = ['panic', 'fatal', 'error', 'warning', 'info', 'debug', 'trace'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export const logFormats = ['text', 'json'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+/** A text, or how to make it: where making it costs something, it is only made when written. */
+export type LogMessage = string | (() => string)
+
+export interface Log {
+  fatal(message: LogMessage): void
+  error(message: LogMessage): void
+  warning(message: LogMessage): void
+  info(message: LogMessage): void
+  debug(message: LogMessage): void
+  trace(message: LogMessage): void
+  /** For a loop that would only log. */
+  isEnabled(level: LogLevel): boolean
+}
+
+export interface LogSettings {
+  readonly level: LogLevel
+  readonly format: LogFormat
+  /** Gets whole lines. */
+  readonly write: (line: string) => void
+}
+
+export function createLog({ level, format, write }: LogSettings): Log {
+  const threshold = logLevels.indexOf(level)
+  const isEnabled = (asked: LogLevel) => logLevels.indexOf(asked) <= threshold
+  const toLine = lineFormats[format]
+  const now = createClock()
+  const at = (own: LogLevel) => {
+    if (!isEnabled(own)) return ignore
+    return (message: LogMessage) =>
+      write(toLine(now(), own, typeof message === 'string' ? message : message()))
+  }
+  return {
+    fatal: at('fatal'),
+    error: at('error'),
+    warning: at('warning'),
+    info: at('info'),
+    debug: at('debug'),
+    trace: at('trace'),
+    isEnabled,
+  }
+}
+
+function ignore(): void {}
+
+/** For what has to be said past a log, such as that lines of it are missing. */
+export function toLogLine(format: LogFormat, level: LogLevel, message: string): string {
+  return lineFormats[format](Date.now(), level, message)
+}
+
+type ToLine = (nowMs: number, level: LogLevel, message: string) => string
+
+/** The shapes of logrus, which operators and their log collectors know. */
+const lineFormats: Readonly<Record<LogFormat, ToLine>> = {
+  text: (nowMs, level, message) =>
+    `time="${toSeconds(nowMs)}Z" level=${level} msg=${quoteWhereNeeded(message)}\n`,
+  json: (nowMs, level, message) =>
+    `{"@message":${quoteJson(message)},"@timestamp":"${toNanoseconds(nowMs)}","level":"${level}"}\n`,
+}
+
+function toSeconds(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 19)
+}
+
+function toNanoseconds(nowMs: number): string {
+  const belowMs = Math.floor((nowMs - Math.floor(nowMs)) * 1e6)
+  return `${new Date(nowMs).toISOString().slice(0, 23)}${String(belowMs).padStart(6, '0')}Z`
+}
+
+/** The system's time with what it lacks below a millisecond, so that lines keep their order. */
+function createClock(): () => number {
+  let originMs = Date.now() - performance.now()
+  return () => {
+    const nowMs = originMs + performance.now()
+    const systemMs = Date.now()
+    // The system's clock may be set while we run.
+    if (Math.abs(nowMs - systemMs) <= 2) return nowMs
+    originMs = systemMs - performance.now()
+    return systemMs
+  }
+}
+
+function quoteWhereNeeded(message: string): string {
+  return /^[\w\-./@^+]+$/.test(message) ? message : quoteText(message)
+}
+
+const goEscapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+}
+
+/** A message may hold what a caller sent: no terminal and no log collector gets to obey it. */
+const textSpecials = /["\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu
+const jsonSpecials = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
+
+function quoteText(message: string): string {
+  const escaped = message.replace(textSpecials, (character) => {
+    const code = character.charCodeAt(0)
+    return goEscapes[character] ?? (code < 0x80 ? toHex('\\x', code, 2) : toHex('\\u', code, 4))
+  })
+  return `"${escaped}"`
+}
+
+function quoteJson(message: string): string {
+  return JSON.stringify(message).replace(jsonSpecials, (character) =>
+    toHex('\\u', character.charCodeAt(0), 4),
+  )
+}
+
+function toHex(prefix: string, code: number, digits: number): string {
+  return prefix + code.toString(16).padStart(digits, '0')
+}

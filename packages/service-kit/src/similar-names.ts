@@ -1,0 +1,68 @@
+/** Names that are set, that nobody knows, and that somebody probably meant as a known one. */
+export interface Misspelling {
+  readonly name: string
+  readonly suggestion: string
+}
+
+/**
+ * Short names and loose likeness would suspect variables that belong to other programs: only a
+ * slip of one or two letters in a long name counts, or another way to write the same words.
+ */
+export function findMisspellings(
+  names: Iterable<string>,
+  known: ReadonlySet<string>,
+): Misspelling[] {
+  const byLetters = new Map([...known].map((name) => [toLetters(name), name]))
+  const misspellings: Misspelling[] = []
+  for (const name of names) {
+    if (known.has(name)) continue
+    const suggestion = byLetters.get(toLetters(name)) ?? findNearest(name, known)
+    if (suggestion !== undefined) misspellings.push({ name, suggestion })
+  }
+  return misspellings
+}
+
+function toLetters(name: string): string {
+  return name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
+}
+
+function findNearest(name: string, known: ReadonlySet<string>): string | undefined {
+  const allowed = Math.min(2, Math.floor(name.length / 8))
+  let nearest: string | undefined
+  let least = allowed + 1
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= least) continue
+    // The first word says whose variable it is: a slip is expected behind it.
+    if (candidate[0] !== name[0]) continue
+    const distance = countEdits(name, candidate)
+    if (distance < least) {
+      least = distance
+      nearest = candidate
+    }
+  }
+  return nearest
+}
+
+/** How many letters to insert, drop, change or swap with their neighbour to get from a to b. */
+function countEdits(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const isSame = a[row - 1] === b[column - 1]
+      let edits = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+      )
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        edits = Math.min(edits, (beforeLast[column - 2] ?? 0) + 1)
+      }
+      current.push(edits)
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[b.length] ?? 0
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findMisspellings } from '@portcullis/service-kit/similar-names'
+
+const known = new Set([
+  'KVSTORE_URL',
+  'REDIS_POOL_SIZE',
+  'LocalCacheSizeInBytes',
+  'PORT',
+  'HOST',
+  'DRAIN_DELAY',
+])
+
+const slips: readonly (readonly [string, string])[] = [
+  ['KVSTORE_UR', 'KVSTORE_URL'],
+  ['KVSTORE_ULR', 'KVSTORE_URL'],
+  ['REDIS_POOLSIZE', 'REDIS_POOL_SIZE'],
+  ['redis_pool_size', 'REDIS_POOL_SIZE'],
+  ['LOCALCACHESIZEINBYTES', 'LocalCacheSizeInBytes'],
+  ['DRAIN_DELY', 'DRAIN_DELAY'],
+]
+for (const [name, suggestion] of slips) {
+  test(`${name} is taken for ${suggestion}`, () => {
+    assert.deepEqual(findMisspellings([name], known), [{ name, suggestion }])
+  })
+}
+
+const others = [
+  'KVSTORE_URL',
+  'PATH',
+  'HOME',
+  'HOSTNAME',
+  'PORTS',
+  'REDIS_PORT',
+  'REDIS_SERVICE_HOST',
+  'XVSTORE_URL',
+  'KVSTORE_PASSWORD',
+]
+for (const name of others) {
+  test(`${name} is left alone`, () => {
+    assert.deepEqual(findMisspellings([name], known), [])
+  })
+}
