@@ -1,0 +1,181 @@
+import { copyBytes, putUint32 } from '../bytes.ts'
+import { MAX_OK_BLOCK, type ResponseField } from '../hpack/response-encoder.ts'
+import { FRAME_HEADER_SIZE, flag, frameType, putFrameHeader } from '../http2/frames.ts'
+import type { Stream } from '../http2/stream.ts'
+import type { StatusCode } from '../status.ts'
+import { toStatusMessage } from './status-message.ts'
+
+/** One byte for compression, four for the length of the message. */
+export const PREFIX_SIZE = 5
+
+const END = flag.END_HEADERS | flag.END_STREAM
+
+const GRPC_CONTENT: ResponseField = ['content-type', 'application/grpc']
+
+/** The whole answer of a unary call: headers, message, trailers. */
+export function answerOk(stream: Stream, message: Uint8Array, start: number, end: number): void {
+  const { connection, id } = stream
+  const size = PREFIX_SIZE + end - start
+  if (!connection.sendFlow.tryPass(stream, size)) {
+    putHeaders(stream)
+    sendMessage(stream, message, start, end)
+    finishOk(stream)
+    return
+  }
+  const { output, encoder } = connection
+  const headers = output.reserve(3 * FRAME_HEADER_SIZE + 2 * MAX_OK_BLOCK + size)
+  const { bytes } = output
+
+  const data = encoder.putOkHeaders(bytes, headers + FRAME_HEADER_SIZE)
+  const blockSize = data - headers - FRAME_HEADER_SIZE
+  putFrameHeader(bytes, headers, blockSize, frameType.HEADERS, flag.END_HEADERS, id)
+
+  const prefix = putFrameHeader(bytes, data, size, frameType.DATA, 0, id)
+  bytes[prefix] = 0
+  putUint32(bytes, prefix + 1, end - start)
+  copyBytes(bytes, prefix + PREFIX_SIZE, message, start, end)
+
+  const trailers = prefix + size
+  const answerEnd = encoder.putOkTrailers(bytes, trailers + FRAME_HEADER_SIZE)
+  const trailersSize = answerEnd - trailers - FRAME_HEADER_SIZE
+  putFrameHeader(bytes, trailers, trailersSize, frameType.HEADERS, END, id)
+  output.length = answerEnd
+  connection.finish(stream)
+}
+
+/** The headers of an answer whose messages follow. */
+export function putHeaders(stream: Stream): void {
+  const { output, encoder } = stream.connection
+  const at = output.reserve(FRAME_HEADER_SIZE + MAX_OK_BLOCK)
+  const end = encoder.putOkHeaders(output.bytes, at + FRAME_HEADER_SIZE)
+  const size = end - at - FRAME_HEADER_SIZE
+  putFrameHeader(output.bytes, at, size, frameType.HEADERS, flag.END_HEADERS, stream.id)
+  output.length = end
+  stream.connection.touch()
+}
+
+/** One message, of which the peer's windows may hold back a part. */
+export function sendMessage(stream: Stream, message: Uint8Array, start: number, end: number): void {
+  const chunk = Buffer.allocUnsafe(PREFIX_SIZE + end - start)
+  chunk[0] = 0
+  putUint32(chunk, 1, end - start)
+  copyBytes(chunk, PREFIX_SIZE, message, start, end)
+  stream.connection.sendFlow.send(stream, chunk)
+}
+
+/** The trailers of a good answer, behind all its messages. */
+export function finishOk(stream: Stream): void {
+  stream.isOpen = false
+  stream.connection.sendFlow.whenSent(stream, () => {
+    const { output, encoder } = stream.connection
+    const at = output.reserve(FRAME_HEADER_SIZE + MAX_OK_BLOCK)
+    const end = encoder.putOkTrailers(output.bytes, at + FRAME_HEADER_SIZE)
+    putFrameHeader(
+      output.bytes,
+      at,
+      end - at - FRAME_HEADER_SIZE,
+      frameType.HEADERS,
+      END,
+      stream.id,
+    )
+    output.length = end
+    stream.connection.finish(stream)
+  })
+}
+
+/** The trailers of a failed call whose headers are sent. */
+export function finishFailed(stream: Stream, code: StatusCode, message: string): void {
+  stream.isOpen = false
+  const fields = toStatusFields(code, message)
+  stream.connection.sendFlow.whenSent(stream, () => {
+    const { output, encoder } = stream.connection
+    const at = output.reserve(FRAME_HEADER_SIZE + encoder.sizeOf(fields))
+    const end = encoder.putTrailers(output.bytes, at + FRAME_HEADER_SIZE, fields)
+    putFrameHeader(
+      output.bytes,
+      at,
+      end - at - FRAME_HEADER_SIZE,
+      frameType.HEADERS,
+      END,
+      stream.id,
+    )
+    output.length = end
+    stream.connection.finish(stream)
+  })
+}
+
+/** A call that fails before anything was sent: headers and trailers in one ("Trailers-Only"). */
+export function answerFailed(
+  stream: Stream,
+  code: StatusCode,
+  message: string,
+  {
+    httpStatus = 200,
+    fields = [],
+  }: { httpStatus?: number; fields?: readonly ResponseField[] } = {},
+): void {
+  putBlock(stream, httpStatus, [GRPC_CONTENT, ...toStatusFields(code, message), ...fields], END)
+  stream.connection.finish(stream)
+}
+
+/** A good end without a message. */
+export function answerEmpty(stream: Stream): void {
+  putBlock(stream, 200, [GRPC_CONTENT, ['grpc-status', '0']], END)
+  stream.connection.finish(stream)
+}
+
+/** An answer to a request that is not gRPC. */
+export function answerHttp(
+  stream: Stream,
+  httpStatus: number,
+  text: string,
+  fields: readonly ResponseField[] = [],
+): void {
+  const body = Buffer.from(`${text}\n`)
+  // RFC 9110 9.3.2: the answer to HEAD has the headers of the content, and no content.
+  const isHead = stream.head.method === 'HEAD'
+  stream.isOpen = false
+  const content: ResponseField[] = [
+    ['content-type', 'text/plain; charset=utf-8'],
+    ['content-length', String(body.length)],
+  ]
+  putBlock(stream, httpStatus, [...content, ...fields], isHead ? END : flag.END_HEADERS)
+  if (isHead) {
+    stream.connection.finish(stream)
+    return
+  }
+  const { sendFlow, output } = stream.connection
+  sendFlow.send(stream, body)
+  sendFlow.whenSent(stream, () => {
+    const at = output.reserve(FRAME_HEADER_SIZE)
+    output.length = putFrameHeader(output.bytes, at, 0, frameType.DATA, flag.END_STREAM, stream.id)
+    stream.connection.finish(stream)
+  })
+}
+
+function putBlock(
+  stream: Stream,
+  httpStatus: number,
+  fields: readonly ResponseField[],
+  flags: number,
+): void {
+  const { output, encoder } = stream.connection
+  const at = output.reserve(FRAME_HEADER_SIZE + encoder.sizeOf(fields))
+  const end = encoder.putHeaders(output.bytes, at + FRAME_HEADER_SIZE, httpStatus, fields)
+  putFrameHeader(
+    output.bytes,
+    at,
+    end - at - FRAME_HEADER_SIZE,
+    frameType.HEADERS,
+    flags,
+    stream.id,
+  )
+  output.length = end
+  stream.connection.touch()
+}
+
+function toStatusFields(code: StatusCode, message: string): ResponseField[] {
+  const fields: ResponseField[] = [['grpc-status', String(code)]]
+  if (message !== '') fields.push(['grpc-message', toStatusMessage(message)])
+  return fields
+}

@@ -1,0 +1,111 @@
+import type { Connection } from '../http2/connection.ts'
+import type { RequestHead } from '../http2/request-head.ts'
+import { Stream } from '../http2/stream.ts'
+import type { StreamCall, StreamHandler } from '../method.ts'
+import { type StatusCode, status } from '../status.ts'
+import {
+  answerEmpty,
+  answerFailed,
+  finishFailed,
+  finishOk,
+  putHeaders,
+  sendMessage,
+} from './answer.ts'
+import { IDENTITY_ONLY } from './identity-only.ts'
+import { MessageReader, type MessageSink } from './message-reader.ts'
+import type { Report } from './report.ts'
+import { isNearDeadline } from './timeout.ts'
+
+/** One call with any number of messages in either direction. */
+export class MessageStream extends Stream implements StreamCall, MessageSink {
+  readonly deadlineMs: number
+  readonly #open: (call: StreamCall) => StreamHandler
+  readonly #report: Report
+  readonly #reader: MessageReader
+  #handler: StreamHandler | undefined
+  #hasHeaders = false
+
+  constructor(
+    connection: Connection,
+    id: number,
+    head: RequestHead,
+    open: (call: StreamCall) => StreamHandler,
+    timeoutMs: number,
+    report: Report,
+  ) {
+    super(connection, id, head)
+    this.deadlineMs = connection.hub.nowMs + timeoutMs
+    this.expiresAtMs = this.deadlineMs
+    this.#open = open
+    this.#report = report
+    this.#reader = new MessageReader(this, this)
+  }
+
+  opened(): void {
+    this.#guard(() => {
+      this.#handler = this.#open(this)
+    })
+  }
+
+  data(bytes: Buffer, start: number, end: number, isLast: boolean): void {
+    this.#reader.read(bytes, start, end)
+    if (!isLast || !this.isOpen) return
+    if (this.#reader.isInside) this.refuse(status.INTERNAL, 'grpc: unexpected end of the request')
+    else this.#guard(() => this.#handler?.halfClose?.())
+  }
+
+  message(bytes: Buffer, start: number, end: number): void {
+    this.#guard(() => this.#handler?.message(bytes.subarray(start, end)))
+  }
+
+  send(message: Uint8Array): void {
+    if (!this.isOpen) return
+    if (!this.#hasHeaders) putHeaders(this)
+    this.#hasHeaders = true
+    sendMessage(this, message, 0, message.length)
+  }
+
+  end(): void {
+    if (!this.isOpen) return
+    if (this.#hasHeaders) finishOk(this)
+    else answerEmpty(this)
+  }
+
+  fail(code: StatusCode, message: string): void {
+    if (!this.isOpen) return
+    if (this.#hasHeaders) finishFailed(this, code, message)
+    else answerFailed(this, code, message)
+  }
+
+  /** What the caller sent cannot be read: the handler learns that the call is over. */
+  refuse(code: StatusCode, text: string): void {
+    if (!this.isOpen) return
+    if (this.#hasHeaders) finishFailed(this, code, text)
+    else answerFailed(this, code, text, { fields: IDENTITY_ONLY })
+    this.abandoned()
+  }
+
+  abandoned(): void {
+    this.#guard(() => this.#handler?.cancel?.())
+  }
+
+  isTimeUp(nowMs: number): boolean {
+    return isNearDeadline(this.head.timeout, this.deadlineMs, nowMs)
+  }
+
+  expire(): void {
+    this.fail(status.DEADLINE_EXCEEDED, 'deadline exceeded')
+    this.abandoned()
+  }
+
+  #guard(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.#report(error)
+      if (!this.isOpen) return
+      this.fail(status.INTERNAL, 'internal error')
+      this.abandoned()
+    }
+  }
+}

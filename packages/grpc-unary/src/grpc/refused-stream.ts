@@ -1,0 +1,49 @@
+import type { ResponseField } from '../hpack/response-encoder.ts'
+import type { Connection } from '../http2/connection.ts'
+import type { RequestHead } from '../http2/request-head.ts'
+import { Stream } from '../http2/stream.ts'
+import type { StatusCode } from '../status.ts'
+import { answerFailed, answerHttp } from './answer.ts'
+
+/** Why a request has no method to answer it. */
+export type Refusal =
+  | { readonly kind: 'grpc'; httpStatus: number; code: StatusCode; text: string }
+  | { readonly kind: 'http'; httpStatus: number; text: string; fields?: readonly ResponseField[] }
+
+/** A request that is answered without a look at its body. */
+export class RefusedStream extends Stream {
+  readonly #refusal: Refusal
+
+  constructor(connection: Connection, id: number, head: RequestHead, refusal: Refusal) {
+    super(connection, id, head)
+    this.#refusal = refusal
+    this.expiresAtMs = connection.hub.nowMs + connection.hub.limits.requestTimeoutMs
+  }
+
+  /** A gRPC caller may wait for an answer before it goes on, so it gets one at once. */
+  opened(): void {
+    const refusal = this.#refusal
+    if (refusal.kind !== 'grpc') return
+    answerFailed(this, refusal.code, refusal.text, { httpStatus: refusal.httpStatus })
+  }
+
+  /** Others get theirs when they are done, as plain HTTP clients expect. */
+  data(_bytes: Buffer, _start: number, _end: number, isLast: boolean): void {
+    if (isLast && this.isOpen) this.#answerHttp()
+  }
+
+  abandoned(): void {}
+
+  isTimeUp(): boolean {
+    return false
+  }
+
+  expire(): void {
+    this.#answerHttp()
+  }
+
+  #answerHttp(): void {
+    const refusal = this.#refusal
+    if (refusal.kind === 'http') answerHttp(this, refusal.httpStatus, refusal.text, refusal.fields)
+  }
+}

@@ -1,0 +1,133 @@
+import { byteAt, EMPTY, uint32At } from '../bytes.ts'
+import type { Connection } from '../http2/connection.ts'
+import type { RequestHead } from '../http2/request-head.ts'
+import { Stream } from '../http2/stream.ts'
+import type { UnaryCall, UnaryHandler } from '../method.ts'
+import { type StatusCode, status } from '../status.ts'
+import { answerFailed, answerOk, PREFIX_SIZE } from './answer.ts'
+import { IDENTITY_ONLY } from './identity-only.ts'
+import { MessageReader, type MessageSink } from './message-reader.ts'
+import type { Report } from './report.ts'
+import { isNearDeadline } from './timeout.ts'
+
+/** The words of grpc-go. */
+const NO_MESSAGE =
+  'cardinality violation: received no request message from non-client-streaming RPC'
+const SECOND_MESSAGE =
+  'cardinality violation: received multiple request messages for non-client-streaming RPC'
+
+/** One unary call: it waits for its whole request, and lives until it is answered. */
+export class UnaryStream extends Stream implements UnaryCall, MessageSink {
+  buffer: Buffer = EMPTY
+  start = 0
+  end = 0
+  readonly deadlineMs: number
+  readonly #handle: UnaryHandler
+  readonly #report: Report
+  /** Only for a request that does not come as one message in one last frame. */
+  #reader: MessageReader | undefined
+  #hasMessage = false
+
+  constructor(
+    connection: Connection,
+    id: number,
+    head: RequestHead,
+    handle: UnaryHandler,
+    timeoutMs: number,
+    report: Report,
+  ) {
+    super(connection, id, head)
+    const { nowMs, limits } = connection.hub
+    this.deadlineMs = nowMs + timeoutMs
+    this.expiresAtMs = Math.min(this.deadlineMs, nowMs + limits.requestTimeoutMs)
+    this.#handle = handle
+    this.#report = report
+  }
+
+  opened(): void {}
+
+  data(bytes: Buffer, start: number, end: number, isLast: boolean): void {
+    if (isLast && this.#reader === undefined && isOneMessage(bytes, start, end, this.connection)) {
+      this.#run(bytes, start + PREFIX_SIZE, end)
+      return
+    }
+    this.#reader ??= new MessageReader(this, this)
+    this.#reader.read(bytes, start, end)
+    if (!isLast || !this.isOpen) return
+    if (this.#reader.isInside) this.refuse(status.INTERNAL, 'grpc: unexpected end of the request')
+    else if (!this.#hasMessage) this.refuse(status.INTERNAL, NO_MESSAGE)
+    else this.#run(this.buffer, this.start, this.end)
+  }
+
+  /** Kept until the caller has finished its request: there must not be a second one. */
+  message(bytes: Buffer, start: number, end: number): void {
+    if (this.#hasMessage) {
+      this.refuse(status.INTERNAL, SECOND_MESSAGE)
+      return
+    }
+    this.#hasMessage = true
+    this.buffer = Buffer.from(bytes.subarray(start, end))
+    this.start = 0
+    this.end = this.buffer.length
+    this.bufferedBytes += this.end
+    this.connection.bufferedBytes += this.end
+  }
+
+  send(message: Uint8Array, start: number, end: number): void {
+    if (this.isOpen) answerOk(this, message, start, end)
+  }
+
+  fail(code: StatusCode, message: string): void {
+    if (this.isOpen) answerFailed(this, code, message)
+  }
+
+  refuse(code: StatusCode, text: string): void {
+    if (this.isOpen) answerFailed(this, code, text, { fields: IDENTITY_ONLY })
+  }
+
+  abandoned(): void {
+    this.buffer = EMPTY
+  }
+
+  isTimeUp(nowMs: number): boolean {
+    return isNearDeadline(this.head.timeout, this.deadlineMs, nowMs)
+  }
+
+  expire(nowMs: number): void {
+    if (nowMs >= this.deadlineMs) this.fail(status.DEADLINE_EXCEEDED, 'deadline exceeded')
+    else this.fail(status.CANCELLED, 'the request did not arrive in time')
+  }
+
+  #run(bytes: Buffer, start: number, end: number): void {
+    this.buffer = bytes
+    this.start = start
+    this.end = end
+    this.expiresAtMs = this.deadlineMs
+    // The request is whole and kept no longer than the handler runs.
+    this.connection.bufferedBytes -= this.bufferedBytes
+    this.bufferedBytes = 0
+    if (this.deadlineMs <= this.connection.hub.nowMs) {
+      this.expire(this.connection.hub.nowMs)
+      return
+    }
+    try {
+      this.#handle(this)
+    } catch (error) {
+      this.fail(status.INTERNAL, 'internal error')
+      this.#report(error)
+    }
+    // The bytes were lent to the handler; a call that waits must not keep a whole read alive.
+    this.buffer = EMPTY
+  }
+}
+
+/** True for the common case: one message, not compressed, not too long, and nothing else. */
+function isOneMessage(bytes: Buffer, start: number, end: number, connection: Connection): boolean {
+  const length = end - start - PREFIX_SIZE
+  return (
+    length >= 0 &&
+    byteAt(bytes, start) === 0 &&
+    uint32At(bytes, start + 1) === length &&
+    length <= connection.hub.limits.messageBytes
+  )
+}

@@ -1,0 +1,263 @@
+import type { Socket } from 'node:net'
+import { ResponseEncoder } from '../hpack/response-encoder.ts'
+import { controlFrames } from './control-frames.ts'
+import { Drain } from './drain.ts'
+import { type Flood, FloodMeter, flood } from './flood-meter.ts'
+import { FrameReader, type FrameSink } from './frame-reader.ts'
+import {
+  type ErrorCode,
+  errorCode,
+  flag,
+  frameType,
+  toGoawayFrame,
+  toNumberFrame,
+} from './frames.ts'
+import type { Hub } from './hub.ts'
+import { Output } from './output.ts'
+import { RequestFrames } from './request-frames.ts'
+import { SendFlow } from './send-flow.ts'
+import { openingFrames } from './settings.ts'
+import type { Stream } from './stream.ts'
+import { StreamTable } from './stream-table.ts'
+
+/** Spreads the end of connections that began together. */
+const AGE_JITTER = 0.1
+
+/** One HTTP/2 connection of the server (RFC 9113). */
+export class Connection implements FrameSink {
+  readonly hub: Hub
+  readonly socket: Socket
+  readonly output: Output
+  readonly encoder = new ResponseEncoder()
+  readonly sendFlow: SendFlow
+  readonly streams: StreamTable
+  readonly meter: FloodMeter
+  readonly drain: Drain
+  /** Nothing more is read or answered. */
+  isClosed = false
+  /** The peer's preface and first SETTINGS are there. */
+  isEstablished = false
+  /** The peer does not read what we write, so we read nothing from it. */
+  isCongested = false
+  /** Bytes of request messages that are not whole yet. */
+  bufferedBytes = 0
+  readonly openedMs: number
+  readonly maxAgeMs: number
+  lastReadMs: number
+  congestedSinceMs = 0
+  closedSinceMs = 0
+  /** When the frame or header block that is not whole began; Infinity when there is none. */
+  frameSinceMs = Number.POSITIVE_INFINITY
+  blockSinceMs = Number.POSITIVE_INFINITY
+  readonly #reader: FrameReader
+  readonly #requests: RequestFrames
+  readonly #congestionBytes: number
+  #isReading = false
+  #isDirty = false
+
+  constructor(hub: Hub, socket: Socket) {
+    this.hub = hub
+    this.socket = socket
+    this.openedMs = Date.now()
+    this.maxAgeMs = hub.age.maxMs * (1 + AGE_JITTER * (2 * Math.random() - 1))
+    this.lastReadMs = this.openedMs
+    this.output = new Output(socket, hub.slabs, () => this.#checkCongestion())
+    this.streams = new StreamTable(hub.limits.concurrentStreams)
+    this.sendFlow = new SendFlow(this)
+    this.meter = new FloodMeter(hub.limits)
+    this.drain = new Drain(this)
+    // Below its high-water mark a socket does not say when it has drained.
+    this.#congestionBytes = Math.max(hub.limits.unsentBytes, socket.writableHighWaterMark)
+    this.#reader = new FrameReader(this)
+    this.#requests = new RequestFrames(this)
+    this.output.append(openingFrames(hub.limits))
+    this.output.flush()
+  }
+
+  /** The first `length` bytes are one read: all its frames, whose answers leave in one write. */
+  read(bytes: Buffer, length = bytes.length): void {
+    if (this.isClosed) return
+    const nowMs = Date.now()
+    this.hub.nowMs = nowMs
+    this.lastReadMs = nowMs
+    this.#isReading = true
+    this.#reader.read(bytes, length)
+    this.#isReading = false
+    if (this.isClosed) return
+    this.parkNewest()
+    if (!this.#reader.isInsideFrame) this.frameSinceMs = Number.POSITIVE_INFINITY
+    else if (this.#reader.isNewlyInside) this.frameSinceMs = nowMs
+    this.flush()
+  }
+
+  frame(type: number, flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    if (this.#requests.openBlockId !== 0) {
+      this.#requests.continuation(type, flags, id, bytes, start, end)
+    } else if (type === frameType.DATA && this.isEstablished) {
+      this.#requests.data(flags, id, bytes, start, end)
+    } else if (type === frameType.HEADERS && this.isEstablished) {
+      this.#requests.headers(flags, id, bytes, start, end)
+    } else if (this.#isInOrder(type, flags)) {
+      const handle = controlFrames[type]
+      if (handle !== undefined) handle(this, flags, id, bytes, start, end)
+      else this.overLimit(flood.stray)
+    }
+  }
+
+  badPreface(): void {
+    this.close(errorCode.PROTOCOL_ERROR, 'this port speaks HTTP/2 only')
+  }
+
+  frameTooLong(): void {
+    this.close(errorCode.FRAME_SIZE_ERROR, 'frame longer than SETTINGS_MAX_FRAME_SIZE')
+  }
+
+  /** Something was written: it leaves with the rest of this turn of the event loop. */
+  touch(): void {
+    if (this.#isReading || this.#isDirty) return
+    this.#isDirty = true
+    this.hub.markDirty(this)
+  }
+
+  flush(): void {
+    this.#isDirty = false
+    if (this.isClosed) return
+    this.output.flush()
+    this.#checkCongestion()
+  }
+
+  /** The socket has got rid of everything. */
+  drained(): void {
+    if (!this.isCongested || this.isClosed) return
+    this.isCongested = false
+    this.sendFlow.releaseAll()
+    this.flush()
+    if (!this.isCongested) this.socket.resume()
+  }
+
+  /** A connection error (RFC 9113 5.4.1), or with NO_ERROR an orderly end. */
+  close(code: ErrorCode, reason: string): void {
+    if (this.isClosed) return
+    this.output.append(toGoawayFrame(this.streams.lastId, code, reason))
+    this.end()
+  }
+
+  /** Hangs up behind what was written. */
+  end(): void {
+    if (this.isClosed) return
+    this.output.flush()
+    this.isClosed = true
+    this.closedSinceMs = Date.now()
+    this.socket.end()
+    // What still comes is read and thrown away: unread bytes would make the kernel reset the
+    // connection, and the peer would never see why.
+    this.socket.resume()
+    this.#abandonStreams()
+  }
+
+  /** The socket is gone. */
+  lost(): void {
+    this.isClosed = true
+    this.#abandonStreams()
+    this.hub.remove(this)
+  }
+
+  /** The stream was answered to its end. */
+  finish(stream: Stream): void {
+    stream.isOpen = false
+    stream.isLocalClosed = true
+    this.touch()
+    if (!stream.isRemoteClosed) {
+      // RFC 9113 8.1: the rest of the request is of no use, and that is no error.
+      this.output.append(toNumberFrame(frameType.RST_STREAM, stream.id, errorCode.NO_ERROR))
+      this.streams.rememberReset(stream.id)
+    }
+    this.#remove(stream)
+  }
+
+  /** A stream error (RFC 9113 5.4.2), whether or not the stream still exists. */
+  streamError(id: number, code: ErrorCode): void {
+    if (this.overLimit(flood.streamError)) return
+    // RFC 9113 6.4: an idle stream cannot be reset, and one that was is not reset again.
+    if (id > this.streams.lastId) this.close(code, 'an error on an idle stream')
+    else if (!this.streams.isReset(id)) this.resetStream(id, code)
+  }
+
+  resetStream(id: number, code: ErrorCode): void {
+    this.output.append(toNumberFrame(frameType.RST_STREAM, id, code))
+    this.streams.rememberReset(id)
+    this.touch()
+    const stream = this.streams.find(id)
+    if (stream !== undefined) this.#discard(stream)
+  }
+
+  /** RST_STREAM of the peer. */
+  cancel(stream: Stream): void {
+    const isEarly = stream.isOpen && !stream.isTimeUp(this.hub.nowMs)
+    this.#discard(stream)
+    if (isEarly) this.overLimit(flood.reset)
+  }
+
+  /** Counts a frame that could be part of a flood; true when that ends the connection. */
+  overLimit(kind: Flood): boolean {
+    const limit = this.meter.exceeded(kind, this.hub.nowMs)
+    if (limit === undefined) return false
+    this.close(errorCode.ENHANCE_YOUR_CALM, `over the limit ${limit}`)
+    return true
+  }
+
+  /** Ends the calls whose time is over. */
+  expire(nowMs: number): void {
+    let earliestMs = Number.POSITIVE_INFINITY
+    for (const stream of this.streams.all()) {
+      if (stream.isOpen && stream.expiresAtMs <= nowMs) stream.expire(nowMs)
+      if (stream.isOpen && stream.expiresAtMs < earliestMs) earliestMs = stream.expiresAtMs
+    }
+    this.streams.earliestExpiryMs = earliestMs
+  }
+
+  /** The newest stream was not answered at once: it waits with the others. */
+  parkNewest(): void {
+    const parked = this.streams.park()
+    if (parked !== undefined && parked.expiresAtMs !== Number.POSITIVE_INFINITY) {
+      this.hub.watchExpiry(this, parked.expiresAtMs)
+    }
+  }
+
+  /** RFC 9113 3.4: the first frame is SETTINGS. */
+  #isInOrder(type: number, flags: number): boolean {
+    if (this.isEstablished) return true
+    if (type !== frameType.SETTINGS || (flags & flag.ACK) !== 0) {
+      this.close(errorCode.PROTOCOL_ERROR, 'the first frame must be SETTINGS')
+      return false
+    }
+    this.isEstablished = true
+    return true
+  }
+
+  #checkCongestion(): void {
+    if (this.isCongested || this.output.unsentBytes <= this.#congestionBytes) return
+    this.isCongested = true
+    this.congestedSinceMs = Date.now()
+    this.socket.pause()
+  }
+
+  #abandonStreams(): void {
+    for (const stream of this.streams.all()) this.#discard(stream)
+  }
+
+  #discard(stream: Stream): void {
+    const wasOpen = stream.isOpen
+    stream.isOpen = false
+    stream.isLocalClosed = true
+    this.#remove(stream)
+    if (wasOpen) stream.abandoned()
+  }
+
+  #remove(stream: Stream): void {
+    this.streams.remove(stream)
+    if (stream.heldBack !== undefined) this.sendFlow.forget(stream)
+    if (stream.bufferedBytes > 0) this.bufferedBytes -= stream.bufferedBytes
+    if (this.drain.isFinal) this.drain.streamEnded()
+  }
+}

@@ -1,0 +1,143 @@
+import { uint31At } from '../bytes.ts'
+import type { Connection } from './connection.ts'
+import { flood } from './flood-meter.ts'
+import {
+  errorCode,
+  flag,
+  frameType,
+  MAX_WINDOW,
+  toPingFrame,
+  toSettingsAckFrame,
+} from './frames.ts'
+import { applySettings } from './settings.ts'
+
+type FrameHandler = (
+  connection: Connection,
+  flags: number,
+  id: number,
+  bytes: Buffer,
+  start: number,
+  end: number,
+) => void
+
+/** What to do with each frame that carries no request (RFC 9113 6.3 to 6.10). */
+export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
+  /** Priorities are deprecated (RFC 9113 5.3.2): checked, and of no effect. */
+  [frameType.PRIORITY](connection, _flags, id, bytes, start, end) {
+    if (id === 0) {
+      connection.close(errorCode.PROTOCOL_ERROR, 'PRIORITY on stream 0')
+    } else if (end - start !== 5) {
+      connection.streamError(id, errorCode.FRAME_SIZE_ERROR)
+    } else if (uint31At(bytes, start) === id) {
+      connection.streamError(id, errorCode.PROTOCOL_ERROR)
+    } else {
+      connection.overLimit(flood.priority)
+    }
+  },
+
+  [frameType.RST_STREAM](connection, _flags, id, _bytes, start, end) {
+    if (end - start !== 4) {
+      connection.close(errorCode.FRAME_SIZE_ERROR, 'RST_STREAM has 4 bytes')
+      return
+    }
+    const stream = connection.streams.find(id)
+    if (stream !== undefined) {
+      connection.cancel(stream)
+    } else if (id === 0 || connection.streams.absence(id) === 'idle') {
+      connection.close(errorCode.PROTOCOL_ERROR, 'RST_STREAM on an idle stream')
+    } else {
+      connection.overLimit(flood.stray)
+    }
+  },
+
+  [frameType.SETTINGS](connection, flags, id, bytes, start, end) {
+    const isAck = (flags & flag.ACK) !== 0
+    if (id !== 0) {
+      connection.close(errorCode.PROTOCOL_ERROR, 'SETTINGS on a stream')
+    } else if ((end - start) % 6 !== 0 || (isAck && start !== end)) {
+      connection.close(errorCode.FRAME_SIZE_ERROR, 'SETTINGS of a wrong length')
+    } else if (!connection.overLimit(flood.settings) && !isAck) {
+      const code = applySettings(connection, bytes, start, end)
+      if (code !== errorCode.NO_ERROR) {
+        connection.close(code, 'SETTINGS with a value that is not allowed')
+        return
+      }
+      connection.output.append(toSettingsAckFrame())
+      connection.sendFlow.releaseAll()
+    }
+  },
+
+  [frameType.PUSH_PROMISE](connection) {
+    connection.close(errorCode.PROTOCOL_ERROR, 'a client cannot push')
+  },
+
+  [frameType.PING](connection, flags, id, bytes, start, end) {
+    if (id !== 0) {
+      connection.close(errorCode.PROTOCOL_ERROR, 'PING on a stream')
+    } else if (end - start !== 8) {
+      connection.close(errorCode.FRAME_SIZE_ERROR, 'PING has 8 bytes')
+    } else if (connection.overLimit(flood.ping)) {
+      return
+    } else if ((flags & flag.ACK) !== 0) {
+      connection.drain.pingAcknowledged(bytes, start)
+    } else {
+      connection.output.append(toPingFrame(bytes, start, true))
+    }
+  },
+
+  /** The client opens no more streams and will close the connection; until then all goes on. */
+  [frameType.GOAWAY](connection, _flags, id, _bytes, start, end) {
+    if (id !== 0) connection.close(errorCode.PROTOCOL_ERROR, 'GOAWAY on a stream')
+    else if (end - start < 8) connection.close(errorCode.FRAME_SIZE_ERROR, 'GOAWAY is too short')
+    else connection.overLimit(flood.stray)
+  },
+
+  [frameType.WINDOW_UPDATE](connection, _flags, id, bytes, start, end) {
+    if (end - start !== 4) {
+      connection.close(errorCode.FRAME_SIZE_ERROR, 'WINDOW_UPDATE has 4 bytes')
+    } else if (!connection.overLimit(flood.windowUpdate)) {
+      widenWindow(connection, id, uint31At(bytes, start))
+    }
+  },
+
+  /** One that is due never gets here. */
+  [frameType.CONTINUATION](connection) {
+    connection.close(errorCode.PROTOCOL_ERROR, 'CONTINUATION without HEADERS')
+  },
+})
+
+function widenWindow(connection: Connection, id: number, increment: number): void {
+  const { sendFlow, streams } = connection
+  if (id === 0) {
+    const wasUsedUp = sendFlow.window <= 0
+    if (increment === 0) {
+      connection.close(errorCode.PROTOCOL_ERROR, 'WINDOW_UPDATE of 0')
+    } else if (!sendFlow.widen(increment)) {
+      connection.close(errorCode.FLOW_CONTROL_ERROR, 'connection window over its maximum')
+    } else if (wasUsedUp) {
+      // Otherwise nobody waits for this window.
+      sendFlow.releaseAll()
+    }
+    return
+  }
+  const stream = streams.find(id)
+  if (stream === undefined) {
+    if (streams.absence(id) === 'idle') {
+      connection.close(errorCode.PROTOCOL_ERROR, 'WINDOW_UPDATE on an idle stream')
+    }
+  } else if (increment === 0) {
+    connection.streamError(id, errorCode.PROTOCOL_ERROR)
+  } else if (stream.sendWindow + increment > MAX_WINDOW) {
+    connection.streamError(id, errorCode.FLOW_CONTROL_ERROR)
+  } else {
+    stream.sendWindow += increment
+    sendFlow.release(stream)
+  }
+}
+
+/** By frame type, so that a lookup is an array access. */
+function toTable(handlers: Readonly<Record<number, FrameHandler>>): (FrameHandler | undefined)[] {
+  const table: (FrameHandler | undefined)[] = []
+  for (let type = 0; type <= frameType.CONTINUATION; type++) table.push(handlers[type])
+  return table
+}

@@ -1,0 +1,73 @@
+import { putUint32, uint32At } from '../bytes.ts'
+import type { Connection } from './connection.ts'
+import { errorCode, MAX_STREAM_ID, toGoawayFrame, toPingFrame } from './frames.ts'
+
+/** The first four bytes of our PINGs; the others tell which one it is. */
+const PING_TAG = 0x50_43_47_50
+const PING_DRAIN = 1
+const PING_ALIVE = 2
+
+/**
+ * Ends a connection without losing a call (RFC 9113 6.8). The first GOAWAY only says "no new calls,
+ * please": calls that are under way to us are still taken. When the PING behind it comes back the
+ * client has seen it, and the second GOAWAY names the last call there will be.
+ */
+export class Drain {
+  /** The last stream is known; newer ones are ignored. */
+  isFinal = false
+  sinceMs = Number.POSITIVE_INFINITY
+  /** When a sign of life was asked for; Infinity when none is awaited. */
+  askedAliveMs = Number.POSITIVE_INFINITY
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  begin(): void {
+    const connection = this.#connection
+    if (this.sinceMs !== Number.POSITIVE_INFINITY || connection.isClosed) return
+    this.sinceMs = Date.now()
+    if (!connection.isEstablished) {
+      connection.close(errorCode.NO_ERROR, 'server is going away')
+      return
+    }
+    connection.output.append(toGoawayFrame(MAX_STREAM_ID, errorCode.NO_ERROR, ''))
+    this.#ping(PING_DRAIN)
+    connection.flush()
+  }
+
+  /** The second step: by the PING, or when it does not come back. */
+  finish(): void {
+    const connection = this.#connection
+    if (this.isFinal || connection.isClosed) return
+    this.isFinal = true
+    const { lastId } = connection.streams
+    connection.output.append(toGoawayFrame(lastId, errorCode.NO_ERROR, ''))
+    connection.touch()
+    this.streamEnded()
+  }
+
+  streamEnded(): void {
+    const connection = this.#connection
+    if (connection.streams.count === 0) connection.end()
+  }
+
+  askAlive(nowMs: number): void {
+    this.askedAliveMs = nowMs
+    this.#ping(PING_ALIVE)
+    this.#connection.flush()
+  }
+
+  pingAcknowledged(bytes: Buffer, start: number): void {
+    if (uint32At(bytes, start) !== PING_TAG) return
+    if (uint32At(bytes, start + 4) === PING_DRAIN) this.finish()
+  }
+
+  #ping(which: number): void {
+    const opaque = Buffer.allocUnsafe(8)
+    putUint32(opaque, 0, PING_TAG)
+    putUint32(opaque, 4, which)
+    this.#connection.output.append(toPingFrame(opaque, 0, false))
+  }
+}

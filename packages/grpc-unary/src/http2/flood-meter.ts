@@ -1,0 +1,57 @@
+import type { Limits } from '../limits.ts'
+
+const WINDOW_MS = 1000
+
+/** How many more of the frames that go with honest work each call allows. */
+const PER_CALL = 4
+
+/** What is counted, by the name of its limit. `perCall` says whether calls allow more of it. */
+const kinds = [
+  { limit: 'resetsPerSecond', perCall: 0 },
+  { limit: 'streamErrorsPerSecond', perCall: 0 },
+  { limit: 'settingsPerSecond', perCall: 0 },
+  { limit: 'pingsPerSecond', perCall: PER_CALL },
+  { limit: 'emptyDataPerSecond', perCall: PER_CALL },
+  { limit: 'prioritiesPerSecond', perCall: PER_CALL },
+  { limit: 'windowUpdatesPerSecond', perCall: PER_CALL },
+  { limit: 'strayFramesPerSecond', perCall: PER_CALL },
+] as const satisfies readonly { limit: keyof Limits; perCall: number }[]
+
+export const flood = {
+  reset: 0,
+  streamError: 1,
+  settings: 2,
+  ping: 3,
+  emptyData: 4,
+  priority: 5,
+  windowUpdate: 6,
+  stray: 7,
+} as const
+
+export type Flood = (typeof flood)[keyof typeof flood]
+
+/** Counts the frames of one connection that cost the peer nothing and us something. */
+export class FloodMeter {
+  /** Calls begun in this window. */
+  calls = 0
+  readonly #limits: Limits
+  readonly #counts = new Int32Array(kinds.length)
+  #windowEndMs = 0
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  /** Counts one more; returns the name of the limit that this exceeds. */
+  exceeded(kind: Flood, nowMs: number): string | undefined {
+    if (nowMs >= this.#windowEndMs) {
+      this.#windowEndMs = nowMs + WINDOW_MS
+      this.#counts.fill(0)
+      this.calls = 0
+    }
+    const count = (this.#counts[kind] ?? 0) + 1
+    this.#counts[kind] = count
+    const { limit, perCall } = kinds[kind]
+    return count > this.#limits[limit] + perCall * this.calls ? limit : undefined
+  }
+}

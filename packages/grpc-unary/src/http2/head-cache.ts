@@ -1,0 +1,79 @@
+import { byteAt } from '../bytes.ts'
+import type { RequestHead } from './request-head.ts'
+import type { Route } from './route.ts'
+
+/** A client alternates between few blocks: one per method, and a few values of its deadline. */
+const PLACES = 8
+
+/** Longer blocks cost more to compare than they save. */
+const MAX_BLOCK = 512
+
+export class KnownBlock {
+  readonly head: RequestHead
+  readonly route: Route
+  readonly bytes: Buffer
+  /** Of the dynamic table: in another generation the same bytes can mean something else. */
+  readonly generation: number
+
+  constructor(head: RequestHead, route: Route, bytes: Buffer, generation: number) {
+    this.head = head
+    this.route = route
+    this.bytes = bytes
+    this.generation = generation
+  }
+}
+
+/**
+ * Header blocks that were decoded before, by their bytes. Once its dynamic table is warm a client
+ * sends the same few bytes for every call.
+ */
+export class HeadCache {
+  readonly #blocks: (KnownBlock | undefined)[] = new Array<undefined>(PLACES).fill(undefined)
+  #last: KnownBlock | undefined
+  #next = 0
+
+  find(bytes: Buffer, start: number, end: number, generation: number): KnownBlock | undefined {
+    const last = this.#last
+    if (last !== undefined && isSame(last, bytes, start, end, generation)) return last
+    for (const block of this.#blocks) {
+      if (block !== undefined && isSame(block, bytes, start, end, generation)) {
+        this.#last = block
+        return block
+      }
+    }
+    return undefined
+  }
+
+  /** Only for a block that left the dynamic table as it was. */
+  add(
+    head: RequestHead,
+    route: Route,
+    bytes: Buffer,
+    start: number,
+    end: number,
+    generation: number,
+  ): void {
+    if (end - start > MAX_BLOCK) return
+    const copy = Buffer.from(bytes.subarray(start, end))
+    this.#last = new KnownBlock(head, route, copy, generation)
+    this.#blocks[this.#next] = this.#last
+    this.#next = (this.#next + 1) % PLACES
+  }
+}
+
+function isSame(
+  block: KnownBlock,
+  bytes: Buffer,
+  start: number,
+  end: number,
+  generation: number,
+): boolean {
+  const known = block.bytes
+  const length = known.length
+  if (block.generation !== generation || length !== end - start) return false
+  // From the end: what varies between a client's blocks tends to come last.
+  for (let i = length - 1; i >= 0; i--) {
+    if (byteAt(known, i) !== byteAt(bytes, start + i)) return false
+  }
+  return true
+}

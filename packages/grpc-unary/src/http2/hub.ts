@@ -1,0 +1,124 @@
+import type { Limits } from '../limits.ts'
+import type { Connection } from './connection.ts'
+import { SlabPool } from './output.ts'
+import type { Application } from './route.ts'
+import { inspect } from './watchdog.ts'
+
+/** How late a deadline may be noticed: one look at all calls serves those of so much time. */
+const SWEEP_MS = 5
+
+/** Timers cannot wait for ever. */
+const MAX_SWEEP_MS = 60_000
+
+export interface ConnectionAge {
+  /** Infinity for no limit. */
+  readonly maxMs: number
+  /** From the drain to the end by force. */
+  readonly graceMs: number
+}
+
+/** What the connections of one server share: clock, output memory, and the timers. */
+export class Hub {
+  readonly limits: Limits
+  readonly application: Application
+  readonly age: ConnectionAge
+  readonly slabs = new SlabPool()
+  /** The time of the read or timer that runs now. */
+  nowMs = Date.now()
+  readonly connections = new Set<Connection>()
+  #dirty: Connection[] = []
+  readonly #expiring = new Set<Connection>()
+  #sweepTimer: NodeJS.Timeout | undefined
+  #sweepAtMs = Number.POSITIVE_INFINITY
+  #watchTimer: NodeJS.Timeout | undefined
+  #whenEmpty: (() => void)[] = []
+
+  constructor(limits: Limits, application: Application, age: ConnectionAge) {
+    this.limits = limits
+    this.application = application
+    this.age = age
+  }
+
+  add(connection: Connection): void {
+    this.connections.add(connection)
+    this.#watchTimer ??= setInterval(this.#watch, watchIntervalMs(this.limits, this.age)).unref()
+  }
+
+  remove(connection: Connection): void {
+    this.#expiring.delete(connection)
+    if (!this.connections.delete(connection) || this.connections.size > 0) return
+    clearInterval(this.#watchTimer)
+    this.#watchTimer = undefined
+    const waiting = this.#whenEmpty
+    this.#whenEmpty = []
+    for (const resolve of waiting) resolve()
+  }
+
+  /** When the last connection is gone. */
+  async empty(): Promise<void> {
+    if (this.connections.size === 0) return
+    await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
+  }
+
+  /**
+   * Flushes the connection after the callback that runs now and everything it has queued: all
+   * answers that a reply of a store makes possible leave in one write per connection.
+   */
+  markDirty(connection: Connection): void {
+    if (this.#dirty.push(connection) === 1) process.nextTick(this.#flushDirty)
+  }
+
+  /** Some call of this connection has to end by then. */
+  watchExpiry(connection: Connection, expiresAtMs: number): void {
+    this.#expiring.add(connection)
+    if (expiresAtMs + SWEEP_MS < this.#sweepAtMs) this.#scheduleSweep(expiresAtMs)
+  }
+
+  readonly #flushDirty = (): void => {
+    const dirty = this.#dirty
+    this.#dirty = []
+    for (const connection of dirty) connection.flush()
+  }
+
+  readonly #sweep = (): void => {
+    const nowMs = Date.now()
+    this.nowMs = nowMs
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const connection of this.#expiring) {
+      const { streams } = connection
+      if (streams.earliestExpiryMs <= nowMs || streams.count === 0) connection.expire(nowMs)
+      nextMs = Math.min(nextMs, streams.earliestExpiryMs)
+      if (streams.earliestExpiryMs === Number.POSITIVE_INFINITY) this.#expiring.delete(connection)
+    }
+    this.#sweepAtMs = Number.POSITIVE_INFINITY
+    if (this.#expiring.size > 0) this.#scheduleSweep(nextMs)
+  }
+
+  #scheduleSweep(atMs: number): void {
+    const delayMs = Math.min(MAX_SWEEP_MS, Math.max(SWEEP_MS, atMs - this.nowMs))
+    clearTimeout(this.#sweepTimer)
+    this.#sweepAtMs = this.nowMs + delayMs
+    this.#sweepTimer = setTimeout(this.#sweep, delayMs).unref()
+  }
+
+  readonly #watch = (): void => {
+    const nowMs = Date.now()
+    this.nowMs = nowMs
+    for (const connection of this.connections) inspect(connection, nowMs)
+  }
+}
+
+/** Often enough for the shortest time limit, at most once a second. */
+function watchIntervalMs(limits: Limits, age: ConnectionAge): number {
+  const shortest = Math.min(
+    limits.heldBackTimeoutMs,
+    limits.unsentTimeoutMs,
+    limits.prefaceTimeoutMs,
+    limits.frameTimeoutMs,
+    limits.keepaliveMs,
+    limits.keepaliveTimeoutMs,
+    age.maxMs,
+    age.graceMs,
+  )
+  return Math.min(1000, Math.max(10, shortest / 4))
+}

@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net'
+import { copyBytes, EMPTY } from '../bytes.ts'
+
+const SLAB_SIZE = 32_768
+
+/** A slab with less room than this is not worth going on with. */
+const SMALL_REST = 2048
+
+/** Idle slabs worth keeping: 2 MiB. */
+const MAX_IDLE_SLABS = 64
+
+/** Output memory that connections take turns with. */
+export class SlabPool {
+  readonly #idle: Buffer[] = []
+
+  take(): Buffer {
+    return this.#idle.pop() ?? Buffer.allocUnsafeSlow(SLAB_SIZE)
+  }
+
+  give(slab: Buffer): void {
+    if (slab.length === SLAB_SIZE && this.#idle.length < MAX_IDLE_SLABS) this.#idle.push(slab)
+  }
+}
+
+/**
+ * Collects what a connection has to say, and hands it to the socket in one write. Writers reserve
+ * room, put their bytes in `bytes` from there, and move `length`.
+ */
+export class Output {
+  bytes: Buffer = EMPTY
+  /** Where the next byte goes. */
+  length = 0
+  /** What lies before it was handed to the socket already. */
+  #start = 0
+  readonly #socket: Socket
+  readonly #pool: SlabPool
+  /** Told of a flush that was made for lack of room. */
+  readonly #flushed: () => void
+
+  constructor(socket: Socket, pool: SlabPool, flushed: () => void) {
+    this.#socket = socket
+    this.#pool = pool
+    this.#flushed = flushed
+  }
+
+  get hasPending(): boolean {
+    return this.length > this.#start
+  }
+
+  /** Bytes that the socket has not got rid of. */
+  get unsentBytes(): number {
+    return this.#socket.writableLength
+  }
+
+  /** Makes room and returns where it begins; it is valid until the next call. */
+  reserve(size: number): number {
+    if (this.length + size > this.bytes.length) this.#replaceSlab(size)
+    return this.length
+  }
+
+  append(frame: Uint8Array): void {
+    const at = this.reserve(frame.length)
+    copyBytes(this.bytes, at, frame, 0, frame.length)
+    this.length = at + frame.length
+  }
+
+  flush(): void {
+    if (this.length === this.#start) return
+    this.#socket.write(this.bytes.subarray(this.#start, this.length))
+    // Nothing left to write means that the kernel has its copy and the memory is free again.
+    // Otherwise the bytes belong to the socket until they are sent, and writing goes on behind them.
+    if (this.#socket.writableLength === 0) {
+      this.#start = 0
+      this.length = 0
+      this.#pool.give(this.bytes)
+      this.bytes = EMPTY
+    } else {
+      this.#start = this.length
+      if (this.bytes.length - this.length < SMALL_REST) this.#drop()
+    }
+  }
+
+  /** Gives memory back once the socket is done with it. Called now and then. */
+  trim(): void {
+    if (this.bytes.length === 0 || this.hasPending || this.#socket.writableLength > 0) return
+    this.#pool.give(this.bytes)
+    this.#drop()
+  }
+
+  #replaceSlab(size: number): void {
+    this.flush()
+    this.#flushed()
+    if (this.length + size <= this.bytes.length) return
+    this.#drop()
+    this.bytes = size > SLAB_SIZE ? Buffer.allocUnsafeSlow(size) : this.#pool.take()
+  }
+
+  #drop(): void {
+    this.bytes = EMPTY
+    this.length = 0
+    this.#start = 0
+  }
+}

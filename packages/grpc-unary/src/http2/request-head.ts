@@ -1,0 +1,124 @@
+import { type Field, fieldRole } from '../hpack/field.ts'
+
+/** The header fields of one request, checked against RFC 9113 8.2 and 8.3. */
+export class RequestHead {
+  readonly fields: readonly Field[]
+  readonly method: string
+  readonly path: string
+  readonly contentType: string
+  /** What `grpc-timeout` says; empty where it is missing. */
+  readonly timeout: string
+  /** -1 where the request does not say. */
+  readonly contentLength: number
+
+  constructor(fields: readonly Field[], summary: Summary) {
+    this.fields = fields
+    this.method = summary.method ?? ''
+    this.path = summary.path ?? ''
+    this.contentType = summary.contentType
+    this.timeout = summary.timeout
+    this.contentLength = summary.contentLength
+  }
+
+  /** The value of a field; several fields of one name are one list (RFC 9110 5.3). */
+  header(name: string): string | undefined {
+    let value: string | undefined
+    for (const field of this.fields) {
+      if (field.name === name) value = value === undefined ? field.value : `${value},${field.value}`
+    }
+    return value
+  }
+}
+
+interface Summary {
+  method: string | undefined
+  path: string | undefined
+  scheme: string | undefined
+  authority: string | undefined
+  contentType: string
+  timeout: string
+  contentLength: number
+}
+
+/** Stands for a head that was not kept. */
+export const unknownHead = new RequestHead([], {
+  method: '',
+  path: '',
+  scheme: '',
+  authority: '',
+  contentType: '',
+  timeout: '',
+  contentLength: -1,
+})
+
+/** Undefined when the request is malformed. */
+export function parseRequestHead(fields: readonly Field[]): RequestHead | undefined {
+  const summary: Summary = {
+    method: undefined,
+    path: undefined,
+    scheme: undefined,
+    authority: undefined,
+    contentType: '',
+    timeout: '',
+    contentLength: -1,
+  }
+  // RFC 9113 8.3: pseudo-header fields come first, each at most once.
+  let isPseudoOver = false
+  for (const field of fields) {
+    const role = field.role
+    if (role === fieldRole.forbidden) return undefined
+    if (role >= fieldRole.method && role <= fieldRole.authority) {
+      if (isPseudoOver || !takePseudo(summary, field)) return undefined
+      continue
+    }
+    isPseudoOver = true
+    if (role === fieldRole.contentType) summary.contentType = field.value
+    else if (role === fieldRole.timeout) summary.timeout = field.value
+    else if (role === fieldRole.contentLength && !takeLength(summary, field)) return undefined
+  }
+  return isComplete(summary) ? new RequestHead(fields, summary) : undefined
+}
+
+/** Trailers hold no pseudo-header field and nothing that a request may not (RFC 9113 8.1). */
+export function areTrailers(fields: readonly Field[]): boolean {
+  return fields.every(
+    ({ role }) =>
+      role !== fieldRole.forbidden && !(role >= fieldRole.method && role <= fieldRole.authority),
+  )
+}
+
+function takePseudo(summary: Summary, field: Field): boolean {
+  switch (field.role) {
+    case fieldRole.method:
+      if (summary.method !== undefined) return false
+      summary.method = field.value
+      return true
+    case fieldRole.path:
+      if (summary.path !== undefined) return false
+      summary.path = field.value
+      return true
+    case fieldRole.scheme:
+      if (summary.scheme !== undefined) return false
+      summary.scheme = field.value
+      return true
+    default:
+      if (summary.authority !== undefined) return false
+      summary.authority = field.value
+      return true
+  }
+}
+
+function takeLength(summary: Summary, field: Field): boolean {
+  if (!/^\d{1,15}$/.test(field.value)) return false
+  const length = Number(field.value)
+  if (summary.contentLength >= 0 && summary.contentLength !== length) return false
+  summary.contentLength = length
+  return true
+}
+
+function isComplete({ method, path, scheme, authority }: Summary): boolean {
+  if (!method) return false
+  // RFC 9113 8.5: CONNECT names an authority only. Everything else needs scheme and path.
+  if (method === 'CONNECT') return !!authority && scheme === undefined && path === undefined
+  return !!scheme && !!path
+}

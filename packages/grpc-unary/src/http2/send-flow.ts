@@ -1,0 +1,164 @@
+import { copyBytes } from '../bytes.ts'
+import type { Connection } from './connection.ts'
+import {
+  DEFAULT_WINDOW,
+  errorCode,
+  FRAME_HEADER_SIZE,
+  frameType,
+  MAX_FRAME_SIZE,
+  MAX_WINDOW,
+  putFrameHeader,
+} from './frames.ts'
+import type { Stream } from './stream.ts'
+
+/** What a stream has to send and may not yet. */
+export class HeldBack {
+  readonly chunks: Buffer[] = []
+  /** How much of the first chunk is sent. */
+  offset = 0
+  bytes = 0
+  /** Runs when all chunks are sent. */
+  finish: (() => void) | undefined
+}
+
+/** Our side of flow control (RFC 9113 5.2 and 6.9): how much the peer lets us send. */
+export class SendFlow {
+  window = DEFAULT_WINDOW
+  /** The window that a new stream starts with. */
+  initialWindow = DEFAULT_WINDOW
+  /** What the SETTINGS frame that is read now makes of it. */
+  nextInitialWindow = DEFAULT_WINDOW
+  /** Since when something is held back without progress; Infinity when nothing is. */
+  stalledSinceMs = Number.POSITIVE_INFINITY
+  readonly #connection: Connection
+  readonly #waiting = new Set<Stream>()
+  #heldBytes = 0
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Spends the windows when so many bytes may go out in one frame right now. */
+  tryPass(stream: Stream, size: number): boolean {
+    if (
+      size > this.window ||
+      size > stream.sendWindow ||
+      size > MAX_FRAME_SIZE ||
+      stream.heldBack !== undefined ||
+      this.#connection.isCongested
+    ) {
+      return false
+    }
+    this.window -= size
+    stream.sendWindow -= size
+    return true
+  }
+
+  /** Sends what may go now and holds back the rest. The chunk belongs to the stream from here on. */
+  send(stream: Stream, chunk: Buffer): void {
+    stream.heldBack ??= new HeldBack()
+    const held = stream.heldBack
+    held.chunks.push(chunk)
+    held.bytes += chunk.length
+    this.#heldBytes += chunk.length
+    this.#release(stream, held)
+    if (this.#heldBytes > this.#connection.hub.limits.heldBackBytes) {
+      this.#connection.resetStream(stream.id, errorCode.ENHANCE_YOUR_CALM)
+    }
+  }
+
+  /** Runs `finish` once everything before it is sent. */
+  whenSent(stream: Stream, finish: () => void): void {
+    if (stream.isLocalClosed) return
+    if (stream.heldBack === undefined) finish()
+    else stream.heldBack.finish = finish
+  }
+
+  /** After a window opened, or the socket drained. */
+  releaseAll(): void {
+    for (const stream of this.#waiting) {
+      if (this.window <= 0 || this.#connection.isCongested) return
+      this.release(stream)
+    }
+  }
+
+  /** After the window of one stream opened. */
+  release(stream: Stream): void {
+    if (stream.heldBack !== undefined) this.#release(stream, stream.heldBack)
+  }
+
+  /** The stream is over: what it still held is dropped. */
+  forget(stream: Stream): void {
+    const held = stream.heldBack
+    if (held === undefined) return
+    this.#heldBytes -= held.bytes
+    stream.heldBack = undefined
+    this.#stopWaiting(stream)
+  }
+
+  /** False when the window would exceed the maximum of RFC 9113 6.9.1. */
+  widen(increment: number): boolean {
+    if (this.window + increment > MAX_WINDOW) return false
+    this.window += increment
+    return true
+  }
+
+  /** RFC 9113 6.9.2: a new initial window also moves the windows of open streams. */
+  takeInitialWindow(streams: Iterable<Stream>): boolean {
+    const change = this.nextInitialWindow - this.initialWindow
+    if (change === 0) return true
+    this.initialWindow = this.nextInitialWindow
+    for (const stream of streams) {
+      if (stream.sendWindow + change > MAX_WINDOW) return false
+      stream.sendWindow += change
+    }
+    return true
+  }
+
+  #release(stream: Stream, held: HeldBack): void {
+    for (;;) {
+      const chunk = held.chunks[0]
+      if (chunk === undefined) break
+      const room = Math.min(this.window, stream.sendWindow, MAX_FRAME_SIZE)
+      const size = Math.min(room, chunk.length - held.offset)
+      if (size <= 0 || this.#connection.isCongested) {
+        this.#wait(stream)
+        return
+      }
+      this.#putData(stream, chunk, held.offset, held.offset + size)
+      this.stalledSinceMs = this.#connection.hub.nowMs
+      held.offset += size
+      held.bytes -= size
+      this.#heldBytes -= size
+      if (held.offset === chunk.length) {
+        held.chunks.shift()
+        held.offset = 0
+      }
+    }
+    stream.heldBack = undefined
+    this.#stopWaiting(stream)
+    held.finish?.()
+  }
+
+  #putData(stream: Stream, chunk: Buffer, start: number, end: number): void {
+    const size = end - start
+    this.window -= size
+    stream.sendWindow -= size
+    const output = this.#connection.output
+    const at = output.reserve(FRAME_HEADER_SIZE + size)
+    const payload = putFrameHeader(output.bytes, at, size, frameType.DATA, 0, stream.id)
+    copyBytes(output.bytes, payload, chunk, start, end)
+    output.length = payload + size
+    this.#connection.touch()
+  }
+
+  #wait(stream: Stream): void {
+    if (this.#waiting.size === 0) this.stalledSinceMs = this.#connection.hub.nowMs
+    this.#waiting.add(stream)
+  }
+
+  #stopWaiting(stream: Stream): void {
+    this.#waiting.delete(stream)
+    if (this.#waiting.size === 0) this.stalledSinceMs = Number.POSITIVE_INFINITY
+  }
+}

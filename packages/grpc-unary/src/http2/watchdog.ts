@@ -1,0 +1,50 @@
+import type { Connection } from './connection.ts'
+import { errorCode } from './frames.ts'
+
+/** How long a peer has to read our last words and hang up. */
+const LINGER_MS = 1000
+
+/** How long a client may take to acknowledge that the server is going away. */
+const DRAIN_PING_MS = 1000
+
+/** Checks every time limit of a connection. Called about once a second. */
+export function inspect(connection: Connection, nowMs: number): void {
+  const { limits, age } = connection.hub
+  const { drain } = connection
+
+  if (connection.isClosed) {
+    if (nowMs - connection.closedSinceMs >= LINGER_MS) connection.socket.destroy()
+    return
+  }
+  connection.output.trim()
+
+  if (!connection.isEstablished) {
+    if (nowMs - connection.openedMs >= limits.prefaceTimeoutMs) connection.socket.destroy()
+    return
+  }
+  if (connection.isCongested) {
+    if (nowMs - connection.congestedSinceMs >= limits.unsentTimeoutMs) connection.socket.destroy()
+    return
+  }
+  const unfinishedSinceMs = Math.min(connection.frameSinceMs, connection.blockSinceMs)
+  if (nowMs - unfinishedSinceMs >= limits.frameTimeoutMs) {
+    connection.close(errorCode.ENHANCE_YOUR_CALM, 'over the limit frameTimeoutMs')
+    return
+  }
+  if (nowMs - connection.sendFlow.stalledSinceMs >= limits.heldBackTimeoutMs) {
+    connection.close(errorCode.ENHANCE_YOUR_CALM, 'over the limit heldBackTimeoutMs')
+    return
+  }
+
+  if (connection.lastReadMs >= drain.askedAliveMs) drain.askedAliveMs = Number.POSITIVE_INFINITY
+  if (nowMs - drain.askedAliveMs >= limits.keepaliveTimeoutMs) {
+    connection.socket.destroy()
+    return
+  }
+  const isSilent = nowMs - connection.lastReadMs >= limits.keepaliveMs
+  if (isSilent && drain.askedAliveMs === Number.POSITIVE_INFINITY) drain.askAlive(nowMs)
+
+  if (nowMs - connection.openedMs >= connection.maxAgeMs) drain.begin()
+  if (nowMs - drain.sinceMs >= DRAIN_PING_MS) drain.finish()
+  if (nowMs - drain.sinceMs >= age.graceMs) connection.socket.destroy()
+}

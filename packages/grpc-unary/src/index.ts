@@ -1,0 +1,13 @@
+export { defaultLimits, type Limits } from './limits.ts'
+export type { Address, BoundAddress } from './listener.ts'
+export type {
+  Method,
+  Methods,
+  StreamCall,
+  StreamHandler,
+  UnaryCall,
+  UnaryHandler,
+} from './method.ts'
+export { createGrpcServer, type GrpcServer, type GrpcServerOptions } from './server.ts'
+export { type StatusCode, status } from './status.ts'
+export type { TlsCredentials, TlsOptions } from './tls.ts'

@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { lstat, unlink } from 'node:fs/promises'
+import { type AddressInfo, connect, type Server } from 'node:net'
+
+/**
+ * Where to listen: a TCP port (0 for any free one; `reusePort` lets several processes share it), or
+ * a unix socket.
+ */
+export type Address =
+  | { readonly host?: string; readonly port: number; readonly reusePort?: boolean }
+  | { readonly path: string }
+
+/** Where a server listens. */
+export type BoundAddress =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string }
+
+/** Resolves when the server accepts connections there. */
+export async function bind(server: Server, address: Address): Promise<BoundAddress> {
+  try {
+    await listen(server, address)
+  } catch (error) {
+    // RS fails on any old socket file; one that a dead process left behind is in nobody's way.
+    if (!('path' in address) || !isInUse(error) || !(await isAbandoned(address.path))) throw error
+    await unlink(address.path)
+    await listen(server, address)
+  }
+  return toBoundAddress(server.address(), address)
+}
+
+async function listen(server: Server, address: Address): Promise<void> {
+  server.listen(address)
+  await once(server, 'listening')
+}
+
+function toBoundAddress(bound: AddressInfo | string | null, asked: Address): BoundAddress {
+  if ('path' in asked) return { path: asked.path }
+  if (bound === null || typeof bound === 'string') return { host: '', port: asked.port }
+  return { host: bound.address, port: bound.port }
+}
+
+function isInUse(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+}
+
+/** True for a socket file that nobody listens on. */
+async function isAbandoned(path: string): Promise<boolean> {
+  const stats = await lstat(path)
+  if (!stats.isSocket()) return false
+  const probe = connect(path)
+  try {
+    await once(probe, 'connect')
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
+  } finally {
+    probe.destroy()
+  }
+}

@@ -1,0 +1,130 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
+import { Router } from './grpc/router.ts'
+import { Connection } from './http2/connection.ts'
+import { Hub } from './http2/hub.ts'
+import { readInPlace } from './in-place-reads.ts'
+import { defaultLimits, type Limits } from './limits.ts'
+import { type Address, type BoundAddress, bind } from './listener.ts'
+import type { Methods } from './method.ts'
+import { createTlsServer, type TlsCredentials, type TlsOptions, toContextOptions } from './tls.ts'
+
+export interface GrpcServerOptions {
+  readonly methods: Methods
+  /** Plaintext with prior knowledge where it is missing. */
+  readonly tls?: TlsOptions
+  readonly limits?: Partial<Limits>
+  /** A connection is drained when it is this old, give or take a tenth. */
+  readonly maxConnectionAgeMs?: number
+  /** And ended by force so much later. */
+  readonly maxConnectionAgeGraceMs?: number
+  /** Hears of what handlers throw, and why clients were refused in the TLS handshake. */
+  readonly report?: (error: unknown) => void
+}
+
+export interface GrpcServer {
+  /** Resolves when connections are accepted. */
+  listen(address: Address): Promise<BoundAddress>
+  /**
+   * Serves a connection that was accepted elsewhere, such as by the parent of this process. The
+   * socket is taken over: whoever had it hears that it is closed.
+   */
+  adopt(socket: Socket): void
+  /** Accepts no more, sends clients elsewhere, and resolves when the last call is answered. */
+  drain(): Promise<void>
+  /** The same, but hangs up after `graceMs`; at once without it. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+  /** New certificates, for the connections from now on. Throws when they do not fit together. */
+  renewTls(credentials: TlsCredentials): void
+  /** Open connections. */
+  readonly connections: number
+}
+
+export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+  const limits: Limits = { ...defaultLimits, ...options.limits }
+  // Apart from the read that runs now: what a report throws must not leave a connection half read.
+  const report = (error: unknown): void => queueMicrotask(() => options.report?.(error))
+  const hub = new Hub(limits, new Router(options.methods, report), {
+    maxMs: options.maxConnectionAgeMs ?? Number.POSITIVE_INFINITY,
+    graceMs: options.maxConnectionAgeGraceMs ?? Number.POSITIVE_INFINITY,
+  })
+  let isDraining = false
+
+  const accept = (socket: Socket): void => {
+    if (isDraining || hub.connections.size >= limits.connections) {
+      socket.on('error', ignore)
+      socket.destroy()
+      return
+    }
+    serve(hub, socket)
+  }
+  const listener: Server = options.tls
+    ? createTlsServer(options.tls, limits.prefaceTimeoutMs, accept, report)
+    : createServer({ noDelay: true }, accept)
+  // Before their handshake, connections with TLS are none of the hub's.
+  const sockets = new Set<Socket>()
+  listener.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const hangUp = (): void => {
+    for (const { socket } of hub.connections) socket.destroy()
+    for (const socket of sockets) socket.destroy()
+  }
+
+  const drain = async (): Promise<void> => {
+    isDraining = true
+    // Stops listening and removes a unix socket; connections go on.
+    if (listener.listening) listener.close()
+    for (const connection of hub.connections) connection.drain.begin()
+    await hub.empty()
+  }
+
+  return {
+    async listen(address) {
+      const bound = await bind(listener, address)
+      listener.on('error', report)
+      return bound
+    },
+
+    adopt(socket) {
+      socket.setNoDelay(true)
+      listener.emit('connection', socket)
+    },
+
+    drain,
+
+    async close({ graceMs = 0 } = {}) {
+      const drained = drain()
+      const timer = setTimeout(hangUp, graceMs)
+      await drained
+      clearTimeout(timer)
+      hangUp()
+    },
+
+    renewTls(credentials) {
+      if (!(listener instanceof TlsServer)) throw new TypeError('the server has no TLS to renew')
+      listener.setSecureContext(toContextOptions(credentials))
+    },
+
+    get connections() {
+      return hub.connections.size
+    },
+  }
+}
+
+function serve(hub: Hub, accepted: Socket): void {
+  const inPlace = readInPlace(accepted, (bytes, length) => connection.read(bytes, length))
+  const socket = inPlace ?? accepted
+  const connection = new Connection(hub, socket)
+  hub.add(connection)
+  if (!inPlace) socket.on('data', (chunk: Buffer) => connection.read(chunk))
+  socket.on('drain', () => connection.drained())
+  socket.on('close', () => connection.lost())
+  // 'close' follows, and there is nobody to tell: the peer is gone.
+  socket.on('error', ignore)
+  // One that was handed over may be paused.
+  socket.resume()
+}
+
+function ignore(): void {}

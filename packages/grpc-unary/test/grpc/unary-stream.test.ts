@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ClientUnaryCall, Metadata } from '@grpc/grpc-js'
+import { flag, frameType } from '../../src/http2/frames.ts'
+import { status } from '../../src/index.ts'
+import { openEchoServer, until } from '../support/echo-server.ts'
+import { callUnary, openGrpcJsClient } from '../support/grpc-js-client.ts'
+import { frame, grpcMessage, headerBlock, RawClient, requestFields } from '../support/raw-client.ts'
+
+const SAY = '/test.Echo/Say'
+
+test('calls are answered at once, later, and many at a time', async (t) => {
+  const { port } = await openEchoServer(t)
+  const client = openGrpcJsClient(t, port)
+  const texts = Array.from({ length: 300 }, (_, index) => `message ${index} ${'x'.repeat(index)}`)
+  const outcomes = await Promise.all(
+    texts.map((text, index) => callUnary(client, index % 2 ? SAY : '/test.Echo/Later', text)),
+  )
+  assert.deepEqual(
+    outcomes.map(({ message }) => message),
+    texts,
+  )
+})
+
+test('an empty message is a message', async (t) => {
+  const { port } = await openEchoServer(t)
+  const { error, message } = await callUnary(openGrpcJsClient(t, port), SAY, '')
+  assert.equal(error, null)
+  assert.equal(message, '')
+})
+
+test('messages of megabytes pass both ways', async (t) => {
+  const { port } = await openEchoServer(t)
+  const text = 'z'.repeat(4 * 2 ** 20)
+  const { error, message } = await callUnary(openGrpcJsClient(t, port), SAY, text)
+  assert.equal(error, null)
+  assert.ok(message === text)
+})
+
+test('a message over the limit is refused before it is there', async (t) => {
+  const { port } = await openEchoServer(t)
+  const text = 'z'.repeat(4 * 2 ** 20 + 1)
+  const { error } = await callUnary(openGrpcJsClient(t, port), SAY, text)
+  assert.equal(error?.code, status.RESOURCE_EXHAUSTED)
+  assert.match(error?.details ?? '', /larger than max \(4194305 vs\. 4194304\)/)
+
+  using raw = await RawClient.open(port)
+  const prefix = Buffer.from([0, 0x7f, 0xff, 0xff, 0xff])
+  raw.send(
+    frame(frameType.HEADERS, flag.END_HEADERS, 1, headerBlock(requestFields(SAY))),
+    frame(frameType.DATA, 0, 1, prefix),
+  )
+  assert.equal((await raw.headers(1))['grpc-status'], String(status.RESOURCE_EXHAUSTED))
+})
+
+test('unknown methods and services are told apart', async (t) => {
+  const { port } = await openEchoServer(t)
+  const client = openGrpcJsClient(t, port)
+  const method = await callUnary(client, '/test.Echo/Shout', 'x')
+  assert.equal(method.error?.code, status.UNIMPLEMENTED)
+  assert.equal(method.error?.details, 'unknown method Shout for service test.Echo')
+  const service = await callUnary(client, '/test.Other/Say', 'x')
+  assert.equal(service.error?.code, status.UNIMPLEMENTED)
+  assert.equal(service.error?.details, 'unknown service test.Other')
+})
+
+test('a handler fails a call with any code and text', async (t) => {
+  const { port } = await openEchoServer(t, {
+    methods: {
+      '/test.Echo/Fail': {
+        kind: 'unary',
+        handle: (call) => call.fail(status.NOT_FOUND, 'nichts für „100 %“\n'),
+      },
+    },
+  })
+  const { error } = await callUnary(openGrpcJsClient(t, port), '/test.Echo/Fail', 'x')
+  assert.equal(error?.code, status.NOT_FOUND)
+  assert.equal(error?.details, 'nichts für „100 %“\n')
+})
+
+test('what a handler throws is reported, and the caller learns no detail', async (t) => {
+  const { port, reported } = await openEchoServer(t)
+  const client = openGrpcJsClient(t, port)
+  const { error } = await callUnary(client, '/test.Echo/Throw', 'x')
+  assert.equal(error?.code, status.INTERNAL)
+  assert.equal(error?.details, 'internal error')
+  assert.match(String(reported[0]), /a secret detail/)
+  assert.equal((await callUnary(client, SAY, 'still here')).message, 'still here')
+})
+
+test('a handler reads request headers', async (t) => {
+  const { port } = await openEchoServer(t, {
+    methods: {
+      '/test.Echo/Headers': {
+        kind: 'unary',
+        handle(call) {
+          const text = Buffer.from(`${call.header('x-who')} ${call.header('x-none')}`)
+          call.send(text, 0, text.length)
+        },
+      },
+    },
+  })
+  const metadata = new Metadata()
+  metadata.add('x-who', 'me')
+  metadata.add('x-who', 'you')
+  const client = openGrpcJsClient(t, port)
+  const { message } = await callUnary(client, '/test.Echo/Headers', 'x', { metadata })
+  assert.match(message ?? '', /^me, ?you undefined$/)
+})
+
+test('a deadline that passes ends the call on both sides', async (t) => {
+  const { port, waiting } = await openEchoServer(t)
+  const client = openGrpcJsClient(t, port)
+  const before = Date.now()
+  const { error } = await callUnary(client, '/test.Echo/Wait', 'x', {
+    options: { deadline: before + 60 },
+  })
+  assert.equal(error?.code, status.DEADLINE_EXCEEDED)
+  await until(() => waiting[0]?.isOpen === false)
+  assert.ok((waiting[0]?.deadlineMs ?? 0) >= before)
+})
+
+test('the server itself answers a call whose deadline passed', async (t) => {
+  const { port, waiting } = await openEchoServer(t)
+  using client = await RawClient.open(port)
+  for (const [index, timeout] of ['15m', '0m'].entries()) {
+    const fields = { ...requestFields('/test.Echo/Wait'), 'grpc-timeout': timeout }
+    const id = 2 * index + 1
+    client.send(
+      frame(frameType.HEADERS, flag.END_HEADERS, id, headerBlock(fields)),
+      frame(frameType.DATA, flag.END_STREAM, id, grpcMessage('x')),
+    )
+    assert.equal((await client.headers(id))['grpc-status'], String(status.DEADLINE_EXCEEDED))
+  }
+  assert.equal(waiting.length, 1)
+  assert.equal(waiting[0]?.isOpen, false)
+})
+
+test('a call without a deadline has none', async (t) => {
+  const { port, waiting } = await openEchoServer(t)
+  void callUnary(openGrpcJsClient(t, port), '/test.Echo/Wait', 'x')
+  await until(() => waiting.length === 1)
+  assert.equal(waiting[0]?.deadlineMs, Number.POSITIVE_INFINITY)
+})
+
+test('a cancelled call is closed', async (t) => {
+  const { port, waiting } = await openEchoServer(t)
+  let call: ClientUnaryCall | undefined
+  const outcome = callUnary(openGrpcJsClient(t, port), '/test.Echo/Wait', 'x', {
+    started: (started) => {
+      call = started
+    },
+  })
+  await until(() => waiting.length === 1)
+  call?.cancel()
+  assert.equal((await outcome).error?.code, status.CANCELLED)
+  await until(() => waiting[0]?.isOpen === false)
+})
+
+test('answers of one turn leave in one write, whoever gave them', async (t) => {
+  const { port, waiting } = await openEchoServer(t)
+  using client = await RawClient.open(port)
+  const ids = [1, 3, 5, 7, 9]
+  client.send(
+    ...ids.flatMap((id) => [
+      frame(frameType.HEADERS, flag.END_HEADERS, id, headerBlock(requestFields('/test.Echo/Wait'))),
+      frame(frameType.DATA, flag.END_STREAM, id, grpcMessage('x')),
+    ]),
+  )
+  await until(() => waiting.length === ids.length)
+  const chunks: Buffer[] = []
+  client.socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  waiting[0]?.send(Buffer.from('sync'), 0, 4)
+  for (const call of waiting.slice(1)) {
+    void Promise.resolve().then(() => call.send(Buffer.from('promise'), 0, 7))
+  }
+  for (const id of ids) {
+    await client.headers(id)
+    await client.headers(id)
+  }
+  assert.equal(chunks.length, 1)
+})
+
+test('a call is answered once', async (t) => {
+  const { port } = await openEchoServer(t, {
+    methods: {
+      '/test.Echo/Twice': {
+        kind: 'unary',
+        handle(call) {
+          call.send(Buffer.from('first'), 0, 5)
+          call.send(Buffer.from('second'), 0, 6)
+          call.fail(status.ABORTED, 'third')
+        },
+      },
+    },
+  })
+  const client = openGrpcJsClient(t, port)
+  assert.equal((await callUnary(client, '/test.Echo/Twice', 'x')).message, 'first')
+  assert.equal((await callUnary(client, SAY, 'next')).message, 'next')
+})
+
+/** Sends DATA frames of one call, the last of which ends it, and returns the status. */
+async function statusOf(
+  port: number,
+  frames: readonly Buffer[],
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Readonly<Record<string, string>>> {
+  using client = await RawClient.open(port)
+  client.send(
+    frame(
+      frameType.HEADERS,
+      flag.END_HEADERS,
+      1,
+      headerBlock({ ...requestFields(SAY), ...fields }),
+    ),
+    ...frames.map((payload, index) =>
+      frame(frameType.DATA, index === frames.length - 1 ? flag.END_STREAM : 0, 1, payload),
+    ),
+  )
+  return await client.headers(1)
+}
+
+test('a unary call has exactly one message', async (t) => {
+  const { port } = await openEchoServer(t)
+  const none = await statusOf(port, [Buffer.alloc(0)])
+  assert.equal(none['grpc-status'], String(status.INTERNAL))
+  assert.match(none['grpc-message'] ?? '', /received no request message/)
+  const two = await statusOf(port, [Buffer.concat([grpcMessage('a'), grpcMessage('b')])])
+  assert.equal(two['grpc-status'], String(status.INTERNAL))
+  assert.match(two['grpc-message'] ?? '', /multiple request messages/)
+  const half = await statusOf(port, [grpcMessage('abc').subarray(0, 6)])
+  assert.equal(half['grpc-status'], String(status.INTERNAL))
+  assert.match(half['grpc-message'] ?? '', /unexpected end/)
+})
+
+test('a compressed message is refused with what is supported', async (t) => {
+  const { port } = await openEchoServer(t)
+  const compressed = grpcMessage('abc')
+  compressed[0] = 1
+  const known = await statusOf(port, [compressed], { 'grpc-encoding': 'gzip' })
+  assert.equal(known['grpc-status'], String(status.UNIMPLEMENTED))
+  assert.equal(known['grpc-accept-encoding'], 'identity')
+  assert.match(known['grpc-message'] ?? '', /gzip/)
+  const unnamed = await statusOf(port, [compressed])
+  assert.equal(unnamed['grpc-status'], String(status.INTERNAL))
+})
+
+test('a malformed grpc-timeout is an error of the caller', async (t) => {
+  const { port } = await openEchoServer(t)
+  const answer = await statusOf(port, [grpcMessage('x')], { 'grpc-timeout': 'soon' })
+  assert.equal(answer[':status'], '400')
+  assert.equal(answer['grpc-status'], String(status.INTERNAL))
+})
+
+test('requests that are not gRPC get an HTTP answer', async (t) => {
+  const { port } = await openEchoServer(t)
+  const json = await statusOf(port, [Buffer.from('{}')], { 'content-type': 'application/json' })
+  assert.equal(json[':status'], '415')
+  const get = await statusOf(port, [Buffer.alloc(0)], { ':method': 'GET' })
+  assert.equal(get[':status'], '405')
+  assert.equal(get.allow, 'POST')
+  const proto = await statusOf(port, [grpcMessage('x')], {
+    'content-type': 'application/grpc+proto',
+  })
+  assert.equal(proto[':status'], '200')
+})
+
+test('too many header fields are refused, and the next call is not', async (t) => {
+  const { port } = await openEchoServer(t)
+  using client = await RawClient.open(port)
+  const fields = { ...requestFields(SAY), 'x-long': 'x'.repeat(16_300) }
+  client.send(
+    frame(frameType.HEADERS, 0, 1, headerBlock(fields).subarray(0, 16_000)),
+    frame(frameType.CONTINUATION, flag.END_HEADERS, 1, headerBlock(fields).subarray(16_000)),
+    frame(frameType.HEADERS, flag.END_HEADERS, 3, headerBlock(requestFields(SAY))),
+    frame(frameType.DATA, flag.END_STREAM, 3, grpcMessage('x')),
+  )
+  assert.equal((await client.headers(1))[':status'], '431')
+  assert.equal((await client.headers(3))[':status'], '200')
+})
