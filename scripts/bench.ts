@@ -15,6 +15,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  ratelimit: {
+    summary: 'the rate limit service, beside envoyproxy/ratelimit where one is given',
+    run: async (args) => {
+      const { run } = await import('../packages/ratelimit/bench/ratelimit.bench.ts')
+      return run(args)
+    },
+  },
 }
 
 const list = Object.entries(benchmarks)

@@ -12,6 +12,25 @@ export function toCommands(url: string): readonly Command[] {
   ]
 }
 
+export function toRatelimitCommands(ports: {
+  readonly http: number
+  readonly grpc: number
+}): readonly Command[] {
+  const entry = '{"key":"path","value":"/admin/x"}'
+  const request = `{"domain":"api","descriptors":[{"entries":[${entry}]}]}`
+  const client = `npm run ratelimit -- client -dial_string localhost:${ports.grpc}`
+  return [
+    {
+      purpose: 'Ask whether a request may pass',
+      line: `curl -d '${request}' http://localhost:${ports.http}/json`,
+    },
+    {
+      purpose: 'Ask as Envoy does',
+      line: `${client} -domain api -descriptors path=/search`,
+    },
+  ]
+}
+
 const style = `
 .try dl {
   display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1rem; align-items: baseline;

@@ -42,7 +42,8 @@ export interface Limits {
   readonly settingsPerSecond: number
   /*
    * The next ones go with honest work too (a sender that measures bandwidth pings every round
-   * trip), so each call of the same second allows a few more.
+   * trip, a reader opens its windows), so each call of the same second allows a few more, and long
+   * answers do for PING and WINDOW_UPDATE.
    */
   readonly pingsPerSecond: number
   readonly emptyDataPerSecond: number

@@ -5,17 +5,24 @@ const WINDOW_MS = 1000
 /** How many more of the frames that go with honest work each call allows. */
 const PER_CALL = 4
 
-/** What is counted, by the name of its limit. `perCall` says whether calls allow more of it. */
+/**
+ * And how many those that go with answers: who reads long answers opens its windows all the time,
+ * and grpc-go pings to measure the bandwidth. By bytes, since a window that opens byte by byte
+ * makes many frames.
+ */
+const PER_BYTE_SENT = 1 / 512
+
+/** What is counted, by the name of its limit, and what calls and answers allow beyond it. */
 const kinds = [
-  { limit: 'resetsPerSecond', perCall: 0 },
-  { limit: 'streamErrorsPerSecond', perCall: 0 },
-  { limit: 'settingsPerSecond', perCall: 0 },
-  { limit: 'pingsPerSecond', perCall: PER_CALL },
-  { limit: 'emptyDataPerSecond', perCall: PER_CALL },
-  { limit: 'prioritiesPerSecond', perCall: PER_CALL },
-  { limit: 'windowUpdatesPerSecond', perCall: PER_CALL },
-  { limit: 'strayFramesPerSecond', perCall: PER_CALL },
-] as const satisfies readonly { limit: keyof Limits; perCall: number }[]
+  { limit: 'resetsPerSecond', perCall: 0, perByteSent: 0 },
+  { limit: 'streamErrorsPerSecond', perCall: 0, perByteSent: 0 },
+  { limit: 'settingsPerSecond', perCall: 0, perByteSent: 0 },
+  { limit: 'pingsPerSecond', perCall: PER_CALL, perByteSent: PER_BYTE_SENT },
+  { limit: 'emptyDataPerSecond', perCall: PER_CALL, perByteSent: 0 },
+  { limit: 'prioritiesPerSecond', perCall: PER_CALL, perByteSent: 0 },
+  { limit: 'windowUpdatesPerSecond', perCall: PER_CALL, perByteSent: PER_BYTE_SENT },
+  { limit: 'strayFramesPerSecond', perCall: PER_CALL, perByteSent: 0 },
+] as const satisfies readonly { limit: keyof Limits; perCall: number; perByteSent: number }[]
 
 export const flood = {
   reset: 0,
@@ -34,6 +41,8 @@ export type Flood = (typeof flood)[keyof typeof flood]
 export class FloodMeter {
   /** Calls begun in this window. */
   calls = 0
+  /** DATA bytes sent in this window, without those of short answers. */
+  sentBytes = 0
   readonly #limits: Limits
   readonly #counts = new Int32Array(kinds.length)
   #windowEndMs = 0
@@ -48,10 +57,12 @@ export class FloodMeter {
       this.#windowEndMs = nowMs + WINDOW_MS
       this.#counts.fill(0)
       this.calls = 0
+      this.sentBytes = 0
     }
     const count = (this.#counts[kind] ?? 0) + 1
     this.#counts[kind] = count
-    const { limit, perCall } = kinds[kind]
-    return count > this.#limits[limit] + perCall * this.calls ? limit : undefined
+    const { limit, perCall, perByteSent } = kinds[kind]
+    const earned = perCall * this.calls + perByteSent * this.sentBytes
+    return count > this.#limits[limit] + earned ? limit : undefined
   }
 }

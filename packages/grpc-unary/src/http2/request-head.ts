@@ -87,25 +87,19 @@ export function areTrailers(fields: readonly Field[]): boolean {
   )
 }
 
-function takePseudo(summary: Summary, field: Field): boolean {
-  switch (field.role) {
-    case fieldRole.method:
-      if (summary.method !== undefined) return false
-      summary.method = field.value
-      return true
-    case fieldRole.path:
-      if (summary.path !== undefined) return false
-      summary.path = field.value
-      return true
-    case fieldRole.scheme:
-      if (summary.scheme !== undefined) return false
-      summary.scheme = field.value
-      return true
-    default:
-      if (summary.authority !== undefined) return false
-      summary.authority = field.value
-      return true
-  }
+/** A pseudo-header comes once. */
+function takePseudo(summary: Summary, { role, value }: Field): boolean {
+  const name =
+    role === fieldRole.method
+      ? 'method'
+      : role === fieldRole.path
+        ? 'path'
+        : role === fieldRole.scheme
+          ? 'scheme'
+          : 'authority'
+  if (summary[name] !== undefined) return false
+  summary[name] = value
+  return true
 }
 
 function takeLength(summary: Summary, field: Field): boolean {

@@ -144,6 +144,7 @@ export class SendFlow {
     const size = end - start
     this.window -= size
     stream.sendWindow -= size
+    this.#connection.meter.sentBytes += size
     const output = this.#connection.output
     const at = output.reserve(FRAME_HEADER_SIZE + size)
     const payload = putFrameHeader(output.bytes, at, size, frameType.DATA, 0, stream.id)

@@ -1,0 +1,133 @@
+import { Worker } from 'node:worker_threads'
+import type { AnswerCode, AnswerListener, Connection } from './connection.ts'
+import { Latencies } from './latencies.ts'
+import type { PaceOrder } from './pacer.ts'
+
+/** Decides when calls are made, and keeps account of the answers. */
+export interface Driver extends AnswerListener {
+  readonly tally: Tally
+  /** Resolves when the last answer is there, with the seconds since the first call. */
+  drive(connections: readonly Connection[]): Promise<number>
+}
+
+export class Tally {
+  ok = 0
+  overLimit = 0
+  errors = 0
+  readonly latencies = new Latencies()
+
+  add(code: AnswerCode, latencyMs: number): void {
+    if (code === 1) this.ok++
+    else if (code === 2) this.overLimit++
+    else this.errors++
+    this.latencies.add(latencyMs)
+  }
+}
+
+/** Every answer is followed by the next call, until the time is over or enough calls were made. */
+export class ClosedLoop implements Driver {
+  readonly tally = new Tally()
+  readonly #streams: number
+  readonly #seconds: number
+  #callsLeft: number
+  #endsAtMs = 0
+  #inFlight = 0
+  #finished: () => void = () => {}
+
+  constructor(streams: number, { seconds = Infinity, calls = Infinity }) {
+    this.#streams = streams
+    this.#seconds = seconds
+    this.#callsLeft = calls
+  }
+
+  async drive(connections: readonly Connection[]): Promise<number> {
+    const startMs = performance.now()
+    this.#endsAtMs = startMs + this.#seconds * 1000
+    await new Promise<void>((resolve) => {
+      this.#finished = resolve
+      for (const connection of connections) {
+        for (let stream = 0; stream < this.#streams; stream++) this.#call(connection, startMs)
+        connection.flush()
+      }
+    })
+    return (performance.now() - startMs) / 1000
+  }
+
+  answered(connection: Connection, code: AnswerCode, startedAtMs: number, nowMs: number): void {
+    this.#inFlight--
+    this.tally.add(code, nowMs - startedAtMs)
+    if (nowMs < this.#endsAtMs) this.#call(connection, nowMs)
+    if (this.#inFlight === 0) this.#finished()
+  }
+
+  #call(connection: Connection, now: number): void {
+    if (this.#callsLeft <= 0) return
+    this.#callsLeft--
+    this.#inFlight++
+    connection.call(now)
+  }
+}
+
+/** What is still unanswered this long after the last call counts as an error. */
+const patienceMs = 3000
+
+/**
+ * Calls at a steady rate, whether answers come or not. Latency counts from the moment a call was due,
+ * so a server (or a load generator) that falls behind cannot hide it.
+ */
+export class OpenLoop implements Driver {
+  readonly tally = new Tally()
+  readonly #perSecond: number
+  readonly #calls: number
+  #answers = 0
+  #finished: () => void = () => {}
+
+  constructor(perSecond: number, seconds: number) {
+    this.#perSecond = perSecond
+    this.#calls = Math.round(perSecond * seconds)
+  }
+
+  async drive(connections: readonly Connection[]): Promise<number> {
+    const intervalMs = 1000 / this.#perSecond
+    const finished = new Promise<void>((resolve) => {
+      this.#finished = resolve
+    })
+    const order: PaceOrder = { calls: this.#calls, intervalMs }
+    const pacer = new Worker(new URL('./pacer.ts', import.meta.url), { workerData: order })
+    let startMs = Infinity
+    let made = 0
+    const callWhatIsDue = () => {
+      const now = performance.now()
+      while (made < this.#calls && startMs + made * intervalMs <= now) {
+        const connection = connections[made % connections.length]
+        connection?.call(startMs + made * intervalMs)
+        connection?.flush()
+        made++
+      }
+    }
+    pacer.on('message', () => {
+      // The first tick says that the pacer runs: from here on both count.
+      if (startMs === Infinity) startMs = performance.now()
+      callWhatIsDue()
+    })
+    await new Promise((resolve, reject) => {
+      pacer.once('exit', resolve)
+      pacer.once('error', reject)
+    })
+    callWhatIsDue()
+    const last = setTimeout(() => {
+      this.tally.errors += this.#calls - this.#answers
+      this.#finished()
+    }, patienceMs)
+    if (this.#answers === this.#calls) this.#finished()
+    await finished
+    clearTimeout(last)
+    return (performance.now() - startMs) / 1000
+  }
+
+  answered(_: Connection, code: AnswerCode, startedAtMs: number, nowMs: number): void {
+    this.#answers++
+    this.tally.add(code, nowMs - startedAtMs)
+    if (this.#answers === this.#calls) this.#finished()
+  }
+}

@@ -1,0 +1,206 @@
+import type { Child } from './child.ts'
+import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
+import { valuesKinds } from './requests.ts'
+import type { Contender, Group, Shape } from './scenarios.ts'
+import type { Contestant, OpenContestants } from './servers/contestants.ts'
+import { type CpuTimes, readCpuTimes, toCpuSeconds } from './servers/process-usage.ts'
+
+export interface Plan {
+  readonly rounds: number
+  /** How many times the rounds are interrupted to start all servers anew, the first included. */
+  readonly starts: number
+  readonly seconds: number
+  readonly warmupSeconds: number
+}
+
+/** What one contender did in one slice. */
+export interface Sample {
+  readonly perCpuSecond: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+  /** Cores in use: CPU time over time. */
+  readonly serverCores: number
+  readonly loadCores: number
+  readonly storeCores: number
+  readonly errors: number
+}
+
+/** Samples of all rounds, in order; position n of every contender is from the same round. */
+export interface Series {
+  readonly group: Group
+  readonly shape: Shape
+  readonly contender: Contender
+  readonly samples: readonly Sample[]
+}
+
+export type OnProgress = (done: number, total: number, what: string) => void
+
+/** A steady load needs a longer look: it makes fewer calls, and the slowest of them matter. */
+const secondsOf = (shape: Shape, seconds: number) => (shape.pace === 'open' ? seconds * 3 : seconds)
+
+/**
+ * Measures groups of contenders side by side: every round gives each of them one slice in each shape,
+ * every round in another order, so that a machine which is busy for a while is unfair to nobody.
+ * Ratios are taken within a round.
+ */
+export async function measure(
+  groups: readonly Group[],
+  plan: Plan,
+  load: Child,
+  openContestants: OpenContestants,
+  onProgress: OnProgress,
+): Promise<readonly Series[]> {
+  const total = groups.reduce((sum, group) => sum + secondsOfGroup(group, plan), 0)
+  const series: Series[] = []
+  let done = 0
+  for (const group of groups) {
+    const slices = createSlices(load, (seconds, what) => {
+      onProgress(done, total, `${group.title}: ${what}`)
+      done += seconds
+    })
+    series.push(...(await measureGroup(group, plan, slices, openContestants)))
+  }
+  return series
+}
+
+function secondsOfGroup({ contenders, shapes }: Group, plan: Plan): number {
+  const round = shapes.reduce((sum, shape) => sum + secondsOf(shape, plan.seconds), 0)
+  const warmup = shapes.length * plan.warmupSeconds * plan.starts
+  return contenders.length * (round * plan.rounds + warmup)
+}
+
+type RunSlice = (contestant: Contestant, shape: Shape, seconds: number) => Promise<Sample>
+
+async function measureGroup(
+  group: Group,
+  plan: Plan,
+  runSlice: RunSlice,
+  openContestants: OpenContestants,
+): Promise<readonly Series[]> {
+  const samples = new Map<string, Sample[]>()
+  const keyOf = (shape: Shape, { name }: Contender) => `${shape.name} ${name}`
+  const startOf = (round: number) => Math.floor((round * plan.starts) / plan.rounds)
+  let contestants: readonly Contestant[] = []
+  let measured: readonly Contender[] = []
+  try {
+    for (let round = 0; round < plan.rounds; round++) {
+      if (round === 0 || startOf(round) !== startOf(round - 1)) {
+        for (const one of contestants) await one[Symbol.asyncDispose]()
+        contestants = await openContestants(group)
+        measured = contestants.map(({ contender }) => contender)
+        for (const shape of group.shapes) {
+          for (const one of contestants) await runSlice(one, toWarmup(shape), plan.warmupSeconds)
+        }
+      }
+      for (const shape of group.shapes) {
+        for (const one of inTurn(contestants, round)) {
+          const sample = await runSlice(one, shape, secondsOf(shape, plan.seconds))
+          const list = samples.get(keyOf(shape, one.contender)) ?? []
+          list.push(sample)
+          samples.set(keyOf(shape, one.contender), list)
+        }
+      }
+    }
+  } finally {
+    for (const one of contestants) await one[Symbol.asyncDispose]()
+  }
+  return group.shapes.flatMap((shape) =>
+    measured.map((contender) => ({
+      group,
+      shape,
+      contender,
+      samples: samples.get(keyOf(shape, contender)) ?? [],
+    })),
+  )
+}
+
+/** Compilers act on the number of calls, which a steady load takes long to reach. */
+const toWarmup = (shape: Shape): Shape =>
+  shape.pace === 'open' ? { ...shape, pace: 'closed', intensity: 64 } : shape
+
+/** Reversed every second round, and starting further on each time. */
+export function inTurn<T>(list: readonly T[], round: number): readonly T[] {
+  const first = (round * 5) % list.length
+  const turned = [...list.slice(first), ...list.slice(0, first)]
+  return round % 2 === 0 ? turned : turned.reverse()
+}
+
+function createSlices(load: Child, announce: (seconds: number, what: string) => void): RunSlice {
+  let firstUnique = 0
+  return async (contestant, shape, seconds) => {
+    announce(seconds, `${shape.title}, ${contestant.contender.label}`)
+    firstUnique += uniquePerSlice
+    const order = toOrder(contestant, shape, seconds, firstUnique)
+    const sample = await measureSlice(load, contestant, order)
+    if (valuesKinds[order.requests.values].isUnique) await contestant.emptyStore()
+    return sample
+  }
+}
+
+/** More than a slice can use; ten digits hold a thousand slices. */
+const uniquePerSlice = 10_000_000
+
+function toOrder(
+  { contender, target }: Contestant,
+  shape: Shape,
+  seconds: number,
+  firstUnique: number,
+): LoadOrder {
+  const pace: Pace =
+    shape.pace === 'open'
+      ? { kind: 'open', perSecond: shape.intensity, seconds }
+      : { kind: 'closed', streams: shape.intensity, seconds }
+  return {
+    target,
+    requests: {
+      values: contender.values ?? shape.values,
+      descriptors: shape.descriptors,
+      rules: contender.rules,
+    },
+    hasChangingHeaders: shape.hasChangingHeaders,
+    firstUnique,
+    connections: shape.connections,
+    pace,
+  }
+}
+
+async function measureSlice(
+  load: Child,
+  { pid, storePids }: Contestant,
+  order: LoadOrder,
+): Promise<Sample> {
+  await load.ask(order)
+  const before = await readAll([pid, ...storePids])
+  const outcome = await load.ask<LoadOutcome>('run')
+  const after = await readAll([pid, ...storePids])
+  await load.ask('close')
+  const [serverSeconds = 0, ...storeSeconds] = after.map((times, index) =>
+    toCpuSeconds(before[index] ?? new Map(), times),
+  )
+  return toSample(outcome, {
+    serverSeconds,
+    storeSeconds: storeSeconds.reduce((sum, one) => sum + one, 0),
+  })
+}
+
+const readAll = (pids: readonly number[]): Promise<readonly CpuTimes[]> =>
+  Promise.all(pids.map(readCpuTimes))
+
+export function toSample(
+  { calls, errors, seconds, loadCpuSeconds, p50Ms, p99Ms, p999Ms }: LoadOutcome,
+  { serverSeconds, storeSeconds }: { serverSeconds: number; storeSeconds: number },
+): Sample {
+  return {
+    perCpuSecond: calls / serverSeconds,
+    perSecond: calls / seconds,
+    p50Ms,
+    p99Ms,
+    p999Ms,
+    serverCores: serverSeconds / seconds,
+    loadCores: loadCpuSeconds / seconds,
+    storeCores: storeSeconds / seconds,
+    errors,
+  }
+}

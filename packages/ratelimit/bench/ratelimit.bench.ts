@@ -1,0 +1,109 @@
+import { resolve } from 'node:path'
+import { createProgress } from '@portcullis/bench-kit/progress'
+import { checkAims, type Measured } from './aims.ts'
+import { startChild } from './child.ts'
+import { measure } from './measure.ts'
+import { drawResults, formatAims, formatShapeTable, formatSolo } from './report.ts'
+import { describeMachine, toScores, writeResult } from './results.ts'
+import { writeRules } from './rule-files.ts'
+import { groups, usualRules } from './scenarios.ts'
+import { createContestants, withContendersFor } from './servers/contestants.ts'
+import { createStores } from './servers/stores.ts'
+import { help, parseSettings, type Settings, UsageError } from './settings.ts'
+import { measureMemory, measurePauses } from './solo.ts'
+
+/** Runs the benchmark of the rate limit service; resolves to the exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  let settings: Settings
+  try {
+    settings = parseSettings(args)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    console.error(`${error.message}\nnpm run bench -- ratelimit --help shows the options.`)
+    return 2
+  }
+  if (settings.isHelpWanted) console.log(help)
+  else if (settings.writeRulesTo !== undefined) await writeRulesFor(settings.writeRulesTo)
+  else return await compare(settings)
+  return 0
+}
+
+async function writeRulesFor(folder: string): Promise<void> {
+  const { root, subdirectory, appDirectory } = await writeRules(resolve(folder), usualRules)
+  console.log(`Start the peer with these variables, and REDIS_URL of the Redis given by --redis:
+  RUNTIME_ROOT=${root} RUNTIME_SUBDIRECTORY=${subdirectory} RUNTIME_APPDIRECTORY=${appDirectory}
+  RUNTIME_WATCH_ROOT=false USE_STATSD=false USE_PROMETHEUS=true LOG_LEVEL=warn
+  REDIS_SOCKET_TYPE=tcp REDIS_TYPE=single`)
+}
+
+async function compare(settings: Settings): Promise<number> {
+  const { plan, peer } = settings
+  // The servers end with this process, which needs it to end and not just to be gone.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  const machine = describeMachine()
+  const note =
+    `Node ${machine.node.slice(1)}, ${machine.cores} × ${machine.cpu}, ${machine.date}; ` +
+    'server, Redis and load on the same machine'
+  console.log(
+    `${note}\nMedians of ${plan.rounds} rounds of ${plan.seconds} s with ${plan.starts} starts`,
+  )
+  if (peer.kind === 'none') console.log('Without a peer: --peer-program or --peer gives one.')
+
+  const measured = await measureAll(settings)
+  const scores = toScores(measured.series)
+  const aims = checkAims(measured)
+  for (const group of groups) {
+    for (const shape of group.shapes) {
+      const rows = scores.filter((score) => score.shape === shape.name)
+      if (rows.length > 0) console.log(`\n${formatShapeTable(rows, group, shape)}`)
+    }
+  }
+  if (settings.solo.length > 0) console.log(`\n${formatSolo(measured.memory, measured.pauses)}`)
+  if (aims.length > 0) console.log(`\n${formatAims(aims)}`)
+
+  if (settings.isComplete) {
+    const content = {
+      unit: 'calls per CPU-second of the server process, median over rounds',
+      machine,
+      settings: plan,
+      scores,
+      memory: measured.memory,
+      pauses: measured.pauses,
+      aims,
+    }
+    const files = [
+      await writeResult('ratelimit.json', `${JSON.stringify(content, null, 2)}\n`),
+      await writeResult('ratelimit.svg', drawResults(scores, groups, note)),
+    ]
+    console.log(`\nWritten: ${files.join(', ')}`)
+  } else {
+    console.log('\nNot everything was measured with a peer, so no results were written.')
+  }
+  return settings.isStrict && aims.some(({ isReached }) => !isReached) ? 1 : 0
+}
+
+const oneMillion = 1_000_000
+const hundredThousand = 100_000
+
+async function measureAll({ groups: names, solo, plan, peer, redis, isComplete }: Settings) {
+  const progress = createProgress()
+  const load = startChild('load/load.ts')
+  await using stores = createStores(redis)
+  try {
+    const wanted = groups
+      .filter(({ name }) => names.includes(name))
+      .map((group) => withContendersFor(peer, group))
+    const contestants = createContestants(peer, stores)
+    const series = await measure(wanted, plan, load, contestants, progress.show)
+    if (solo.includes('memory')) progress.note(`memory of ${oneMillion} counters`)
+    const memory = solo.includes('memory') ? await measureMemory(oneMillion, load) : undefined
+    const pausePlan = { rules: hundredThousand, counters: oneMillion, tries: isComplete ? 3 : 1 }
+    const pauses = solo.includes('pauses')
+      ? await measurePauses(pausePlan, load, progress.note)
+      : []
+    return { series, memory, pauses } satisfies Measured
+  } finally {
+    progress.end()
+    load.stop()
+  }
+}

@@ -1,0 +1,82 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import { join, relative } from 'node:path'
+import { median, medianRatio } from '@portcullis/bench-kit/statistics'
+import { isLoadBound } from './aims.ts'
+import type { Sample, Series } from './measure.ts'
+
+/** Medians over all rounds. */
+export interface Score {
+  readonly group: string
+  readonly shape: string
+  readonly contender: string
+  readonly label: string
+  readonly isOurs: boolean
+  readonly perCpuSecond: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+  /** Cores in use. */
+  readonly serverCores: number
+  readonly loadCores: number
+  readonly storeCores: number
+  readonly errors: number
+  readonly isLoadBound: boolean
+  /** How many times the decisions per CPU-second of the peer, round by round. */
+  readonly timesPeer: number | null
+}
+
+export function toScores(all: readonly Series[]): readonly Score[] {
+  return all.map(({ group, shape, contender, samples }) => {
+    const of = (pick: (sample: Sample) => number, digits: number) =>
+      round(median(samples.map(pick)), digits)
+    const other = all.find(
+      (one) => one.shape === shape && one.contender.name === contender.comparedWith,
+    )
+    return {
+      group: group.name,
+      shape: shape.name,
+      contender: contender.name,
+      label: contender.label,
+      isOurs: contender.program === 'ours',
+      perCpuSecond: of((sample) => sample.perCpuSecond, 0),
+      perSecond: of((sample) => sample.perSecond, 0),
+      p50Ms: of((sample) => sample.p50Ms, 2),
+      p99Ms: of((sample) => sample.p99Ms, 2),
+      p999Ms: of((sample) => sample.p999Ms, 2),
+      serverCores: of((sample) => sample.serverCores, 3),
+      loadCores: of((sample) => sample.loadCores, 3),
+      storeCores: of((sample) => sample.storeCores, 3),
+      errors: samples.reduce((sum, { errors }) => sum + errors, 0),
+      isLoadBound: shape.pace === 'closed' && isLoadBound(samples),
+      timesPeer: other
+        ? round(medianRatio(samples.map(perCpuSecond), other.samples.map(perCpuSecond)), 2)
+        : null,
+    }
+  })
+}
+
+const perCpuSecond = (sample: Sample) => sample.perCpuSecond
+const round = (value: number, digits: number) => Number(value.toFixed(digits))
+
+/** Where and with what it was measured. */
+export function describeMachine() {
+  const cores = cpus()
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    cpu: cores[0]?.model.trim() ?? 'unknown',
+    cores: cores.length,
+    system: `${process.platform} ${process.arch}`,
+    node: process.version,
+  }
+}
+
+const folder = join(import.meta.dirname, 'results')
+
+/** Writes a file of results, and tells its path from where the user stands. */
+export async function writeResult(file: string, content: string): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, file), content)
+  return relative(process.cwd(), join(folder, file))
+}

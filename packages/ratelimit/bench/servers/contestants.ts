@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Target } from '../load/connection.ts'
+import { createRequest, valuesKinds } from '../requests.ts'
+import { writeRules } from '../rule-files.ts'
+import { type Contender, type Group, usualRules } from '../scenarios.ts'
+import { findListener } from './find-listener.ts'
+import { readLimit } from './probe.ts'
+import { ourProgram, peerProgram, startServer } from './server-process.ts'
+import type { Stores } from './stores.ts'
+
+/** A contender whose server runs. */
+export interface Contestant extends AsyncDisposable {
+  readonly contender: Contender
+  readonly target: Target
+  readonly pid: number
+  readonly storePids: readonly number[]
+  /** Forgets all counters of the store where that is ours to do. */
+  emptyStore(): Promise<void>
+}
+
+/** Where the peer comes from: a program to be started, or a server that runs already. */
+export type Peer =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'program'; readonly file: string }
+  | { readonly kind: 'running'; readonly target: Target; readonly pid: number | undefined }
+
+export type OpenContestants = (group: Group) => Promise<readonly Contestant[]>
+
+const localCacheBytes = 16 << 20
+
+/** A peer that somebody started takes part where its settings can be what they have to be. */
+export function withContendersFor(peer: Peer, group: Group): Group {
+  const canTakePart = ({ program, store, hasLocalCache, rules }: Contender) => {
+    if (program === 'ours' || peer.kind === 'program') return true
+    return peer.kind === 'running' && store === 'redis' && !hasLocalCache && rules === usualRules
+  }
+  return { ...group, contenders: group.contenders.filter(canTakePart) }
+}
+
+export function createContestants(peer: Peer, stores: Stores): OpenContestants {
+  return async (group: Group) => {
+    const opened: Contestant[] = []
+    try {
+      for (const contender of group.contenders) {
+        opened.push(await open(contender, peer, stores))
+      }
+      return opened
+    } catch (error) {
+      for (const one of opened) await one[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+}
+
+async function open(contender: Contender, peer: Peer, stores: Stores): Promise<Contestant> {
+  const storePids = await stores.pidsOf(contender.store)
+  const emptyStore = () => stores.empty(contender.store)
+  if (contender.program === 'peer' && peer.kind === 'running') {
+    return { contender, storePids, emptyStore, ...(await findRunningPeer(peer)) }
+  }
+  const program =
+    contender.program === 'peer' && peer.kind === 'program' ? peerProgram(peer.file) : ourProgram()
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-bench-'))
+  try {
+    const server = await startServer({
+      program,
+      logFile: join(folder, 'server.log'),
+      rules: await writeRules(folder, contender.rules),
+      store: await stores.addressOf(contender.store),
+      localCacheBytes: contender.hasLocalCache ? localCacheBytes : 0,
+      isReady: (target) => answersByRule(target, contender.rules),
+    })
+    const dispose = async () => {
+      await server[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    }
+    const { pid, target } = server
+    return { contender, pid, target, storePids, emptyStore, [Symbol.asyncDispose]: dispose }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function findRunningPeer({ target, pid }: Extract<Peer, { kind: 'running' }>) {
+  const name = `${target.host}:${target.port}`
+  const knowsRules = await answersByRule(target, usualRules).catch((error: Error) => {
+    throw new Error(`The peer at ${name} does not answer: ${error.message}`)
+  })
+  if (!knowsRules) {
+    throw new Error(
+      `The peer at ${name} does not know the rules. Write them with --write-rules DIR, ` +
+        `and start it on that folder.`,
+    )
+  }
+  const found = pid ?? (await findListener(target.port))
+  if (found === undefined) {
+    throw new Error(`Nobody on this machine listens on port ${target.port}; give --peer-pid`)
+  }
+  return { target, pid: found, [Symbol.asyncDispose]: async () => {} }
+}
+
+/** The last tenant has a limit, so all rules are there. */
+export async function answersByRule(target: Target, rules: number): Promise<boolean> {
+  const plan = { values: 'many', descriptors: 1, rules } as const
+  const message = createRequest(plan, valuesKinds.many.count - 1)
+  return (await readLimit(target, message.bytes)) !== undefined
+}

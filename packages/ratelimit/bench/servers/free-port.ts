@@ -1,0 +1,15 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** Ports of 127.0.0.1 that nobody listens on right now, all different. */
+export async function findFreePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => {
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('A port was expected')
+    return address.port
+  })
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}

@@ -1,0 +1,42 @@
+import { fromBinary } from '@bufbuild/protobuf'
+import { Client, credentials } from '@grpc/grpc-js'
+import {
+  type RateLimitResponse,
+  RateLimitResponseSchema,
+} from '../../src/protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
+import type { Target } from '../load/connection.ts'
+
+const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
+const patienceMs = 2000
+
+/** Makes one call with a client that others wrote. Rejects with the status when it is not OK. */
+export async function callOnce(
+  { host, port }: Target,
+  message: Uint8Array,
+): Promise<RateLimitResponse> {
+  const client = new Client(`${host}:${port}`, credentials.createInsecure())
+  try {
+    const answer = await new Promise<Buffer>((resolve, reject) => {
+      client.makeUnaryRequest(
+        path,
+        (bytes: Uint8Array) => Buffer.from(bytes),
+        (bytes) => bytes,
+        message,
+        { deadline: Date.now() + patienceMs },
+        (error, bytes) => {
+          if (error) reject(error)
+          else resolve(bytes ?? Buffer.alloc(0))
+        },
+      )
+    })
+    return fromBinary(RateLimitResponseSchema, answer)
+  } finally {
+    client.close()
+  }
+}
+
+/** The limit that the first descriptor met; undefined where there is no rule for it. */
+export async function readLimit(target: Target, message: Uint8Array): Promise<number | undefined> {
+  const { statuses } = await callOnce(target, message)
+  return statuses[0]?.currentLimit?.requestsPerUnit
+}

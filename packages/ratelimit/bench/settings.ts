@@ -1,0 +1,148 @@
+import { parseArgs } from 'node:util'
+import type { Target } from './load/connection.ts'
+import type { Plan } from './measure.ts'
+import { groupNames } from './scenarios.ts'
+import type { Peer } from './servers/contestants.ts'
+
+/** Something on the command line that cannot be meant. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export const help = `Usage: npm run bench -- ratelimit [options]
+
+Measures the rate limit service beside another server of the same protocol, taking turns.
+The unit is decisions per second of CPU time of the server, which a busy machine disturbs least.
+
+  --peer-program FILE  envoyproxy/ratelimit, to be started beside ours in every measurement
+  --peer HOST:PORT     or: the gRPC address of one that runs on this machine; needs --redis
+  --peer-pid PID       its process, where it cannot be found by its port
+  --redis HOST:PORT    a Redis for both; one of its own unless told otherwise
+  --write-rules DIR    only write the rules that a running peer needs, and say how to start it
+
+  --only NAMES         what to measure, with commas between them:
+                       ${[...groupNames, 'memory', 'pauses'].join(', ')}
+  --rounds N           how many slices for each server and shape of load; 8
+  --seconds N          length of a slice; 1 (three times that for a steady load)
+  --starts N           how many times all servers are started anew, at even distances; 2
+  --warmup N           seconds of load for each server and shape after a start; 2
+  --quick              2 rounds of 0.5 s with one start: a look, not a measurement
+  --strict             exit with code 1 when an aim is missed
+
+A run of everything with a peer writes its results to packages/ratelimit/bench/results.`
+
+/** Measurements of our server alone. */
+export const soloNames = ['memory', 'pauses'] as const
+export type SoloName = (typeof soloNames)[number]
+
+export interface Settings {
+  readonly isHelpWanted: boolean
+  readonly writeRulesTo: string | undefined
+  readonly peer: Peer
+  readonly redis: string | undefined
+  readonly groups: readonly string[]
+  readonly solo: readonly SoloName[]
+  readonly plan: Plan
+  /** Whether everything is measured with care, so that the results are worth keeping. */
+  readonly isComplete: boolean
+  readonly isStrict: boolean
+}
+
+export function parseSettings(args: readonly string[]): Settings {
+  const values = parseOptions(args)
+  const peer = parsePeer(values)
+  const only = values.only?.split(',') ?? [...groupNames, ...soloNames]
+  for (const name of only) {
+    if (!groupNames.includes(name) && !soloNames.some((solo) => solo === name)) {
+      throw new UsageError(
+        `There is nothing called "${name}" to measure. ` +
+          `Choose from: ${[...groupNames, ...soloNames].join(', ')}`,
+      )
+    }
+  }
+  const quick = values.quick ? { rounds: '2', seconds: '0.5', starts: '1', warmup: '1' } : {}
+  const usual = { rounds: '8', seconds: '1', starts: '2', warmup: '2', ...quick }
+  if (values.redis !== undefined) parseAddress('redis', values.redis)
+  return {
+    isHelpWanted: values.help,
+    writeRulesTo: values['write-rules'],
+    peer,
+    redis: values.redis,
+    groups: groupNames.filter((name) => only.includes(name)),
+    solo: soloNames.filter((name) => only.includes(name)),
+    plan: {
+      rounds: parseCount('rounds', values.rounds ?? usual.rounds),
+      starts: parseCount('starts', values.starts ?? usual.starts),
+      seconds: parsePositive('seconds', values.seconds ?? usual.seconds),
+      warmupSeconds: parsePositive('warmup', values.warmup ?? usual.warmup),
+    },
+    isComplete: values.only === undefined && !values.quick && peer.kind !== 'none',
+    isStrict: values.strict,
+  }
+}
+
+function parseOptions(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        peer: { type: 'string' },
+        'peer-pid': { type: 'string' },
+        'peer-program': { type: 'string' },
+        redis: { type: 'string' },
+        'write-rules': { type: 'string' },
+        only: { type: 'string' },
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+        starts: { type: 'string' },
+        warmup: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        strict: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+type Options = ReturnType<typeof parseOptions>
+
+function parsePeer({ peer, 'peer-pid': pid, 'peer-program': program, redis }: Options): Peer {
+  if (peer !== undefined && program !== undefined) {
+    throw new UsageError('Give --peer for a server that runs, or --peer-program, not both')
+  }
+  if (pid !== undefined && peer === undefined) throw new UsageError('--peer-pid needs --peer')
+  if (program !== undefined) return { kind: 'program', file: program }
+  if (peer === undefined) return { kind: 'none' }
+  if (redis === undefined) {
+    throw new UsageError(
+      '--peer needs --redis HOST:PORT: both servers must count in the same Redis',
+    )
+  }
+  return {
+    kind: 'running',
+    target: parseAddress('peer', peer),
+    pid: pid === undefined ? undefined : parseCount('peer-pid', pid),
+  }
+}
+
+function parseAddress(name: string, text: string): Target {
+  const match = /^(?<host>[^:/]+):(?<port>\d{1,5})$/.exec(text)
+  const { host, port } = match?.groups ?? {}
+  if (host === undefined || Number(port) > 65_535) {
+    throw new UsageError(`--${name} must be HOST:PORT, not "${text}"`)
+  }
+  return { host, port: Number(port) }
+}
+
+function parsePositive(name: string, text: string): number {
+  const value = Number(text)
+  if (value > 0 && value < Number.POSITIVE_INFINITY) return value
+  throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
+}
+
+function parseCount(name: string, text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`)
+}

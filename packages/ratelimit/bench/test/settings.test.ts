@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { parseSettings, UsageError } from '../settings.ts'
+
+test('wrong options are told by name', () => {
+  const wrong = {
+    '--only nothing': /nothing called "nothing" to measure\. Choose from: stores, calls, /,
+    '--rounds many': /--rounds must be a whole number above 0, not "many"/,
+    '--seconds 0': /--seconds must be a number above 0, not "0"/,
+    '--redis here': /--redis must be HOST:PORT, not "here"/,
+    '--peer localhost:99999 --redis a:1': /--peer must be HOST:PORT, not "localhost:99999"/,
+    '--peer localhost:8081': /--peer needs --redis HOST:PORT/,
+    '--peer-pid 12': /--peer-pid needs --peer/,
+    '--peer a:1 --peer-program b --redis c:2': /not both/,
+    '--unheard-of': /--unheard-of/,
+  }
+  for (const [args, message] of Object.entries(wrong)) {
+    assert.throws(
+      () => parseSettings(args.split(' ')),
+      (error) => error instanceof UsageError && message.test(error.message),
+      args,
+    )
+  }
+})
+
+test('a peer that runs is given by address, Redis and process', () => {
+  const args = ['--peer', 'localhost:8081', '--peer-pid', '12', '--redis', '127.0.0.1:6379']
+  const { peer, redis } = parseSettings(args)
+  assert.deepEqual(peer, {
+    kind: 'running',
+    target: { host: 'localhost', port: 8081 },
+    pid: 12,
+  })
+  assert.equal(redis, '127.0.0.1:6379')
+})
+
+test('results are kept only of a whole run with a peer', () => {
+  const peer = ['--peer-program', 'ratelimit']
+  assert.equal(parseSettings(peer).isComplete, true)
+  assert.equal(parseSettings([]).isComplete, false)
+  assert.equal(parseSettings([...peer, '--quick']).isComplete, false)
+  assert.equal(parseSettings([...peer, '--only', 'stores,memory']).isComplete, false)
+})
+
+test('a quick run is short, and what is told apart from it counts', () => {
+  assert.deepEqual(parseSettings(['--quick', '--rounds', '5']).plan, {
+    rounds: 5,
+    starts: 1,
+    seconds: 0.5,
+    warmupSeconds: 1,
+  })
+})
+
+test('one can choose groups and measurements of our server alone', () => {
+  const { groups, solo } = parseSettings(['--only', 'pauses,steady'])
+  assert.deepEqual({ groups, solo }, { groups: ['steady'], solo: ['pauses'] })
+})

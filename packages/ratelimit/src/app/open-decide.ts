@@ -1,0 +1,57 @@
+import type { DecisionsConfig } from '../config/decisions.ts'
+import type { CounterStore } from '../counters/counter-store.ts'
+import { createDecide, type Decide } from '../decide/decide.ts'
+import type { Rules } from '../decide/decision.ts'
+import { createLocalCache, type LocalCache } from '../decide/local-cache.ts'
+import type { Statistics } from '../stats/registry.ts'
+
+export interface DecideSurroundings {
+  readonly rules: () => Rules | undefined
+  readonly store: CounterStore
+  readonly statistics: Statistics
+  readonly now: () => number
+}
+
+export function openDecide(
+  config: DecisionsConfig,
+  { rules, store, statistics, now }: DecideSurroundings,
+): Decide {
+  const calls = 'ratelimit.service.call.should_rate_limit'
+  return createDecide({
+    settings: config,
+    rules,
+    store,
+    localCache: openLocalCache(config, statistics, now),
+    statistics: {
+      storeErrors: statistics.counter(`${calls}.redis_error`),
+      serviceErrors: statistics.counter(`${calls}.service_error`),
+      globalShadowMode: statistics.counter('ratelimit.service.global_shadow_mode'),
+      unknownDomain: (domain) => statistics.unknownDomain(domain),
+    },
+    now,
+  })
+}
+
+const localCacheGauges = [
+  'evacuateCount',
+  'expiredCount',
+  'entryCount',
+  'averageAccessTime',
+  'hitCount',
+  'missCount',
+  'lookupCount',
+  'overwriteCount',
+] as const satisfies readonly (keyof LocalCache)[]
+
+function openLocalCache(
+  { localCacheBytes }: DecisionsConfig,
+  statistics: Statistics,
+  now: () => number,
+): LocalCache | undefined {
+  if (localCacheBytes === 0) return undefined
+  const cache = createLocalCache({ sizeInBytes: localCacheBytes, now })
+  for (const name of localCacheGauges) {
+    statistics.gauge(`ratelimit.localcache.${name}`, () => cache[name])
+  }
+  return cache
+}

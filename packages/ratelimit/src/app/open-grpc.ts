@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import {
+  createGrpcServer,
+  type Method,
+  type Methods,
+  type TlsOptions,
+  type UnaryHandler,
+} from '@portcullis/grpc-unary'
+import type { Health } from '@portcullis/service-kit/health'
+import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
+import type { Log } from '@portcullis/service-kit/log'
+import type { GrpcListenerConfig, GrpcTlsConfig } from '../config/listeners.ts'
+import type { Decide } from '../decide/decide.ts'
+import type { Statistics } from '../stats/registry.ts'
+import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
+import { createHealthMethods, healthService } from '../transports/health.ts'
+import { toAddress } from '../transports/http-listener.ts'
+import { trackStreams } from '../transports/open-streams.ts'
+
+export interface GrpcSurroundings {
+  readonly decide: Decide
+  readonly health: Health
+  readonly statistics: Statistics
+  readonly lifecycle: Lifecycle
+  readonly log: Log
+}
+
+/** @returns the address it listens on. */
+export async function openGrpc(
+  config: GrpcListenerConfig,
+  { decide, health, statistics, lifecycle, log }: GrpcSurroundings,
+): Promise<string> {
+  const streams = trackStreams({
+    ...withStatistics(createHealthMethods(health), statistics),
+    ...(config.hasReflection ? await loadReflection() : {}),
+  })
+  const server = createGrpcServer({
+    methods: {
+      ...createRateLimitMethods(decide, toCallStatistics(statistics, 'ShouldRateLimit')),
+      ...streams.methods,
+    },
+    ...(config.tls && { tls: toTls(config.tls) }),
+    maxConnectionAgeMs: config.maxConnectionAgeMs || Number.POSITIVE_INFINITY,
+    maxConnectionAgeGraceMs: config.maxConnectionAgeGraceMs || Number.POSITIVE_INFINITY,
+    report: (error) => log.error(error instanceof Error ? error.message : String(error)),
+  })
+  lifecycle.own('gRPC listener', { [Symbol.asyncDispose]: () => server.close() })
+  lifecycle.drain('gRPC listener', () => {
+    const drained = server.drain()
+    streams.end()
+    return drained
+  })
+  const bound = await server.listen(
+    config.socketPath === undefined
+      ? { host: config.host, port: config.port }
+      : { path: config.socketPath },
+  )
+  const address = 'path' in bound ? bound.path : toAddress(config.host, bound.port)
+  log.warning(`Listening for gRPC on '${address}'`)
+  return address
+}
+
+function toCallStatistics(statistics: Statistics, method: string) {
+  return {
+    totalRequests: statistics.counter(`ratelimit_server.${method}.total_requests`),
+    responseTime: statistics.timer(`ratelimit_server.${method}.response_time`),
+  }
+}
+
+/** Counts the calls of methods that answer at once. */
+function withStatistics(methods: Methods, statistics: Statistics): Methods {
+  const entries = Object.entries(methods).map(([path, method]): [string, Method] => {
+    if (method.kind !== 'unary') return [path, method]
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    const { totalRequests, responseTime } = toCallStatistics(statistics, name)
+    const handle: UnaryHandler = (call) => {
+      const startMs = performance.now()
+      totalRequests.value += 1
+      method.handle(call)
+      responseTime.observe(performance.now() - startMs)
+    }
+    return [path, { kind: 'unary', handle }]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Loaded when wanted: it brings the whole protobuf library. */
+async function loadReflection(): Promise<Methods> {
+  const { createReflectionMethods, reflectionServices } = await import(
+    '../transports/reflection.ts'
+  )
+  const { toFileDescriptors } = await import('../protocol/file-descriptors.ts')
+  return createReflectionMethods({
+    services: [rateLimitService, healthService, reflectionServices[0]],
+    files: toFileDescriptors(),
+  })
+}
+
+function toTls({ certPath, keyPath, clientCaPath, clientSan }: GrpcTlsConfig): TlsOptions {
+  return {
+    cert: readFileSync(certPath),
+    key: readFileSync(keyPath),
+    ...(clientCaPath !== undefined && { ca: readFileSync(clientCaPath), requestCert: true }),
+    ...(clientSan !== undefined && {
+      refusePeer: (certificate) =>
+        certificate?.checkHost(clientSan) === undefined
+          ? `the certificate is not valid for ${clientSan}`
+          : undefined,
+    }),
+  }
+}

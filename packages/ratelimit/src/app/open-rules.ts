@@ -1,0 +1,64 @@
+import type { Health } from '@portcullis/service-kit/health'
+import type { Log } from '@portcullis/service-kit/log'
+import type { RulesConfig } from '../config/rules.ts'
+import type { RuleSnapshot } from '../rules/snapshot.ts'
+import { ruleSources } from '../rules/sources/index.ts'
+import type { RuleSource } from '../rules/sources/source.ts'
+import type { Statistics } from '../stats/registry.ts'
+
+export interface RulesSurroundings {
+  readonly log: Log
+  readonly statistics: Statistics
+  readonly health: Pick<Health, 'set'>
+}
+
+export interface OpenRules extends AsyncDisposable {
+  /** The rules in force; undefined until some were loaded. Replaced in one assignment. */
+  readonly current: RuleSnapshot | undefined
+  readonly firstAttempt: Promise<void>
+}
+
+export function openRules(
+  { source, mergesDomains }: RulesConfig,
+  { log, statistics, health }: RulesSurroundings,
+): OpenRules {
+  const successes = statistics.counter('ratelimit.service.config_load_success')
+  const errors = statistics.counter('ratelimit.service.config_load_error')
+  const fileCount = { value: 0 }
+  statistics.gauge('runtime.num_values', () => fileCount.value)
+  let current: RuleSnapshot | undefined
+
+  if (source.kind !== 'file') {
+    throw new Error('Rules over xDS are not supported yet: set CONFIG_TYPE to FILE')
+  }
+  const opened: RuleSource = ruleSources[source.kind]({
+    log,
+    root: source.root,
+    subdirectory: source.subdirectory,
+    appDirectory: source.appDirectory,
+    ignoreDotFiles: source.ignoresDotFiles,
+    watchRoot: source.watchesRoot,
+    mergeDomains: mergesDomains,
+    counters: statistics.rules,
+    statistics: {
+      loadAttempts: statistics.counter('runtime.load_attempts'),
+      loadFailures: statistics.counter('runtime.load_failures'),
+      fileCount,
+    },
+    onSnapshot(snapshot) {
+      current = snapshot
+      successes.value += 1
+      health.set('configuration', snapshot.domainCount > 0)
+    },
+    onFailure() {
+      errors.value += 1
+    },
+  })
+  return {
+    get current() {
+      return current
+    },
+    firstAttempt: opened.firstAttempt,
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,99 @@
+import type { Log } from '@portcullis/service-kit/log'
+import type { RedisConfig, RedisInstanceConfig } from '../config/redis.ts'
+import type { StoreConfig } from '../config/store.ts'
+import type { CounterStore } from '../counters/counter-store.ts'
+import { openMemoryStore } from '../counters/memory.ts'
+import { createPerSecondRouter } from '../counters/per-second.ts'
+import { parseRedisAddress } from '../counters/redis/address.ts'
+import { openRedisStore, type RedisStore } from '../counters/redis/redis-store.ts'
+import { ConnectionCounters } from '../counters/redis/settings.ts'
+import type { Statistics } from '../stats/registry.ts'
+
+export interface StoreSurroundings {
+  readonly log: Log
+  readonly statistics: Statistics
+  readonly expirationJitterMaxSeconds: number
+  /** Told whether the store is reachable, where it knows and was asked to watch. */
+  readonly onHealth: (isHealthy: boolean) => void
+}
+
+export interface OpenStore {
+  readonly store: CounterStore
+  /** Rejects when the store cannot be used at all. */
+  readonly ready: Promise<void>
+}
+
+export function openStore(config: StoreConfig, surroundings: StoreSurroundings): OpenStore {
+  if (config.kind === 'redis') return openRedis(config, surroundings)
+  if (config.kind === 'memcached') {
+    throw new Error('memcached is not supported yet: set BACKEND_TYPE to redis or memory')
+  }
+  const { log, statistics } = surroundings
+  if (config.isDefault) {
+    log.warning(
+      'No store is configured: counters live in this process, are not shared with other ' +
+        'processes and are lost when it ends. Set KVSTORE_URL to count in Redis.',
+    )
+  }
+  const store = openMemoryStore({ maxBytes: config.maxBytes })
+  statistics.gauge('ratelimit.memory_store.counters', () => store.size)
+  statistics.gauge('ratelimit.memory_store.bytes', () => store.bytes)
+  return { store, ready: Promise.resolve() }
+}
+
+function openRedis(config: RedisConfig, surroundings: StoreSurroundings): OpenStore {
+  const active = { main: true, perSecond: true }
+  const watch = (instance: keyof typeof active) => (isActive: boolean) => {
+    if (!config.checksConnection) return
+    active[instance] = isActive
+    surroundings.onHealth(active.main && active.perSecond)
+  }
+  const others = openInstance(config, config.main, 'redis_pool', watch('main'), surroundings)
+  if (config.perSecond === undefined) return { store: others, ready: others.ready }
+  const perSecond = openInstance(
+    config,
+    config.perSecond,
+    'redis_per_second_pool',
+    watch('perSecond'),
+    surroundings,
+  )
+  return {
+    store: createPerSecondRouter({ perSecond, others }),
+    ready: Promise.all([others.ready, perSecond.ready]).then(() => undefined),
+  }
+}
+
+function openInstance(
+  { commandTimeoutMs, startup }: RedisConfig,
+  instance: RedisInstanceConfig,
+  pool: string,
+  onActive: (isActive: boolean) => void,
+  { log, statistics, expirationJitterMaxSeconds }: StoreSurroundings,
+): RedisStore {
+  const counters = new ConnectionCounters()
+  statistics.gauge(`ratelimit.${pool}.cx_active`, () => counters.active)
+  statistics.gauge(`ratelimit.${pool}.cx_total`, () => counters.total)
+  statistics.gauge(`ratelimit.${pool}.cx_local_close`, () => counters.localClose)
+  const { type, socketType, url, auth, sentinelAuth, tls } = instance
+  return openRedisStore({
+    address: parseRedisAddress({ type, socketType, url }),
+    auth,
+    sentinelAuth,
+    tls: tls && {
+      caFile: tls.caPath,
+      certFile: tls.certPath,
+      keyFile: tls.keyPath,
+      skipHostnameVerification: tls.skipsHostname,
+    },
+    poolSize: instance.poolSize,
+    pipelineWindowMs: instance.pipelineWindowMs,
+    pipelineLimit: instance.pipelineLimit,
+    connectTimeoutMs: instance.connectTimeoutMs,
+    commandTimeoutMs: commandTimeoutMs === 0 ? Number.POSITIVE_INFINITY : commandTimeoutMs,
+    expirationJitterMaxSeconds,
+    startup,
+    counters,
+    onActive,
+    log,
+  })
+}

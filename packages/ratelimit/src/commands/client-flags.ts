@@ -1,0 +1,154 @@
+import type { Descriptor, Entry } from '../protocol/message.ts'
+
+/** What can be given on the command line, with Go's rules: one or two dashes, `-name=value`. */
+export interface ClientFlags {
+  dial_string: string
+  domain: string
+  descriptors: readonly Descriptor[]
+  hits_addend: number
+  count: number
+  json: boolean
+  'grpc-use-tls': boolean
+  'grpc-server-ca-file': string
+  'grpc-cert-file': string
+  'grpc-key-file': string
+  'oltp-protocol': string
+}
+
+const defaults: ClientFlags = {
+  dial_string: 'localhost:8081',
+  domain: '',
+  descriptors: [],
+  hits_addend: 1,
+  count: 1,
+  json: false,
+  'grpc-use-tls': false,
+  'grpc-server-ca-file': '',
+  'grpc-cert-file': '',
+  'grpc-key-file': '',
+  'oltp-protocol': '',
+}
+
+interface Flag<Value> {
+  /** What stands for the value in the usage; a flag without one is a switch. */
+  readonly placeholder: string
+  readonly help: string
+  /** Returns the new value, given the earlier one. What it throws is shown with flag and text. */
+  parse(text: string, earlier: Value): Value
+  toText(value: Value): string
+}
+
+const flags: { readonly [Name in keyof ClientFlags]: Flag<ClientFlags[Name]> } = {
+  dial_string: textFlag('HOST:PORT', 'the server, or unix:PATH; by default localhost:8081'),
+  domain: textFlag('NAME', 'the domain of the rules'),
+  descriptors: {
+    placeholder: 'K=V,K=V',
+    help: 'the entries of one descriptor; may be repeated',
+    parse: (text, earlier) => [...earlier, parseDescriptor(text)],
+    toText: (descriptors) => descriptors.map(toDescriptorText).join(''),
+  },
+  hits_addend: numberFlag('the hits to add; by default 1'),
+  count: numberFlag('how often to ask, one call after the other; by default 1'),
+  json: switchFlag('print responses in JSON, and nothing else'),
+  'grpc-use-tls': switchFlag('encrypt the connection'),
+  'grpc-server-ca-file': textFlag('FILE', 'trust this authority (PEM) in place of the usual ones'),
+  'grpc-cert-file': textFlag('FILE', 'the certificate to show (PEM)'),
+  'grpc-key-file': textFlag('FILE', 'its private key (PEM)'),
+  'oltp-protocol': textFlag('NAME', 'accepted and ignored: this client sends no traces'),
+}
+
+/** Throws a `FlagError` at the first argument that is wrong. */
+export function parseClientFlags(args: readonly string[]): ClientFlags {
+  const values: ClientFlags = { ...defaults }
+  const rest = [...args]
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    const [, name, inline] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(arg) ?? []
+    if (name === undefined) throw new FlagError(`unexpected argument ${JSON.stringify(arg)}`)
+    if (!isFlagName(name)) throw new FlagError(`flag provided but not defined: -${name}`)
+    const isSwitch = flags[name].placeholder === ''
+    const text = inline ?? (isSwitch ? 'true' : rest.shift())
+    if (text === undefined) throw new FlagError(`flag needs an argument: -${name}`)
+    setValue(values, name, text)
+  }
+  if ((values['grpc-cert-file'] === '') !== (values['grpc-key-file'] === '')) {
+    throw new FlagError('-grpc-cert-file and -grpc-key-file belong together: one is missing')
+  }
+  return values
+}
+
+/** A mistake in the arguments; the message is for the person who made it. */
+export class FlagError extends Error {
+  override readonly name = 'FlagError'
+}
+
+/** `Flag: --NAME="VALUE"` for each, in the order of their names. */
+export function toFlagLines(values: ClientFlags): string {
+  const toLine = <Name extends keyof ClientFlags>(name: Name) =>
+    `Flag: --${name}=${JSON.stringify(flags[name].toText(values[name]))}\n`
+  return Object.keys(flags).filter(isFlagName).sort().map(toLine).join('')
+}
+
+export function toFlagHelp(): string {
+  const rows = Object.entries(flags).map(
+    ([name, { placeholder, help }]) => [`-${name} ${placeholder}`.trimEnd(), help] as const,
+  )
+  const width = Math.max(...rows.map(([flag]) => flag.length))
+  return rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}\n`).join('')
+}
+
+function setValue<Name extends keyof ClientFlags>(
+  values: ClientFlags,
+  name: Name,
+  text: string,
+): void {
+  try {
+    values[name] = flags[name].parse(text, values[name])
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new FlagError(`invalid value ${JSON.stringify(text)} for flag -${name}: ${reason}`)
+  }
+}
+
+function isFlagName(name: string): name is keyof ClientFlags {
+  return Object.hasOwn(flags, name)
+}
+
+function textFlag(placeholder: string, help: string): Flag<string> {
+  return { placeholder, help, parse: (text) => text, toText: (value) => value }
+}
+
+function switchFlag(help: string): Flag<boolean> {
+  return { placeholder: '', help, parse: parseSwitch, toText: String }
+}
+
+function numberFlag(help: string): Flag<number> {
+  return { placeholder: 'N', help, parse: parseNumber, toText: String }
+}
+
+function parseNumber(text: string): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value <= 0xffff_ffff) return value
+  throw new Error('a whole number from 0 to 4294967295 is expected')
+}
+
+/** The spellings that Go takes. */
+function parseSwitch(text: string): boolean {
+  if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
+  if (/^(0|f|F|false|FALSE|False)$/.test(text)) return false
+  throw new Error('true or false is expected')
+}
+
+function parseDescriptor(text: string): Descriptor {
+  const entries = text.split(',').map(parseEntry)
+  return { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }
+}
+
+function parseEntry(pair: string): Entry {
+  const [key, value, ...others] = pair.split('=')
+  if (key !== undefined && value !== undefined && others.length === 0) return { key, value }
+  throw new Error('invalid descriptor list')
+}
+
+function toDescriptorText({ entries }: Descriptor): string {
+  return `[ ${entries.map(({ key, value }) => `<key=${key}, value=${value}> `).join('')}]`
+}

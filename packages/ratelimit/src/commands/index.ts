@@ -1,0 +1,9 @@
+import type { Command } from './command.ts'
+
+/** By name, in the order of the help text. Loaded when needed: `client` needs nothing of `serve`. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.ts')).serve,
+  client: async () => (await import('./client.ts')).client,
+  check: async () => (await import('./check.ts')).check,
+  explain: async () => (await import('./explain.ts')).explain,
+}

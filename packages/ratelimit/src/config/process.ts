@@ -1,0 +1,65 @@
+import { boolean, type Chapter, choice, duration, type Settings } from '@portcullis/service-kit/env'
+import { type LogFormat, type LogLevel, logFormats, logLevels } from '@portcullis/service-kit/log'
+
+export const processSettings = {
+  title: 'Logs, health, start and stop',
+  variables: {
+    logLevel: choice('LOG_LEVEL', logLevels, 'warning', 'The most talkative level to be logged', {
+      spellings: { warn: 'warning' },
+      refuse: () => `Could not parse log level. It must be one of: ${logLevels.join(', ')}`,
+    }),
+    logFormat: choice(
+      'LOG_FORMAT',
+      logFormats,
+      'text',
+      'json writes a JSON object per line, with @message, @timestamp and level',
+    ),
+    healthNeedsRules: boolean(
+      'HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED',
+      false,
+      'Whether the service is unhealthy until rules of at least one domain are loaded',
+    ),
+    startWithoutRules: boolean(
+      'FORCE_START_WITHOUT_INITIAL_CONFIG',
+      false,
+      'Whether the listeners open before the first attempt to load rules',
+    ),
+    drainDelayMs: duration(
+      'DRAIN_DELAY',
+      '5s',
+      'After SIGTERM, how long to serve on, already unhealthy, before connections are closed',
+    ),
+    drainTimeoutMs: duration(
+      'DRAIN_TIMEOUT',
+      '20s',
+      'How long calls in progress may take to end once connections are being closed',
+    ),
+  },
+} satisfies Chapter
+
+export interface LogConfig {
+  readonly level: LogLevel
+  readonly format: LogFormat
+}
+
+export interface LifecycleConfig {
+  readonly healthNeedsRules: boolean
+  readonly startWithoutRules: boolean
+  readonly drainDelayMs: number
+  readonly drainTimeoutMs: number
+}
+
+type ProcessSettings = Settings<typeof processSettings.variables>
+
+export function toLog(settings: ProcessSettings): LogConfig {
+  return { level: settings.logLevel, format: settings.logFormat }
+}
+
+export function toLifecycle(settings: ProcessSettings): LifecycleConfig {
+  return {
+    healthNeedsRules: settings.healthNeedsRules,
+    startWithoutRules: settings.startWithoutRules,
+    drainDelayMs: settings.drainDelayMs,
+    drainTimeoutMs: settings.drainTimeoutMs,
+  }
+}

@@ -1,0 +1,111 @@
+import { type Counted, type CounterStore, type Increment, StoreError } from './counter-store.ts'
+import { createPatientClock } from './memory/patient-clock.ts'
+import { CounterTable, TableFullError } from './memory/table.ts'
+
+const sweepMs = 50
+/** A round through all counters takes five seconds, or longer when too many of them are over. */
+const sweepShare = 1 / 100
+/** What can be looked at and dropped in about a millisecond. */
+const mostPerSweep = 8192
+
+export interface MemoryStoreSettings {
+  /** The wall clock in milliseconds. */
+  readonly now?: () => number
+  /** A clock in milliseconds that is never set, to tell a leap of the wall clock. */
+  readonly elapsed?: () => number
+  /** What all counters may take. 1 GiB unless told: about 8 million counters. */
+  readonly maxBytes?: number
+}
+
+export interface MemoryStore extends CounterStore {
+  /** Counters, with those whose window is over and that were not dropped yet. */
+  readonly size: number
+  readonly bytes: number
+}
+
+/**
+ * Counts in this process: exact, gone when it ends, not shared with others. Every call is answered
+ * before it returns, so that no deadline can matter.
+ *
+ * A counter is dropped some seconds after its window is over. Memory that counters do not need is
+ * given back. Above `maxBytes` a new counter is refused with a StoreError while the others go on.
+ */
+export function openMemoryStore(settings: MemoryStoreSettings = {}): MemoryStore {
+  return new OpenMemoryStore(settings)
+}
+
+class OpenMemoryStore implements MemoryStore {
+  readonly #maxBytes: number
+  readonly #timer: NodeJS.Timeout
+  #table: CounterTable | undefined
+
+  constructor(settings: MemoryStoreSettings) {
+    const { now = Date.now, maxBytes = 2 ** 30 } = settings
+    // A wall clock of the caller's own has no second clock beside it that could doubt it.
+    const { elapsed = settings.now ?? (() => performance.now()) } = settings
+    this.#maxBytes = maxBytes
+    const table = new CounterTable({ nowSeconds: createPatientClock(now, elapsed), maxBytes })
+    this.#table = table
+    this.#timer = setInterval(() => {
+      if (table.size > 0) table.sweep(sweepShare, mostPerSweep)
+    }, sweepMs).unref()
+  }
+
+  get size(): number {
+    return this.#table?.size ?? 0
+  }
+
+  get bytes(): number {
+    return this.#table?.bytes ?? 0
+  }
+
+  add(increments: readonly Increment[], _deadlineMs: number, counted: Counted): void {
+    counted(this.#add(increments))
+  }
+
+  read(increments: readonly Increment[], _deadlineMs: number, counted: Counted): void {
+    const table = this.#table
+    if (table === undefined) {
+      counted(closedError())
+      return
+    }
+    for (const increment of increments) {
+      increment.after = table.read(increment.key, increment.window)
+    }
+    counted(undefined)
+  }
+
+  #add(increments: readonly Increment[]): StoreError | undefined {
+    const table = this.#table
+    if (table === undefined) return closedError()
+    try {
+      for (const increment of increments) {
+        const { key, window, unitSeconds, hits } = increment
+        increment.after = table.add(key, window, unitSeconds, hits)
+      }
+      return undefined
+    } catch (error) {
+      return this.#toStoreError(error)
+    }
+  }
+
+  #toStoreError(error: unknown): StoreError {
+    // A RangeError is the system's: it has no memory for another page.
+    if (!(error instanceof TableFullError || error instanceof RangeError)) throw error
+    return new StoreError(
+      `the memory store is full: ${error.message}, and it may take ${this.#maxBytes} bytes; ` +
+        'allow it more (MEMORY_STORE_MAX_BYTES), count fewer different values or shorter windows, or use Redis',
+      { cause: error },
+    )
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
+    this.#table?.free()
+    this.#table = undefined
+  }
+}
+
+function closedError(): StoreError {
+  return new StoreError('the memory store was closed')
+}

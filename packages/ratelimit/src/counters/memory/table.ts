@@ -1,0 +1,263 @@
+import { KeyBytes } from '../../key-page/key-bytes.ts'
+import {
+  type Extent,
+  mostPageWords,
+  Page,
+  toPageBytes,
+  toRecordWords,
+} from '../../key-page/page.ts'
+
+/** A page that would hold more is split: rewriting one is the longest pause there is. */
+export const fullPageWords = 2 ** 15
+const leastPageWords = 256
+/** A page with fewer records is not split, however long they are. */
+const fewestRecords = 8
+/** Pages that are merged hold at most this together, so that they are not split again at once. */
+const mergedPageWords = fullPageWords / 2
+/** Twice as many places in the directory would take too long to copy. */
+const deepest = 18
+
+export interface TableSettings {
+  /** The time by which windows are over, in Unix seconds. */
+  readonly nowSeconds: () => number
+  /** What the pages may take, with a page more or less. */
+  readonly maxBytes: number
+}
+
+/** There is no place for another counter. */
+export class TableFullError extends Error {
+  override readonly name = 'TableFullError'
+}
+
+/** Records of a page that lie side by side. */
+interface Run {
+  readonly page: Page
+  readonly start: number
+  end: number
+}
+
+/**
+ * Counters by key and window, in as many small pages as they need (extendible hashing). The high
+ * bits of a key's hash choose the page. A full page is split in two and nearly empty neighbours are
+ * merged, so nothing rewrites more than a page or two at once, whatever the number of counters.
+ */
+export class CounterTable {
+  readonly #settings: TableSettings
+  readonly #key = new KeyBytes()
+  /** By the first `#depth` bits of the hash. A page of less depth stands in several places. */
+  #directory: Page[]
+  #depth = 1
+  /** How many pages there are of each depth. */
+  readonly #pagesOf: number[] = Array.from({ length: deepest + 1 }, () => 0)
+  /** The hash at which the sweep goes on. */
+  #sweepAt = 0
+  /** Counters, with those whose window is over and that were not dropped yet. */
+  size = 0
+  bytes = 0
+  /** Words moved and records looked through so far: what a pause is made of. */
+  work = 0
+
+  constructor(settings: TableSettings) {
+    this.#settings = settings
+    const empty = { records: 0, words: 0 }
+    const halves = [new Page(toRoom(empty), 1), new Page(toRoom(empty), 1)]
+    this.#directory = halves
+    for (const half of halves) this.#account(half, 1)
+  }
+
+  get pages(): number {
+    return this.#pagesOf.reduce((sum, pages) => sum + pages, 0)
+  }
+
+  /** Changes a count and gives the count after it. Hot path. */
+  add(text: string, window: number, unitSeconds: number, hits: number): number {
+    const hash = this.#key.set(text)
+    const page = this.#pageOf(hash)
+    const at = page.find(this.#key, hash, window)
+    if (at === 0) return hits > 0 ? this.#start(hash, window, unitSeconds, hits) : 0
+    page.prolong(at, unitSeconds)
+    const count = Math.max(0, (page.floats[at >> 1] ?? 0) + hits)
+    page.floats[at >> 1] = count
+    return count
+  }
+
+  read(text: string, window: number): number {
+    const hash = this.#key.set(text)
+    const page = this.#pageOf(hash)
+    const at = page.find(this.#key, hash, window)
+    return at === 0 ? 0 : (page.floats[at >> 1] ?? 0)
+  }
+
+  /**
+   * Goes on dropping what is over and giving back memory: for a share of all pages, but no further
+   * than to the end of the table, and not when it has seen that many records. At least one page.
+   */
+  sweep(share: number, mostRecords: number): void {
+    const now = this.#settings.nowSeconds()
+    const until = Math.min(2 ** 32, this.#sweepAt + share * 2 ** 32)
+    let seen = 0
+    do {
+      const hash = this.#sweepAt
+      seen += this.#tidy(hash, this.#pageOf(hash), now)
+      while (this.#merge(hash, now));
+      const { depth } = this.#pageOf(hash)
+      this.#sweepAt = startOf(hash, depth) + 2 ** (32 - depth)
+    } while (this.#sweepAt < until && seen < mostRecords)
+    if (this.#sweepAt === 2 ** 32) this.#sweepAt = 0
+  }
+
+  /** Gives back all memory. The table is not to be used any more. */
+  free(): void {
+    for (const page of new Set(this.#directory)) page.free()
+  }
+
+  #pageOf(hash: number): Page {
+    const page = this.#directory[hash >>> (32 - this.#depth)]
+    if (page === undefined) throw new Error('a hash without a page')
+    return page
+  }
+
+  /** The first hits of a key in a window. A counter of the key that is over is used again. */
+  #start(hash: number, window: number, unitSeconds: number, hits: number): number {
+    const now = this.#settings.nowSeconds()
+    let page = this.#pageOf(hash)
+    let at = page.findStale(this.#key, hash, now)
+    if (at !== 0) {
+      page.renew(at, window, unitSeconds)
+    } else {
+      at = page.insert(this.#key, hash, window, unitSeconds)
+      while (at === 0) {
+        this.#makeRoom(hash, page, toRecordWords(this.#key.byteLength), now)
+        page = this.#pageOf(hash)
+        at = page.insert(this.#key, hash, window, unitSeconds)
+      }
+      this.size++
+    }
+    page.floats[at >> 1] = hits
+    return hits
+  }
+
+  /** Drops what is over; where that does not do, splits the page or lets it grow. */
+  #makeRoom(hash: number, page: Page, recordWords: number, now: number): void {
+    this.work += page.earliestEnd <= now ? page.size : 1
+    const live = page.measureLive(now)
+    const words = live.words + recordWords
+    const growth = toPageBytes(toRoom({ records: live.records + 1, words })) - page.byteLength
+    if (this.bytes + growth > this.#settings.maxBytes || words > mostPageWords / 2) {
+      throw new TableFullError(`${this.size} counters take ${this.bytes} bytes`)
+    }
+    if (words > fullPageWords && live.records >= fewestRecords && page.depth < deepest) {
+      this.#split(hash, page, now)
+    } else {
+      this.#replace([page], [this.#pack([page], hash, page.depth, recordWords, now)], hash)
+    }
+  }
+
+  #split(hash: number, page: Page, now: number): void {
+    const depth = page.depth + 1
+    if (depth > this.#depth) this.#doubleDirectory()
+    const start = startOf(hash, page.depth)
+    const middle = start + 2 ** (32 - depth)
+    const halves = [start, middle].map((from) => this.#pack([page], from, depth, 0, now))
+    this.#replace([page], halves, start)
+  }
+
+  /** Rewrites a page of which a good part is over. Gives the number of records it looked at. */
+  #tidy(hash: number, page: Page, now: number): number {
+    if (page.earliestEnd > now) return 0
+    const { size } = page
+    this.work += size
+    const live = page.measureLive(now)
+    const isWorthIt = (size - live.records) * 4 >= size
+    if (isWorthIt && toPageBytes(toRoom(live)) <= page.byteLength) {
+      const left = live.records === 0 ? [] : [page]
+      this.#replace([page], [this.#pack(left, hash, page.depth, 0, now)], hash)
+    }
+    return size
+  }
+
+  /** Makes one page of two neighbours that are nearly empty. False when there are none. */
+  #merge(hash: number, now: number): boolean {
+    const page = this.#pageOf(hash)
+    const { depth } = page
+    if (depth === 1 || page.usedWords > mergedPageWords) return false
+    const other = this.#pageOf(hash ^ (1 << (32 - depth)))
+    if (other.depth !== depth || page.usedWords + other.usedWords > mergedPageWords) return false
+    const merged = this.#pack([page, other], hash, depth - 1, 0, now)
+    this.#replace([page, other], [merged], startOf(hash, depth - 1))
+    while (this.#depth > 1 && this.#pagesOf[this.#depth] === 0) this.#halveDirectory()
+    return true
+  }
+
+  /** A page of those live records of others that the hash leads to at this depth, with room. */
+  #pack(from: readonly Page[], hash: number, depth: number, more: number, now: number): Page {
+    const start = startOf(hash, depth)
+    const runs: Run[] = []
+    let [records, words] = [0, more]
+    for (const page of from) {
+      for (let at = page.first(); at !== 0; at = page.next(at)) {
+        if (page.isStale(at, now) || startOf(page.hashOf(at), depth) !== start) continue
+        const end = at + page.wordsOf(at)
+        records++
+        words += end - at
+        const last = runs.at(-1)
+        if (last?.page === page && last.end === at) last.end = end
+        else runs.push({ page, start: at, end })
+      }
+      this.work += page.size
+    }
+    const packed = new Page(toRoom({ records, words }), depth)
+    for (const run of runs) packed.copy(run.page, run.start, run.end)
+    this.work += packed.usedWords
+    return packed
+  }
+
+  /** Puts pages where others were. `hash` leads to the first of them. */
+  #replace(before: readonly Page[], after: readonly Page[], hash: number): void {
+    for (const page of before) {
+      this.#account(page, -1)
+      page.free()
+    }
+    let start = startOf(hash, after[0]?.depth ?? 1)
+    for (const page of after) {
+      this.#account(page, 1)
+      const end = start + 2 ** (32 - page.depth)
+      const unit = 2 ** (32 - this.#depth)
+      this.#directory.fill(page, start / unit, end / unit)
+      start = end
+    }
+  }
+
+  #account(page: Page, sign: 1 | -1): void {
+    this.bytes += sign * page.byteLength
+    this.size += sign * page.size
+    this.#pagesOf[page.depth] = (this.#pagesOf[page.depth] ?? 0) + sign
+  }
+
+  #doubleDirectory(): void {
+    const directory: Page[] = []
+    for (const page of this.#directory) directory.push(page, page)
+    this.#directory = directory
+    this.#depth++
+    this.work += directory.length
+  }
+
+  #halveDirectory(): void {
+    this.#directory = this.#directory.filter((_, i) => i % 2 === 0)
+    this.#depth--
+    this.work += this.#directory.length
+  }
+}
+
+/** The lowest hash that begins with the same bits. */
+function startOf(hash: number, depth: number): number {
+  return ((hash >>> (32 - depth)) << (32 - depth)) >>> 0
+}
+
+/** How large a page is made so that its records and a quarter more fit. */
+function toRoom({ records, words }: Extent): Extent {
+  const roomy = words + (words >> 2)
+  const most = words > fullPageWords ? roomy : fullPageWords
+  const room = Math.max(leastPageWords, Math.min(most, roomy))
+  return { records: (records * room) / Math.max(words, 1) + 1, words: room }
+}

@@ -1,0 +1,167 @@
+import { type Increment, StoreError } from '../counter-store.ts'
+import { type ClusterAddress, type TcpEndpoint, toEndpointText } from './address.ts'
+import { askRedis, maxAskMs } from './ask.ts'
+import type { Connection } from './connection.ts'
+import { Node } from './node.ts'
+import type { ReplyError } from './resp-reader.ts'
+import { parseRedirection, parseSlots, type SlotRange } from './slot-map.ts'
+import { slotCount, slotOf } from './slots.ts'
+import type { Surroundings, Topology } from './topology.ts'
+
+const refreshMs = 5_000
+/** A cluster in trouble is asked more often, but not by every failed call. */
+const minRefreshMs = 200
+
+interface Member {
+  readonly endpoint: TcpEndpoint
+  readonly node: Node
+}
+
+/** A Redis Cluster: 16,384 slots spread over masters that come, go and hand slots to each other. */
+export class Cluster implements Topology {
+  readonly #seeds: readonly TcpEndpoint[]
+  readonly #surroundings: Surroundings
+  readonly #closing = new AbortController()
+  readonly #members = new Map<string, Member>()
+  readonly #owners: (Node | undefined)[] = new Array(slotCount).fill(undefined)
+  /** Whoever answered last: nodes that do not know their own host mean this one. */
+  #answeringHost = ''
+  #isStarted = false
+  #refresher: NodeJS.Timeout | undefined
+  #isRefreshing = false
+  #isSoon = false
+  #refreshedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor({ seeds }: ClusterAddress, surroundings: Surroundings) {
+    this.#seeds = seeds
+    this.#surroundings = surroundings
+  }
+
+  async discover(): Promise<void> {
+    this.#adopt(await this.#askForSlots())
+  }
+
+  start(): void {
+    this.#isStarted = true
+    for (const { node } of this.#members.values()) node.start()
+    this.#schedule(refreshMs)
+  }
+
+  connectionFor({ key, window }: Increment): Connection | undefined {
+    return this.#owners[slotOf(key, window)]?.connection
+  }
+
+  redirect(error: ReplyError): Connection | undefined {
+    const target = parseRedirection(error, this.#answeringHost)
+    if (!target) return undefined
+    const node = this.#nodeAt(target.endpoint)
+    if (error.code === 'MOVED') {
+      this.#owners[target.slot] = node
+      this.#refreshSoon()
+    }
+    return node.connection
+  }
+
+  close(reason: string): void {
+    this.#closing.abort()
+    clearTimeout(this.#refresher)
+    for (const { node } of this.#members.values()) node.close(reason)
+  }
+
+  async #askForSlots(): Promise<readonly SlotRange[]> {
+    const { link } = this.#surroundings
+    const connectTimeoutMs = Math.min(link.connectTimeoutMs, maxAskMs)
+    const complaints: string[] = []
+    for (const endpoint of this.#listCandidates()) {
+      try {
+        const settings = { ...link, endpoint, connectTimeoutMs }
+        const reply = await askRedis(settings, ['CLUSTER', 'SLOTS'], this.#closing.signal)
+        const ranges = parseSlots(reply, endpoint.host)
+        this.#answeringHost = endpoint.host
+        if (ranges.length > 0) return ranges
+        complaints.push(`Redis at ${toEndpointText(endpoint)}: knows no slots`)
+      } catch (error) {
+        complaints.push(error instanceof Error ? error.message : String(error))
+      }
+    }
+    throw new StoreError(`no node tells the slots of the cluster: ${complaints.join('; ')}`)
+  }
+
+  /** The nodes we are connected to come first, and what the operator named comes last. */
+  #listCandidates(): TcpEndpoint[] {
+    const members = [...this.#members.values()]
+    const open = members.filter(({ node }) => node.isOpen)
+    const silent = members.filter(({ node }) => !node.isOpen)
+    const all = [...open, ...silent].map(({ endpoint }) => endpoint).concat(this.#seeds)
+    return [...new Map(all.map((endpoint) => [toEndpointText(endpoint), endpoint])).values()]
+  }
+
+  #nodeAt(endpoint: TcpEndpoint): Node {
+    const id = toEndpointText(endpoint)
+    const known = this.#members.get(id)
+    if (known) return known.node
+    const { link, connection, poolSize } = this.#surroundings
+    const settings = { ...link, endpoint }
+    const node = new Node(
+      {
+        ...connection,
+        name: `Redis at ${id}`,
+        locate: async () => settings,
+        onDown: (loss) => {
+          connection.onDown(loss)
+          this.#refreshSoon()
+        },
+      },
+      poolSize,
+    )
+    this.#members.set(id, { endpoint, node })
+    if (this.#isStarted) node.start()
+    return node
+  }
+
+  #adopt(ranges: readonly SlotRange[]): void {
+    this.#owners.fill(undefined)
+    const masters = new Set<Node>()
+    for (const { first, last, master } of ranges) {
+      const node = this.#nodeAt(master)
+      masters.add(node)
+      this.#owners.fill(node, first, last + 1)
+    }
+    for (const [id, { node }] of this.#members) {
+      // One that still owes replies is looked at again the next time.
+      if (masters.has(node) || !node.isIdle) continue
+      this.#members.delete(id)
+      node.close(`Redis at ${id}: holds no slots of the cluster any more`)
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    this.#isSoon = false
+    this.#isRefreshing = true
+    try {
+      const ranges = await this.#askForSlots()
+      if (!this.#closing.signal.aborted) this.#adopt(ranges)
+    } catch (error) {
+      if (!this.#closing.signal.aborted) {
+        this.#surroundings.log.warning(
+          `Redis Cluster: ${error instanceof Error ? error.message : error}`,
+        )
+      }
+    }
+    this.#isRefreshing = false
+    this.#refreshedAtMs = performance.now()
+    this.#schedule(refreshMs)
+  }
+
+  #refreshSoon(): void {
+    if (this.#isSoon || this.#isRefreshing || !this.#isStarted) return
+    this.#isSoon = true
+    this.#schedule(Math.max(0, this.#refreshedAtMs + minRefreshMs - performance.now()))
+  }
+
+  #schedule(delayMs: number): void {
+    clearTimeout(this.#refresher)
+    if (this.#closing.signal.aborted) return
+    this.#refresher = setTimeout(() => void this.#refresh(), delayMs)
+  }
+}

@@ -1,0 +1,190 @@
+const initialBytes = 16_384
+const keptBytes = 1_048_576
+
+const create = Buffer.from('*6\r\n$3\r\nSET\r\n')
+const createEnd = Buffer.from('\r\n$2\r\nNX\r\n')
+const noCount = Buffer.from('$1\r\n0\r\n$2\r\nEX\r\n')
+const incrBy = Buffer.from('*3\r\n$6\r\nINCRBY\r\n')
+const expire = Buffer.from('*3\r\n$6\r\nEXPIRE\r\n')
+const get = Buffer.from('*2\r\n$3\r\nGET\r\n')
+
+// Longer than all that surrounds a key in a command: prefix, two lengths, window and a number.
+const frameBytes = 128
+
+const CR = 13
+const LF = 10
+const DOLLAR = 36
+const ZERO = 48
+
+/**
+ * The commands that one turn of the event loop produced, as the bytes that leave in one write. A
+ * counter is named by `<key><window in decimal>` in UTF-8, the format of envoyproxy/ratelimit.
+ */
+export class CommandBuffer {
+  #bytes: Buffer = Buffer.allocUnsafe(initialBytes)
+  #view = toView(this.#bytes)
+  #length = 0
+  #keyStart = 0
+  #keyEnd = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Where the key of the last command stands, without its window. */
+  get view(): DataView {
+    return this.#view
+  }
+
+  get keyStart(): number {
+    return this.#keyStart
+  }
+
+  get keyEnd(): number {
+    return this.#keyEnd
+  }
+
+  /** `SET key 0 EX ttl NX`: the counter has an end of life before it has a count. */
+  createCounter(key: string, window: number, ttlSeconds: number): void {
+    this.#start(create, key, window)
+    this.#append(noCount)
+    this.#number(ttlSeconds)
+    this.#append(createEnd)
+  }
+
+  /** `INCRBY key hits` */
+  count(key: string, window: number, hits: number): void {
+    this.#start(incrBy, key, window)
+    this.#number(hits)
+    this.#endLine()
+  }
+
+  /** `EXPIRE key ttl` */
+  expire(key: string, window: number, ttlSeconds: number): void {
+    this.#start(expire, key, window)
+    this.#number(ttlSeconds)
+    this.#endLine()
+  }
+
+  /** `GET key` */
+  read(key: string, window: number): void {
+    this.#start(get, key, window)
+  }
+
+  /** Any command that is sent too seldom to deserve a method. */
+  command(words: readonly string[]): void {
+    let text = `*${words.length}\r\n`
+    for (const word of words) text += `$${Buffer.byteLength(word)}\r\n${word}\r\n`
+    this.#reserve(text.length * 3)
+    this.#length += this.#bytes.write(text, this.#length)
+  }
+
+  /** The bytes collected so far. They are the buffer's own: `clear` or `handOver` comes next. */
+  get collected(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  /** Takes back what was written since the buffer had this length. */
+  rewind(length: number): void {
+    this.#length = length
+  }
+
+  clear(): void {
+    if (this.#bytes.length > keptBytes) this.handOver()
+    this.#length = 0
+  }
+
+  /** The collected bytes are still being sent: they are left alone, and new ones begin elsewhere. */
+  handOver(): void {
+    this.#length = 0
+    this.#use(Buffer.allocUnsafe(initialBytes))
+  }
+
+  #start(command: Buffer, key: string, window: number): void {
+    this.#reserve(key.length * 3 + frameBytes)
+    this.#append(command)
+    const start = this.#length
+    const keyEnd = this.#name(key, key.length, window)
+    if (keyEnd === key.length) return
+    // Not ASCII: the length that was announced is wrong.
+    this.#length = start
+    this.#name(key, keyEnd, window)
+  }
+
+  /** Writes the name of a counter and gives the number of bytes its key took. */
+  #name(key: string, keyBytes: number, window: number): number {
+    this.#lengthLine(keyBytes + digitsOf(window))
+    const written = this.#bytes.write(key, this.#length)
+    this.#keyStart = this.#length
+    this.#length += written
+    this.#keyEnd = this.#length
+    this.#digits(window, digitsOf(window))
+    this.#endLine()
+    return written
+  }
+
+  #number(value: number): void {
+    if (value < 0 || value > 0x7fffffff) {
+      const text = BigInt(value).toString()
+      this.#lengthLine(text.length)
+      this.#length += this.#bytes.write(text, this.#length)
+      return
+    }
+    const digits = digitsOf(value)
+    this.#lengthLine(digits)
+    this.#digits(value, digits)
+  }
+
+  #lengthLine(length: number): void {
+    this.#bytes[this.#length++] = DOLLAR
+    this.#digits(length, digitsOf(length))
+    this.#endLine()
+  }
+
+  #digits(value: number, count: number): void {
+    const end = this.#length + count
+    let rest = value
+    for (let at = end - 1; at >= this.#length; at--) {
+      const tenth = Math.floor(rest / 10)
+      this.#bytes[at] = ZERO + (rest - tenth * 10)
+      rest = tenth
+    }
+    this.#length = end
+  }
+
+  #endLine(): void {
+    this.#bytes[this.#length++] = CR
+    this.#bytes[this.#length++] = LF
+  }
+
+  #append(bytes: Buffer): void {
+    this.#bytes.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes
+    if (needed <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2))
+    this.#bytes.copy(larger, 0, 0, this.#length)
+    this.#use(larger)
+  }
+
+  #use(bytes: Buffer): void {
+    this.#bytes = bytes
+    this.#view = toView(bytes)
+  }
+}
+
+function toView(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+function digitsOf(value: number): number {
+  if (value < 10) return 1
+  if (value < 100) return 2
+  if (value < 1000) return 3
+  let digits = 4
+  for (let bound = 10_000; bound <= value; bound *= 10) digits++
+  return digits
+}

@@ -1,0 +1,73 @@
+import type { Increment } from '../counter-store.ts'
+
+const buckets = 131_072
+const wordsPerEntry = 2
+const wordsPerBucket = 4 * wordsPerEntry
+
+/**
+ * The counters this process has given a TTL, or seen to have one: a table of fixed size (4 MiB, up
+ * to 524,288 counters) of fingerprints, where a new counter pushes out the oldest of its bucket.
+ *
+ * A counter that was pushed out costs three commands the next time instead of one. A fingerprint that
+ * two counters share (1 in 2^32 of those in a bucket) makes one of them get its TTL a round trip
+ * after its first count instead of before it.
+ */
+export class KnownCounters {
+  readonly #table = new Uint32Array(buckets * wordsPerBucket)
+  /** Callers choose values that become keys: nobody shall choose who shares a bucket. */
+  readonly #seed = Math.floor(Math.random() * 0x7fffffff)
+
+  /**
+   * Whether the counter is known with a TTL for this unit. From now on it is.
+   * @param view holds the key from `keyStart` to `keyEnd`.
+   */
+  recall(
+    view: DataView,
+    keyStart: number,
+    keyEnd: number,
+    { window, unitSeconds }: Pick<Increment, 'window' | 'unitSeconds'>,
+  ): boolean {
+    let place = this.#seed
+    let print = Math.imul(unitSeconds, 0x9e3779b1) ^ this.#seed
+    let at = keyStart
+    for (const lastWord = keyEnd - 4; at <= lastWord; at += 4) {
+      const word = view.getInt32(at, true)
+      place = Math.imul(place ^ word, 0x85ebca6b)
+      place = (place << 13) | (place >>> 19)
+      print = (Math.imul(print, 0xc2b2ae35) + word) | 0
+      print ^= print >>> 15
+    }
+    for (; at < keyEnd; at++) {
+      const byte = view.getUint8(at)
+      place = Math.imul(place ^ byte, 0x85ebca6b)
+      print = (Math.imul(print, 0xc2b2ae35) + byte) | 0
+      print ^= print >>> 15
+    }
+    place = Math.imul(place ^ (place >>> 16), 0xc2b2ae35)
+    place ^= place >>> 13
+    return this.#find((place & (buckets - 1)) * wordsPerBucket, print >>> 0, window >>> 0)
+  }
+
+  /** After a connection was lost nobody knows what the server still has. */
+  forgetAll(): void {
+    this.#table.fill(0)
+  }
+
+  #find(bucket: number, print: number, window: number): boolean {
+    const table = this.#table
+    const end = bucket + wordsPerBucket
+    for (let at = bucket; at < end; at += wordsPerEntry) {
+      if (table[at] !== print) continue
+      // The entry of a key holds its last window, so a new window takes no new place.
+      const isKnown = table[at + 1] === window
+      table[at + 1] = window
+      return isKnown
+    }
+    for (let at = end - 1; at >= bucket + wordsPerEntry; at--) {
+      table[at] = table[at - wordsPerEntry] ?? 0
+    }
+    table[bucket] = print
+    table[bucket + 1] = window
+    return false
+  }
+}

@@ -1,0 +1,161 @@
+import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
+import { parseRedisAuth, type RedisAddress, toAddressText } from './address.ts'
+import { Call } from './call.ts'
+import { Cluster } from './cluster.ts'
+import type { Loss } from './connection.ts'
+import { Counting } from './counting.ts'
+import { KnownCounters } from './known-counters.ts'
+import { createSentinel } from './sentinel.ts'
+import { ConnectionCounters, type RedisSettings, redisDefaults } from './settings.ts'
+import { createSingle } from './single.ts'
+import { tryUntilReady } from './startup.ts'
+import { loadRedisTls } from './tls.ts'
+import type { Surroundings, Topology } from './topology.ts'
+
+/** A counter store in Redis. Calls made before it is ready fail at once. */
+export interface RedisStore extends CounterStore {
+  /** Redis answers. Rejects when the time for starting is over, or the store was closed before. */
+  readonly ready: Promise<void>
+}
+
+/**
+ * @throws {Error} when the TLS files cannot be used. A Redis that cannot be reached is no error: the
+ * store tries again until it can, or until `startup.maxElapsedMs` is over.
+ */
+export function openRedisStore(settings: RedisSettings): RedisStore {
+  return new Store({ ...redisDefaults, ...settings })
+}
+
+const closed = 'Redis: the store is closed'
+
+/** A server that refuses again and again fills no log. */
+const logPauseMs = 1_000
+
+type AllSettings = RedisSettings & Required<Pick<RedisSettings, keyof typeof redisDefaults>>
+
+class Store implements RedisStore {
+  readonly ready: Promise<void>
+  readonly #settings: AllSettings
+  readonly #counters: ConnectionCounters
+  readonly #known = new KnownCounters()
+  readonly #counting: Counting
+  readonly #topology: Topology
+  readonly #closing = new AbortController()
+  readonly #firstConnection = Promise.withResolvers<void>()
+  #loggedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(settings: AllSettings) {
+    this.#settings = settings
+    this.#counters = settings.counters ?? new ConnectionCounters()
+    this.#counting = new Counting({
+      ...settings,
+      known: this.#known,
+      topology: () => this.#topology,
+    })
+    this.#topology = createTopology(settings.address, this.#toSurroundings())
+    this.ready = this.#start()
+    // Who does not wait for them reads about it in the log.
+    this.ready.catch(() => undefined)
+    this.#firstConnection.promise.catch(() => undefined)
+  }
+
+  add(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.#call(false, increments, deadlineMs, counted)
+  }
+
+  read(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.#call(true, increments, deadlineMs, counted)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    this.#topology.close(closed)
+    this.#firstConnection.reject(new StoreError(closed))
+  }
+
+  #call(
+    isRead: boolean,
+    increments: readonly Increment[],
+    deadlineMs: number,
+    counted: Counted,
+  ): void {
+    const nowMs = Date.now()
+    if (deadlineMs <= nowMs) {
+      counted(new StoreError('Redis was not asked: the deadline of the call was over'))
+      return
+    }
+    if (increments.length === 0) {
+      counted(undefined)
+      return
+    }
+    const endsAtMs = Math.min(deadlineMs, nowMs + this.#settings.commandTimeoutMs)
+    const call = new Call(isRead, increments.length, endsAtMs, counted)
+    for (let i = 0; i < increments.length && !call.isDone; i++) {
+      const increment = increments[i]
+      if (increment === undefined) continue
+      this.#counting.send(this.#topology.connectionFor(increment), call, increment)
+    }
+  }
+
+  #toSurroundings(): Surroundings {
+    const { address, auth, sentinelAuth, tls, connectTimeoutMs, poolSize, log } = this.#settings
+    const { pipelineWindowMs, pipelineLimit, commandTimeoutMs } = this.#settings
+    const usesTls = tls !== undefined || address.usesTls
+    return {
+      link: {
+        credentials: parseRedisAuth(auth) ?? address.credentials,
+        database: address.database,
+        tls: usesTls ? loadRedisTls(tls ?? {}) : undefined,
+        // An attempt without an end would keep the next one from being made.
+        connectTimeoutMs: connectTimeoutMs > 0 ? connectTimeoutMs : redisDefaults.connectTimeoutMs,
+      },
+      connection: {
+        replies: this.#counting,
+        pipelineWindowMs,
+        pipelineLimit,
+        commandTimeoutMs,
+        onOpen: () => this.#onOpen(),
+        onDown: (loss) => this.#onDown(loss),
+      },
+      poolSize: Math.max(1, poolSize),
+      sentinelCredentials: parseRedisAuth(sentinelAuth),
+      log,
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { address, log, startup } = this.#settings
+    const name = toAddressText(address)
+    const { signal } = this.#closing
+    await tryUntilReady(() => this.#topology.discover(), { ...startup, name, log, signal })
+    this.#topology.start()
+    await this.#firstConnection.promise
+    log.info(`Counting in Redis (${name})`)
+  }
+
+  #onOpen(): void {
+    this.#counters.total++
+    this.#counters.active++
+    if (this.#counters.active > 1) return
+    this.#firstConnection.resolve()
+    this.#settings.onActive?.(true)
+  }
+
+  #onDown({ wasOpen, isLossy, isOurDoing, reason }: Loss): void {
+    // Whoever answers next may not have the counters that were there or were about to be made.
+    if (isLossy) this.#known.forgetAll()
+    if (!wasOpen) return
+    if (isOurDoing) this.#counters.localClose++
+    this.#counters.active--
+    if (this.#counters.active === 0) this.#settings.onActive?.(false)
+    if (this.#closing.signal.aborted || performance.now() < this.#loggedAtMs + logPauseMs) return
+    this.#loggedAtMs = performance.now()
+    this.#settings.log.warning(`Lost a connection: ${reason.message}`)
+  }
+}
+
+function createTopology(address: RedisAddress, surroundings: Surroundings): Topology {
+  if (address.type === 'single') return createSingle(address, surroundings)
+  if (address.type === 'sentinel') return createSentinel(address, surroundings)
+  return new Cluster(address, surroundings)
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TcpEndpoint } from './address.ts'
+import { CommandBuffer } from './command-buffer.ts'
+import { Link, type LinkSettings } from './link.ts'
+import type { Reply } from './resp-reader.ts'
+
+export interface SentinelWatch {
+  readonly links: readonly LinkSettings[]
+  readonly masterName: string
+  readonly onSwitch: (master: TcpEndpoint) => void
+  /** A sentinel is listened to again: what it said meanwhile is lost and has to be asked for. */
+  readonly onAvailable: () => Promise<void>
+  readonly signal: AbortSignal
+}
+
+const pauseMs = 1_000
+const pingMs = 5_000
+
+/** Listens to one sentinel after the other for `+switch-master`, until the signal. */
+export async function watchSentinel(watch: SentinelWatch): Promise<void> {
+  for (let at = 0; !watch.signal.aborted; at = (at + 1) % watch.links.length) {
+    const settings = watch.links[at]
+    if (settings) await listen(settings, watch)
+    await sleep(pauseMs, undefined, { signal: watch.signal }).catch(() => undefined)
+  }
+}
+
+/** Comes back when the sentinel has gone. */
+function listen(settings: LinkSettings, watch: SentinelWatch): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let hasAnswered = true
+  const link = new Link(settings, {
+    onOpen() {
+      send(['SUBSCRIBE', '+switch-master'])
+      // An error here is one of asking, which the next message or attempt repeats.
+      watch.onAvailable().catch(() => undefined)
+    },
+    onInteger() {},
+    onReply(reply) {
+      const next = parseSwitch(reply, watch.masterName)
+      if (next) watch.onSwitch(next)
+    },
+    onRead() {
+      hasAnswered = true
+    },
+    onClose: () => resolve(),
+  })
+  const send = (words: readonly string[]) => {
+    const commands = new CommandBuffer()
+    commands.command(words)
+    link.send(commands)
+  }
+  // A sentinel whose machine is gone says nothing, and neither does one with no news.
+  const pinger = setInterval(() => {
+    if (!hasAnswered) link.close('did not answer')
+    else send(['PING'])
+    hasAnswered = false
+  }, pingMs)
+  const stop = () => link.close('no longer needed')
+  watch.signal.addEventListener('abort', stop, { once: true })
+  return promise.finally(() => {
+    clearInterval(pinger)
+    watch.signal.removeEventListener('abort', stop)
+  })
+}
+
+/** `["message", "+switch-master", "<name> <old host> <old port> <new host> <new port>"]` */
+function parseSwitch(reply: Reply, masterName: string): TcpEndpoint | undefined {
+  if (!Array.isArray(reply) || reply[0] !== 'message') return undefined
+  const [name, , , host, port] = String(reply[2]).split(' ')
+  if (name !== masterName || host === undefined) return undefined
+  return { host, port: Number(port) }
+}

@@ -1,0 +1,85 @@
+import { StoreError } from '../counter-store.ts'
+import { type SentinelAddress, type TcpEndpoint, toEndpointText } from './address.ts'
+import { askRedis, maxAskMs } from './ask.ts'
+import type { LinkSettings } from './link.ts'
+import { Node } from './node.ts'
+import type { Reply } from './resp-reader.ts'
+import { watchSentinel } from './sentinel-watch.ts'
+import type { Surroundings, Topology } from './topology.ts'
+
+/** The master that sentinels name; followed by their messages and by asking before every attempt. */
+export function createSentinel(
+  { masterName, sentinels }: SentinelAddress,
+  { link, connection, poolSize, sentinelCredentials, log }: Surroundings,
+): Topology {
+  const closing = new AbortController()
+  const connectTimeoutMs = Math.min(link.connectTimeoutMs, maxAskMs)
+  // Sentinels have no databases and no role of a master.
+  const links: readonly LinkSettings[] = sentinels.map((endpoint) => {
+    return { endpoint, credentials: sentinelCredentials, tls: link.tls, connectTimeoutMs }
+  })
+  let master: TcpEndpoint | undefined
+  /** The sentinel that answered last is asked first. */
+  let firstAsked = 0
+
+  async function findMaster(): Promise<TcpEndpoint> {
+    const complaints: string[] = []
+    for (let i = 0; i < links.length; i++) {
+      const at = (firstAsked + i) % links.length
+      const settings = links[at]
+      if (!settings) continue
+      try {
+        const words = ['SENTINEL', 'get-master-addr-by-name', masterName]
+        const found = parseMaster(await askRedis(settings, words, closing.signal))
+        firstAsked = at
+        if (found) return found
+        complaints.push(`${toEndpointText(settings.endpoint)} knows no master "${masterName}"`)
+      } catch (error) {
+        complaints.push(error instanceof Error ? error.message : String(error))
+      }
+    }
+    throw new StoreError(`no sentinel names a master: ${complaints.join('; ')}`)
+  }
+
+  async function locate(): Promise<LinkSettings> {
+    master = await findMaster()
+    return { ...link, endpoint: master, mustBeMaster: true }
+  }
+
+  const node = new Node({ ...connection, name: `Redis master ${masterName}`, locate }, poolSize)
+
+  function follow(next: TcpEndpoint): void {
+    if (next.host === master?.host && next.port === master.port) return
+    log.info(`The sentinels switched the master ${masterName} to ${toEndpointText(next)}`)
+    node.relocate(`is no longer the master ${masterName}`)
+  }
+
+  return {
+    async discover() {
+      await askRedis(await locate(), ['PING'], closing.signal)
+    },
+    start() {
+      node.start()
+      const onAvailable = async () => follow(await findMaster())
+      void watchSentinel({
+        links,
+        masterName,
+        onSwitch: follow,
+        onAvailable,
+        signal: closing.signal,
+      })
+    },
+    connectionFor: () => node.connection,
+    redirect: () => undefined,
+    close(reason) {
+      closing.abort()
+      node.close(reason)
+    },
+  }
+}
+
+function parseMaster(reply: Reply): TcpEndpoint | undefined {
+  if (!Array.isArray(reply)) return undefined
+  const [host, port] = reply
+  return typeof host === 'string' ? { host, port: Number(port) } : undefined
+}

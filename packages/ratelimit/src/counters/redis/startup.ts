@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RedisSettings, StartupSettings } from './settings.ts'
+
+export interface StartupOptions extends StartupSettings {
+  /** How the log calls what is being waited for. */
+  readonly name: string
+  readonly log: RedisSettings['log']
+  readonly signal: AbortSignal
+}
+
+/**
+ * Tries until it works. Starting together with Redis is common, and a service that crashes until
+ * Redis is up helps nobody (6.2).
+ * @throws what the last attempt threw, when the time is over or the signal came.
+ */
+export async function tryUntilReady(
+  attempt: () => Promise<void>,
+  { name, initialIntervalMs, maxIntervalMs, maxElapsedMs, log, signal }: StartupOptions,
+): Promise<void> {
+  const startedAtMs = performance.now()
+  for (let intervalMs = initialIntervalMs; ; intervalMs = Math.min(maxIntervalMs, intervalMs * 2)) {
+    try {
+      await attempt()
+      return
+    } catch (error) {
+      // Half to one and a half of the interval, so that a fleet does not knock in step.
+      const pauseMs = Math.round(intervalMs * (0.5 + Math.random()))
+      const elapsedMs = performance.now() - startedAtMs
+      const isOver = maxElapsedMs > 0 && elapsedMs + pauseMs > maxElapsedMs
+      const reason = error instanceof Error ? error.message : String(error)
+      if (isOver) log.error(`Giving up on Redis (${name}): ${reason}`)
+      if (isOver || signal.aborted) throw error
+      log.warning(`Waiting for Redis (${name}), next attempt in ${pauseMs} ms: ${reason}`)
+      await sleep(pauseMs, undefined, { signal })
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import {
+  type DescriptorStatus,
+  type HeaderValue,
+  OVER_LIMIT,
+  type RateLimitResponse,
+} from '../protocol/message.ts'
+
+export interface HeaderNames {
+  readonly limit: string
+  readonly remaining: string
+  readonly reset: string
+}
+
+/** What unlimited rules report: never the tightest. */
+const UNLIMITED_REMAINING = 4_294_967_295
+
+/**
+ * The three headers about the limit that matters most to the caller: the last one that is over, or
+ * else the first of those with the least remaining.
+ *
+ * @param isQuota whether the descriptor at an index is in quota mode: then being over is no verdict.
+ */
+export function toHeaders(
+  statuses: readonly DescriptorStatus[],
+  names: HeaderNames,
+  isQuota: (index: number) => boolean,
+): RateLimitResponse['responseHeadersToAdd'] {
+  let tightest: DescriptorStatus | undefined
+  let least = UNLIMITED_REMAINING
+  statuses.forEach((status, index) => {
+    if (status.currentLimit === undefined) return
+    const isOver = status.code === OVER_LIMIT && !isQuota(index)
+    if (!isOver && status.limitRemaining >= least) return
+    tightest = status
+    least = isOver ? 0 : status.limitRemaining
+  })
+  return tightest === undefined ? [] : headersOf(tightest, names)
+}
+
+function headersOf(status: DescriptorStatus, names: HeaderNames): HeaderValue[] {
+  return [
+    { key: names.limit, value: `${status.currentLimit?.requestsPerUnit ?? 0}` },
+    { key: names.remaining, value: `${status.limitRemaining}` },
+    { key: names.reset, value: `${status.resetSeconds ?? 0}` },
+  ]
+}

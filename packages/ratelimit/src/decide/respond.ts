@@ -1,0 +1,120 @@
+import {
+  type DescriptorStatus,
+  OK,
+  OVER_LIMIT,
+  type RateLimitResponse,
+} from '../protocol/message.ts'
+import type { Match } from '../rules/rule.ts'
+import type { Decision, DecisionParts } from './decision.ts'
+import { toDynamicMetadata } from './dynamic-metadata.ts'
+import { toHeaders } from './headers.ts'
+import type { Tally } from './tally.ts'
+import { judge } from './verdict.ts'
+import { secondsUntilReset } from './windows.ts'
+
+const noRule: DescriptorStatus = {
+  code: OK,
+  currentLimit: undefined,
+  limitRemaining: 0,
+  resetSeconds: undefined,
+}
+const unlimited: DescriptorStatus = { ...noRule, limitRemaining: 4_294_967_295 }
+
+/** From the counts to the answer, with the statistics that follow from it. */
+export function toResponse(parts: DecisionParts, decision: Decision): RateLimitResponse {
+  const { settings, statistics } = parts
+  const { request, matches, tallies } = decision
+  const statuses: DescriptorStatus[] = []
+  const verdict = new Verdict(settings.isQuotaMode)
+  for (let i = 0; i < tallies.length; i += 1) {
+    const tally = tallies[i]
+    if (tally === undefined) {
+      const isUnlimited = matches[i] !== undefined
+      statuses.push(isUnlimited ? unlimited : noRule)
+      if (!isUnlimited) verdict.addPassedWithoutRule()
+    } else {
+      statuses.push(toStatus(parts, decision, tally, verdict))
+    }
+  }
+
+  let overallCode: RateLimitResponse['overallCode'] = OK
+  if (verdict.isRefusal) {
+    if (settings.isShadowMode) statistics.globalShadowMode.value += 1
+    else overallCode = OVER_LIMIT
+  }
+  return {
+    overallCode,
+    statuses,
+    responseHeadersToAdd:
+      settings.headerNames === undefined
+        ? []
+        : toHeaders(statuses, settings.headerNames, (index) => tallies[index]?.isQuota === true),
+    dynamicMetadata: settings.addsDynamicMetadata
+      ? toDynamicMetadata(request, matches.map(passedMetadata(statuses)))
+      : undefined,
+  }
+}
+
+function toStatus(
+  { settings, localCache }: DecisionParts,
+  { nowSeconds }: Decision,
+  tally: Tally,
+  verdict: Verdict,
+): DescriptorStatus {
+  const { limit, unit, after } = tally
+  const isShadow = limit.shadowMode || settings.isShadowMode
+  const isOver = judge(tally, settings.nearLimitRatio, isShadow)
+  if (isOver && !tally.isKnownOver && localCache !== undefined) {
+    const { key, window, unitSeconds } = tally
+    localCache.add(key, window, unitSeconds, limit.requestsPerUnit, nowSeconds)
+  }
+  verdict.add(isOver && !limit.shadowMode, tally.isQuota)
+  return {
+    code: isOver && !isShadow ? OVER_LIMIT : OK,
+    currentLimit: {
+      requestsPerUnit: limit.requestsPerUnit,
+      unit: unit.wire,
+      name: limit.name,
+    },
+    limitRemaining: isOver ? 0 : limit.requestsPerUnit - after,
+    resetSeconds: secondsUntilReset(nowSeconds, unit.seconds),
+  }
+}
+
+/** The overall code: any limit refuses, but those in quota mode only all together. */
+class Verdict {
+  readonly #isQuotaMode: boolean
+  #isOver = false
+  #quotas = 0
+  #quotasOver = 0
+
+  constructor(isQuotaMode: boolean) {
+    this.#isQuotaMode = isQuotaMode
+  }
+
+  add(isOver: boolean, isQuotaRule: boolean): void {
+    if (isQuotaRule) {
+      this.#quotas += 1
+      if (isOver) this.#quotasOver += 1
+    } else if (isOver) {
+      this.#isOver = true
+    }
+  }
+
+  /** With QUOTA_MODE a descriptor without a rule counts as a quota that is not used up. */
+  addPassedWithoutRule(): void {
+    if (this.#isQuotaMode) this.#quotas += 1
+  }
+
+  get isRefusal(): boolean {
+    return this.#isOver || (this.#quotas > 0 && this.#quotas === this.#quotasOver)
+  }
+}
+
+/** Metadata is returned of rules that have a limit and let the request pass. */
+function passedMetadata(statuses: readonly DescriptorStatus[]) {
+  return (match: Match | undefined, index: number) =>
+    match === undefined || match.limit.unlimited || statuses[index]?.code !== OK
+      ? undefined
+      : match.limit.metadata
+}

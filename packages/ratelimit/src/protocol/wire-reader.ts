@@ -1,0 +1,231 @@
+import { isUtf8 } from 'node:buffer'
+import { internName } from './interned-names.ts'
+import { wire } from './tags.ts'
+
+/** The bytes are no message of the expected type. */
+export class DecodeError extends Error {
+  override readonly name = 'DecodeError'
+}
+
+/** As deep as other implementations of protobuf go by default. */
+const deepestLevel = 100
+/** Bytes of a message whose texts share one string. */
+const longestShared = 4_096
+
+/**
+ * Reads the fields of a protobuf message, and of the messages inside it, from a part of a buffer.
+ * Made to be kept: `open` turns to the next message.
+ */
+export class WireReader {
+  private buffer: Buffer = Buffer.alloc(0)
+  private position = 0
+  /** Where the innermost message that was entered ends. */
+  private end = 0
+  /** The upper half of the last varint that took more than one byte. */
+  private high = 0
+  private depth = 0
+  private messageEnd = 0
+  /** One character for each byte from `textStart` to the end of the outermost message. */
+  private text = ''
+  private textStart = -1
+
+  open(buffer: Buffer, start: number, end: number): void {
+    this.buffer = buffer
+    this.position = start
+    this.end = end
+    this.depth = 0
+    this.messageEnd = end
+    this.textStart = -1
+  }
+
+  hasMore(): boolean {
+    return this.position < this.end
+  }
+
+  /** Steps into a nested message; what it returns is for `leave`. */
+  enter(): number {
+    const outerEnd = this.end
+    if (++this.depth > deepestLevel) this.fail(`messages are nested over ${deepestLevel} deep`)
+    this.end = this.readLength()
+    return outerEnd
+  }
+
+  leave(outerEnd: number): void {
+    this.depth--
+    this.end = outerEnd
+  }
+
+  /** Not yet checked: `skip` refuses what is no tag. */
+  readTag(): number {
+    const first = this.peekByte()
+    return first < 0x80 ? this.takeByte(first) : this.readLongUint32()
+  }
+
+  readUint32(): number {
+    const first = this.peekByte()
+    return first < 0x80 ? this.takeByte(first) : this.readVarint()
+  }
+
+  readInt32(): number {
+    return this.readUint32() | 0
+  }
+
+  /** Above 2^53 the nearest number there is. */
+  readUint64(): number {
+    const low = this.readVarint()
+    return this.high * 0x1_0000_0000 + low
+  }
+
+  /** Beyond ±2^53 the nearest number there is. */
+  readInt64(): number {
+    const low = this.readVarint()
+    return (this.high | 0) * 0x1_0000_0000 + low
+  }
+
+  readBool(): boolean {
+    return this.readVarint() !== 0 || this.high !== 0
+  }
+
+  readDouble(): number {
+    const at = this.position
+    this.advance(8)
+    return this.buffer.readDoubleLE(at)
+  }
+
+  /** For a text that few callers vary: a domain, a key. */
+  readName(): string {
+    const end = this.readLength()
+    const start = this.position
+    this.position = end
+    return internName(this.buffer, start, end) ?? this.toText(start, end)
+  }
+
+  /** For a text that differs from call to call. */
+  readString(): string {
+    const end = this.readLength()
+    const start = this.position
+    this.position = end
+    return this.toText(start, end)
+  }
+
+  /** Passes over the value of a field that is not known, or not of the type that it should have. */
+  skip(tag: number): void {
+    if (tag >>> 3 === 0) this.fail('a field has the number 0')
+    switch (tag & 7) {
+      case wire.varint:
+        this.readVarint()
+        break
+      case wire.fixed64:
+        this.advance(8)
+        break
+      case wire.bytes:
+        this.position = this.readLength()
+        break
+      case wire.groupStart:
+        this.skipGroup(tag >>> 3)
+        break
+      case wire.groupEnd:
+        this.fail('a group ends that was not started')
+        break
+      case wire.fixed32:
+        this.advance(4)
+        break
+      default:
+        this.fail(`a field has the wire type ${tag & 7}, which does not exist`)
+    }
+  }
+
+  private skipGroup(fieldNumber: number): void {
+    if (++this.depth > deepestLevel) this.fail(`groups are nested over ${deepestLevel} deep`)
+    for (;;) {
+      const tag = this.readTag()
+      if ((tag & 7) !== wire.groupEnd) this.skip(tag)
+      else if (tag >>> 3 === fieldNumber) break
+      else this.fail('a group ends with the number of another one')
+    }
+    this.depth--
+  }
+
+  private peekByte(): number {
+    if (this.position >= this.end) this.failTruncated()
+    return this.buffer[this.position] ?? 0
+  }
+
+  private takeByte(byte: number): number {
+    this.position++
+    return byte
+  }
+
+  /** Reads a length; returns where the bytes that follow it end. */
+  private readLength(): number {
+    const first = this.peekByte()
+    const length = first < 0x80 ? this.takeByte(first) : this.readLongUint32()
+    const end = this.position + length
+    if (end > this.end) this.failTruncated()
+    return end
+  }
+
+  private advance(byteCount: number): void {
+    this.position += byteCount
+    if (this.position > this.end) this.failTruncated()
+  }
+
+  /** A tag or a length: values would lose their upper half, which these cannot have. */
+  private readLongUint32(): number {
+    const low = this.readVarint()
+    if (this.high !== 0) this.fail('a field number or a length is out of range')
+    return low
+  }
+
+  /** The lower half; the upper one goes to `high`. */
+  private readVarint(): number {
+    let low = 0
+    let high = 0
+    for (let shift = 0; shift < 70; shift += 7) {
+      const byte = this.takeByte(this.peekByte())
+      const bits = byte & 0x7f
+      if (shift < 32) low |= bits << shift
+      if (shift === 28) high = bits >>> 4
+      else if (shift > 28) high |= bits << (shift - 32)
+      if (byte < 0x80) {
+        this.high = high >>> 0
+        return low >>> 0
+      }
+    }
+    return this.fail('a number takes more than 10 bytes')
+  }
+
+  /**
+   * One native call makes a string of all the rest, and further fields are cut out of that. It is
+   * right for ASCII only, so any other text is decoded by itself; and what is cut out keeps the whole
+   * alive, so big messages are not treated like that.
+   */
+  private toText(start: number, end: number): string {
+    if (!this.isAscii(start, end)) return this.toUnicode(start, end)
+    if (this.messageEnd - start > longestShared) return this.buffer.toString('latin1', start, end)
+    if (this.textStart === -1) {
+      this.text = this.buffer.toString('latin1', start, this.messageEnd)
+      this.textStart = start
+    }
+    return this.text.substring(start - this.textStart, end - this.textStart)
+  }
+
+  private isAscii(start: number, end: number): boolean {
+    let allBits = 0
+    for (let at = start; at < end; at++) allBits |= this.buffer[at] ?? 0
+    return allBits < 0x80
+  }
+
+  private toUnicode(start: number, end: number): string {
+    if (!isUtf8(this.buffer.subarray(start, end))) this.fail('a text is not valid UTF-8')
+    return this.buffer.toString('utf8', start, end)
+  }
+
+  private failTruncated(): never {
+    return this.fail('it ends in the middle of a field')
+  }
+
+  private fail(reason: string): never {
+    throw new DecodeError(`the message cannot be decoded: ${reason}`)
+  }
+}

@@ -1,0 +1,180 @@
+import type { Descriptor, Entry } from '../protocol/message.ts'
+import { findNearMisses } from './near-misses.ts'
+import { toOverrideLimit } from './override.ts'
+import type { Limit, Place } from './rule.ts'
+import { toShortList } from './short-list.ts'
+import { toLevel, toRequestPath, toStatisticsKey } from './statistics-key.ts'
+import type { RuleNode, SameKeyRules, Siblings } from './tree.ts'
+
+/** Why a descriptor is limited as it is, or not at all. Plain data, for people and programs. */
+export interface Explanation {
+  readonly domain: string
+  readonly outcome: Outcome
+  /** One per entry that was looked at; those after a level without a rule are not. */
+  readonly levels: readonly ExplainedLevel[]
+  readonly match: ExplainedMatch | undefined
+  /** What is close to the descriptor and would have matched; empty where a limit was found. */
+  readonly nearMisses: readonly string[]
+}
+
+export type Outcome =
+  | 'limited'
+  | 'unlimited'
+  /** By the limit in the request. */
+  | 'limited by the request'
+  /** A rule without a limit and without nested rules. */
+  | 'whitelisted'
+  /** A rule that has only nested rules: the descriptor ends too early. */
+  | 'placeholder'
+  | 'no rule'
+  | 'unknown domain'
+
+export interface ExplainedLevel {
+  readonly key: string
+  readonly value: string
+  /** In the order they were tried; only the last can be the one that matched. */
+  readonly attempts: readonly Attempt[]
+  readonly rule: ExplainedRule | undefined
+}
+
+export interface Attempt {
+  readonly step: 'key' | 'exact value' | 'wildcard' | 'key alone'
+  readonly isMatch: boolean
+  readonly reason: string
+}
+
+export interface ExplainedRule {
+  readonly path: string
+  readonly place: Place
+}
+
+export interface ExplainedMatch {
+  readonly limit: Limit
+  readonly statisticsKey: string
+  readonly sharedValues: readonly (string | undefined)[] | undefined
+  /** Undefined where the request brought the limit. */
+  readonly rule: ExplainedRule | undefined
+}
+
+export function explainDescriptor(
+  domains: ReadonlyMap<string, Siblings>,
+  domain: string,
+  descriptor: Descriptor,
+): Explanation {
+  const top = domains.get(domain)
+  const account = { domain, levels: [], match: undefined, nearMisses: [] }
+  if (top === undefined) {
+    const nearMisses = findNearMisses(domains, domain, descriptor.entries)
+    return { ...account, outcome: 'unknown domain', nearMisses }
+  }
+  const sent = explainOverride(domain, descriptor)
+  if (sent !== undefined) return { ...account, outcome: 'limited by the request', match: sent }
+
+  const { levels, leaf } = explainLevels(top, descriptor.entries)
+  const match = leaf && explainMatch(leaf, descriptor.entries)
+  if (match !== undefined) {
+    const outcome = match.limit.unlimited ? 'unlimited' : 'limited'
+    return { ...account, outcome, levels, match }
+  }
+  const outcome = toOutcomeWithoutLimit(leaf)
+  const isMeant = outcome === 'whitelisted'
+  const nearMisses = isMeant ? [] : findNearMisses(domains, domain, descriptor.entries)
+  return { ...account, outcome, levels, nearMisses }
+}
+
+function toOutcomeWithoutLimit(leaf: RuleNode | undefined): Outcome {
+  if (leaf === undefined) return 'no rule'
+  return leaf.children === undefined ? 'whitelisted' : 'placeholder'
+}
+
+function explainOverride(
+  domain: string,
+  { entries, limit }: Descriptor,
+): ExplainedMatch | undefined {
+  const sent = limit && toOverrideLimit(domain, entries, limit)
+  if (sent === undefined) return undefined
+  const statisticsKey = toStatisticsKey(sent.path)
+  return { limit: sent, statisticsKey, sharedValues: undefined, rule: undefined }
+}
+
+function explainMatch(leaf: RuleNode, entries: readonly Entry[]): ExplainedMatch | undefined {
+  if (leaf.match === undefined) return undefined
+  const { limit, sharedValues } = leaf.match
+  const path = leaf.namesValues ? toRequestPath(leaf, entries) : leaf.path
+  return { limit, statisticsKey: toStatisticsKey(path), sharedValues, rule: toExplainedRule(leaf) }
+}
+
+/** The walk of `findRule`, with an account of each level. */
+function explainLevels(
+  top: Siblings,
+  entries: readonly Entry[],
+): { levels: ExplainedLevel[]; leaf: RuleNode | undefined } {
+  const levels: ExplainedLevel[] = []
+  let siblings: Siblings | undefined = top
+  let leaf: RuleNode | undefined
+  for (const entry of entries) {
+    const { attempts, node } = explainLevel(siblings, entry)
+    levels.push({ ...entry, attempts, rule: node && toExplainedRule(node) })
+    leaf = node
+    if (node === undefined) break
+    siblings = node.children
+  }
+  return { levels, leaf }
+}
+
+interface Tried {
+  readonly attempts: readonly Attempt[]
+  readonly node: RuleNode | undefined
+}
+
+function explainLevel(siblings: Siblings | undefined, { key, value }: Entry): Tried {
+  const attempts: Attempt[] = []
+  const miss = (step: Attempt['step'], reason: string) =>
+    attempts.push({ step, isMatch: false, reason })
+  const hit = (step: Attempt['step'], reason: string, node: RuleNode): Tried => {
+    attempts.push({ step, isMatch: true, reason })
+    return { attempts, node }
+  }
+
+  if (siblings === undefined) {
+    miss('key', 'the rule above has no nested rules, and the descriptor has more entries')
+    return { attempts, node: undefined }
+  }
+  const rules = siblings.get(key)
+  if (rules === undefined) {
+    miss('key', `no rule at this level has the key '${key}'`)
+    return { attempts, node: undefined }
+  }
+
+  const exact = rules.get(value)
+  if (exact !== undefined) return hit('exact value', `the rule names the value '${value}'`, exact)
+  miss('exact value', `no rule '${toLevel(key, value)}'`)
+
+  const wildcard = rules.wildcards?.find(value)
+  if (wildcard !== undefined) {
+    const pattern = wildcard.value
+    return hit(
+      'wildcard',
+      `the pattern '${pattern}' matches${toEarlier(rules, wildcard)}`,
+      wildcard,
+    )
+  }
+  const patterns = rules.wildcards?.all.map(({ pattern }) => pattern) ?? []
+  if (patterns.length > 0) miss('wildcard', `no pattern matches: ${toShortList(patterns)}`)
+
+  if (rules.any !== undefined) return hit('key alone', 'a rule without a value', rules.any)
+  miss('key alone', `no rule '${key}' without a value`)
+  return { attempts, node: undefined }
+}
+
+function toEarlier(rules: SameKeyRules, found: RuleNode): string {
+  const patterns = rules.wildcards?.all ?? []
+  const order = patterns.findIndex(({ target }) => target === found)
+  if (order <= 0) return ''
+  const earlier = patterns.slice(0, order).map(({ pattern }) => pattern)
+  return `; earlier ones do not: ${toShortList(earlier)}`
+}
+
+function toExplainedRule({ path, place }: RuleNode): ExplainedRule {
+  return { path, place }
+}

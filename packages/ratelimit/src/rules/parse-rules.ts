@@ -1,0 +1,187 @@
+import {
+  type LimitDraft,
+  type RuleDraft,
+  readFileDraft,
+  readLimitDraft,
+  readReplacedName,
+  readRuleDraft,
+} from './parse-drafts.ts'
+import type { RuleFileReading } from './parse-file.ts'
+import { parseMetadata } from './parse-metadata.ts'
+import type { LimitRecord, RuleRecord } from './rule.ts'
+import { unitByName, units } from './units.ts'
+import type { YamlList, YamlMap } from './yaml-node.ts'
+
+/** The rules of one level by `key` or `key_value`: no two may be equal. The index of each. */
+type Siblings = Map<string, number>
+
+interface Level {
+  readonly domain: string
+  readonly parent: number
+  /** `domain.key_value.`, as messages name what stands in it. */
+  readonly path: string
+  readonly siblings: Siblings
+}
+
+/**
+ * Turns files into the flat list of rules. Of every rule all checks run, in the order in which
+ * envoyproxy/ratelimit would stop at the first that fails (reference 3.4).
+ */
+export class RuleLoading {
+  readonly rules: RuleRecord[] = []
+  readonly #domains = new Map<string, Siblings>()
+  readonly #mergeDomains: boolean
+
+  constructor(mergeDomains: boolean) {
+    this.#mergeDomains = mergeDomains
+  }
+
+  get domains(): string[] {
+    return [...this.#domains.keys()]
+  }
+
+  addFile(root: YamlMap, reading: RuleFileReading): void {
+    const { domain, domainAt, descriptors } = readFileDraft(root, reading)
+    if (domain === '' && !reading.spoilt.has(root)) {
+      reading.rules.add(domainAt, 'config file cannot have empty domain')
+    } else if (descriptors === undefined && !reading.spoilt.has(root)) {
+      reading.warnings.add(domainAt, `descriptors is missing: domain '${domain}' has no rules`)
+    }
+    const siblings = this.#siblingsOf(domain, domainAt, reading)
+    this.#addRules(descriptors, { domain, parent: -1, path: `${domain}.`, siblings }, reading)
+  }
+
+  #siblingsOf(domain: string, domainAt: number, reading: RuleFileReading): Siblings {
+    const before = this.#domains.get(domain)
+    if (before !== undefined && domain !== '') {
+      if (this.#mergeDomains) return before
+      const hint = 'set MERGE_DOMAIN_CONFIG=true to spread a domain over several files'
+      reading.rules.add(domainAt, `duplicate domain '${domain}' in config file`, hint)
+    }
+    const siblings: Siblings = new Map()
+    this.#domains.set(domain, siblings)
+    return siblings
+  }
+
+  #addRules(list: YamlList | undefined, level: Level, reading: RuleFileReading): void {
+    for (const item of list?.items ?? []) {
+      if (item.kind === 'map') this.#addRule(item, level, reading)
+    }
+  }
+
+  #addRule(map: YamlMap, level: Level, reading: RuleFileReading): void {
+    const draft = readRuleDraft(map, reading)
+    if (draft.key === '' && !reading.spoilt.has(map)) {
+      reading.rules.add(map.offset, 'descriptor has empty key')
+    }
+    const name = draft.value === '' ? draft.key : `${draft.key}_${draft.value}`
+    const index = this.rules.length
+    if (draft.key !== '') this.#checkUnique(name, index, map, level, reading)
+    const limit = draft.limit && toLimit(draft.limit, reading)
+    if (draft.shareThreshold && !draft.value.includes('*')) {
+      const message = "share_threshold can only be used with wildcard values (containing '*')"
+      reading.rules.add(map.offset, `${message}, but found key '${name}'`)
+    }
+    this.rules.push(toRecord(draft, limit, map, level, reading))
+    if (draft.descriptors === undefined) return
+    const path = `${level.path}${name}.`
+    const below = { domain: level.domain, parent: index, path, siblings: new Map() }
+    this.#addRules(draft.descriptors, below, reading)
+  }
+
+  #checkUnique(
+    name: string,
+    index: number,
+    map: YamlMap,
+    level: Level,
+    reading: RuleFileReading,
+  ): void {
+    const first = level.siblings.get(name)
+    if (first === undefined) {
+      level.siblings.set(name, index)
+      return
+    }
+    const place = this.rules[first]?.place
+    const hint = place && `the first one is in ${place.file}, line ${place.line}`
+    const message = `duplicate descriptor composite key '${level.path}${name}'`
+    reading.rules.add(map.offset, message, hint)
+  }
+}
+
+function toRecord(
+  draft: RuleDraft,
+  limit: LimitRecord | undefined,
+  map: YamlMap,
+  level: Level,
+  reading: RuleFileReading,
+): RuleRecord {
+  const { line, column } = reading.lines.placeOf(map.offset)
+  return {
+    parent: level.parent,
+    domain: level.domain,
+    key: draft.key,
+    value: draft.value,
+    limit,
+    shadowMode: draft.shadowMode,
+    quotaMode: draft.quotaMode,
+    detailedMetric: draft.detailedMetric,
+    valueToMetric: draft.valueToMetric,
+    shareThreshold: draft.shareThreshold,
+    metadata:
+      draft.metadata &&
+      parseMetadata(draft.metadata, (offset, text) => {
+        reading.rules.add(offset, `error parsing metadata: ${text}`)
+      }),
+    place: { file: reading.name, line, column },
+  }
+}
+
+function toLimit(map: YamlMap, reading: RuleFileReading): LimitRecord {
+  const draft = readLimitDraft(map, reading)
+  const unit = unitByName(draft.unit)
+  checkUnit(draft, unit !== undefined, map, reading)
+  const replaces = toReplaces(draft, reading)
+  return {
+    requestsPerUnit: draft.requestsPerUnit ?? 0,
+    unit: draft.unlimited ? undefined : unit?.name,
+    unlimited: draft.unlimited,
+    name: draft.name,
+    replaces,
+  }
+}
+
+function checkUnit(
+  draft: LimitDraft,
+  isValid: boolean,
+  map: YamlMap,
+  reading: RuleFileReading,
+): void {
+  const { unlimited, unit, unitAt } = draft
+  const isEcho = unit === '' && reading.spoilt.has(map)
+  if (unlimited && isValid) {
+    reading.rules.add(unitAt, 'should not specify rate limit unit when unlimited')
+  } else if (!unlimited && !isValid && !isEcho) {
+    reading.rules.add(unitAt, `invalid rate limit unit '${unit}'`, unitHint)
+  } else if (!unlimited && draft.requestsPerUnit === undefined && !reading.spoilt.has(map)) {
+    // Refusing what envoyproxy/ratelimit accepts would stop a migration (G14).
+    const message = 'requests_per_unit is missing: it counts as 0 and every request is refused'
+    reading.warnings.add(map.offset, message)
+  }
+}
+
+const unitHint = `units are ${units.map((unit) => unit.name.toLowerCase()).join(', ')}`
+
+function toReplaces(draft: LimitDraft, reading: RuleFileReading): string[] {
+  const names: string[] = []
+  for (const item of draft.replaces?.items ?? []) {
+    if (item.kind !== 'map') continue
+    const name = readReplacedName(item, reading)
+    names.push(name)
+    if (name === '' && !reading.spoilt.has(item)) {
+      reading.rules.add(item.offset, 'should not have an empty replaces entry')
+    } else if (name !== '' && name === draft.name) {
+      reading.rules.add(item.offset, 'replaces should not contain name of same descriptor')
+    }
+  }
+  return names
+}

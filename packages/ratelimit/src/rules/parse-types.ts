@@ -1,0 +1,75 @@
+import type { RuleFileReading } from './parse-file.ts'
+import type { YamlList, YamlMap, YamlNode } from './yaml-node.ts'
+import { toBoolean, toNumber } from './yaml-scalar.ts'
+
+/**
+ * Reads the values of the fields of one map. A wrong type is a fault and reads as if the field
+ * were absent; null reads so without a fault.
+ */
+export class FieldReader {
+  readonly #map: YamlMap
+  readonly #reading: RuleFileReading
+
+  constructor(map: YamlMap, reading: RuleFileReading) {
+    this.#map = map
+    this.#reading = reading
+  }
+
+  /** Any scalar, by the text it is written with: `value: 007` is the text 007. */
+  text(name: string, node: YamlNode): string {
+    if (node.kind !== 'scalar') {
+      this.#refuse(name, 'text', node)
+      return ''
+    }
+    return node.type === 'null' ? '' : node.text
+  }
+
+  flag(name: string, node: YamlNode): boolean {
+    if (isNull(node)) return false
+    if (node.kind === 'scalar' && node.type === 'boolean') return toBoolean(node.text)
+    this.#refuse(name, 'true or false', node)
+    return false
+  }
+
+  /** An unsigned integer of 32 bits; undefined when there is none. */
+  count(name: string, node: YamlNode): number | undefined {
+    if (isNull(node)) return undefined
+    if (node.kind === 'scalar' && node.type === 'integer') {
+      const value = toNumber(node.text)
+      if (value >= 0 && value < 2 ** 32) return value
+    }
+    this.#refuse(name, 'an integer from 0 to 4294967295', node)
+    return undefined
+  }
+
+  map(name: string, node: YamlNode): YamlMap | undefined {
+    if (node.kind === 'map') return node
+    if (!isNull(node)) this.#refuse(name, 'a map', node)
+    return undefined
+  }
+
+  list(name: string, node: YamlNode): YamlList | undefined {
+    if (node.kind === 'list') return node
+    if (!isNull(node)) this.#refuse(name, 'a list', node)
+    return undefined
+  }
+
+  #refuse(name: string, expected: string, node: YamlNode): void {
+    const { keys, types, spoilt } = this.#reading
+    spoilt.add(this.#map)
+    if (keys.hasAt(node.offset)) return
+    const message = `${name} must be ${expected}, not ${describe(node)}`
+    types.add(node.offset, `error loading config file: ${message}`)
+  }
+}
+
+export function isNull(node: YamlNode): boolean {
+  return node.kind === 'scalar' && node.type === 'null'
+}
+
+/** How messages name a value of the wrong type. */
+export function describe(node: YamlNode): string {
+  if (node.kind !== 'scalar') return `a ${node.kind}`
+  const text = node.text.length > 40 ? `${node.text.slice(0, 40)}…` : node.text
+  return node.type === 'string' ? `the text '${text}'` : text
+}

@@ -1,0 +1,79 @@
+import type { RuleCounters } from '../stats/rule-counters.ts'
+import type { Unit } from './units.ts'
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [name: string]: Json
+}
+
+/**
+ * One rule as a source wrote it: plain data that can be sent between threads in pieces.
+ * A set of rules is a flat list in depth-first order; `parent` ties it together.
+ */
+export interface RuleRecord {
+  /** The index of the rule this one is nested in; -1 at the top of its domain. */
+  readonly parent: number
+  readonly domain: string
+  readonly key: string
+  /** Empty: any value. */
+  readonly value: string
+  readonly limit: LimitRecord | undefined
+  readonly shadowMode: boolean
+  readonly quotaMode: boolean
+  readonly detailedMetric: boolean
+  readonly valueToMetric: boolean
+  readonly shareThreshold: boolean
+  readonly metadata: JsonObject | undefined
+  /** Where it stands, for people. */
+  readonly place: Place
+}
+
+export interface LimitRecord {
+  readonly requestsPerUnit: number
+  /** The name of a unit; undefined exactly when the limit is unlimited. */
+  readonly unit: Unit['name'] | undefined
+  readonly unlimited: boolean
+  readonly name: string
+  readonly replaces: readonly string[]
+}
+
+export interface Place {
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+}
+
+/** Everything one load found. */
+export interface RuleSet {
+  /** In the order of the files; a domain without rules is a domain too. */
+  readonly domains: readonly string[]
+  readonly rules: readonly RuleRecord[]
+}
+
+/** A limit as decisions use it: of a rule, or sent by the caller. */
+export interface Limit {
+  readonly requestsPerUnit: number
+  /** Undefined exactly when the limit is unlimited. */
+  readonly unit: Unit | undefined
+  readonly unlimited: boolean
+  readonly name: string
+  readonly replaces: readonly string[]
+  readonly shadowMode: boolean
+  readonly quotaMode: boolean
+  readonly metadata: JsonObject | undefined
+  /** `domain.key[_value].key[_value]…`, for people: not cleaned for statistics. */
+  readonly path: string
+}
+
+/** What one descriptor of a request met. */
+export interface Match {
+  readonly limit: Limit
+  readonly counters: RuleCounters
+  /**
+   * Text that stands in the cache key in place of the request's value, by level: the pattern where
+   * the level was matched through `share_threshold`. Undefined where no level was.
+   */
+  readonly sharedValues: readonly (string | undefined)[] | undefined
+}

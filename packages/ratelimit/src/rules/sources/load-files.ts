@@ -1,0 +1,117 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { createSnapshotBuilder } from '../compile.ts'
+import { type RuleFault, toLoadError } from '../fault.ts'
+import type { IgnoredOverride } from '../override.ts'
+import { parseRuleFiles } from '../parse.ts'
+import { parseInWorker, type WorkerParse } from '../parse-in-worker.ts'
+import type { RuleRecord } from '../rule.ts'
+import type { RuleSnapshot } from '../snapshot.ts'
+import { fingerprintEntries } from './fingerprint.ts'
+import { type RuleDirectory, type RuleFile, readRuleDirectory } from './rule-directory.ts'
+import type { RulePlace } from './rule-place.ts'
+import type { LoadFailure, RuleSourceParts } from './source.ts'
+
+/** The rules could not be loaded, for a reason that people are told. */
+class LoadError extends Error {
+  override readonly name = 'LoadError'
+  readonly faults: readonly RuleFault[]
+
+  constructor(message: string, faults: readonly RuleFault[] = [], options?: ErrorOptions) {
+    super(message, options)
+    this.faults = faults
+  }
+}
+
+/** Whatever went wrong: rules that cannot be loaded must not end a service that has others. */
+export function toLoadFailure(error: unknown): LoadFailure {
+  const faults = error instanceof LoadError ? error.faults : []
+  return { message: toReason(error), faults }
+}
+
+/** While a directory is being changed, reading it may give files that do not belong together. */
+const mostReadings = 5
+
+export interface ReadOptions {
+  readonly ignoreDotFiles: boolean
+  readonly retryMs: number
+  readonly signal: AbortSignal
+}
+
+/** Reads until nothing changed while reading, so that no load mixes two states. */
+export async function readSteadily(place: RulePlace, options: ReadOptions): Promise<RuleDirectory> {
+  for (let reading = 1; reading <= mostReadings; reading += 1) {
+    const directory = await resolveDirectory(place)
+    const before = await fingerprintEntries(directory)
+    const found = await readDirectory(directory, options.ignoreDotFiles)
+    const isSteady = before === (await fingerprintEntries(directory))
+    if (isSteady && directory === (await resolveDirectory(place))) return found
+    await wait(options.retryMs, undefined, { signal: options.signal })
+  }
+  throw new LoadError(`${place.directory} changes faster than it can be read`)
+}
+
+async function resolveDirectory(place: RulePlace): Promise<string> {
+  try {
+    return await place.resolve()
+  } catch (error) {
+    const message =
+      `the rule directory ${place.directory} cannot be opened (${toReason(error)}); name ` +
+      'another with --rules DIRECTORY, or with RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and ' +
+      'RUNTIME_APPDIRECTORY'
+    throw new LoadError(message, [], { cause: error })
+  }
+}
+
+async function readDirectory(directory: string, ignoreDotFiles: boolean): Promise<RuleDirectory> {
+  try {
+    return await readRuleDirectory(directory, { ignoreDotFiles })
+  } catch (error) {
+    const message = `the rule directory ${directory} cannot be read (${toReason(error)})`
+    throw new LoadError(message, [], { cause: error })
+  }
+}
+
+export interface ParseAndCompileOptions {
+  readonly mergeDomains: boolean
+  /** In a thread of its own, while decisions go on. */
+  readonly isInBackground: boolean
+  readonly onIgnoredOverride: IgnoredOverride
+  readonly counters: RuleSourceParts['counters']
+  readonly signal: AbortSignal
+}
+
+export interface CompiledFiles {
+  readonly snapshot: RuleSnapshot
+  readonly warnings: readonly RuleFault[]
+}
+
+export async function parseAndCompile(
+  files: readonly RuleFile[],
+  { mergeDomains, isInBackground, counters, onIgnoredOverride, signal }: ParseAndCompileOptions,
+): Promise<CompiledFiles> {
+  const builder = createSnapshotBuilder(counters, onIgnoredOverride)
+  // A part is compiled in a turn of its own: receiving it has already taken time from this one.
+  const onRules = async (part: readonly RuleRecord[]) => {
+    await nextTurn(undefined, { signal })
+    builder.add(part)
+  }
+  const parse = isInBackground ? parseInWorker : parseHere
+  const { domains, faults, warnings } = await parse(files, { mergeDomains }, onRules)
+  const [first] = faults
+  if (first !== undefined) throw new LoadError(toLoadError(first), faults)
+  return { snapshot: builder.finish(domains), warnings }
+}
+
+async function parseHere(
+  files: readonly RuleFile[],
+  options: { readonly mergeDomains: boolean },
+  onRules: (rules: readonly RuleRecord[]) => Promise<void>,
+): Promise<WorkerParse> {
+  const { rules, faults, warnings } = parseRuleFiles(files, options)
+  await onRules(rules.rules)
+  return { domains: rules.domains, faults, warnings }
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

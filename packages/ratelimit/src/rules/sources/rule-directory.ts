@@ -1,0 +1,86 @@
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface RuleFile {
+  /** The name inside the directory, as messages show it. */
+  readonly name: string
+  readonly text: string
+}
+
+/** What stands beside the rule files and is not read, though envoyproxy/ratelimit would. */
+export interface SkippedEntry {
+  readonly name: string
+  readonly reason: string
+}
+
+export interface UnreadableFile {
+  readonly name: string
+  readonly reason: string
+}
+
+export interface RuleDirectory {
+  /** Sorted by name, so that messages and the order of wildcards do not depend on the disk. */
+  readonly files: readonly RuleFile[]
+  readonly skipped: readonly SkippedEntry[]
+  readonly unreadable: readonly UnreadableFile[]
+}
+
+/**
+ * Reads the `*.yaml` files directly inside a directory (reference 3.2, G17). Links are followed;
+ * the `..data` directories of a Kubernetes ConfigMap are no `*.yaml` files and stay out. Rejects
+ * when the directory itself cannot be read; a single bad file is reported and left out.
+ */
+export async function readRuleDirectory(
+  directory: string,
+  options: { readonly ignoreDotFiles: boolean },
+): Promise<RuleDirectory> {
+  const files: RuleFile[] = []
+  const skipped: SkippedEntry[] = []
+  const unreadable: UnreadableFile[] = []
+  const names = await readdir(directory)
+  for (const name of names.sort()) {
+    const isDotFile = name.startsWith('.')
+    if (isDotFile && options.ignoreDotFiles) continue
+    const isRuleFile = name.endsWith('.yaml')
+    if (isDotFile && !isRuleFile) continue
+    try {
+      const path = join(directory, name)
+      const entry = await stat(path)
+      if (entry.isDirectory()) {
+        if (!isDotFile && (await holdsYaml(path))) skipped.push({ name, reason: inDirectory })
+      } else if (!entry.isFile() || !isRuleFile) {
+        skipped.push({ name, reason: otherName })
+      } else {
+        files.push({ name, text: await readText(path) })
+      }
+    } catch (error) {
+      if (isRuleFile) unreadable.push({ name, reason: toReason(error) })
+    }
+  }
+  return { files, skipped, unreadable }
+}
+
+const otherName = 'not read: only regular files named *.yaml are rule files'
+const inDirectory = 'not read: rule files stand directly in the directory, not in a directory below'
+
+async function holdsYaml(directory: string): Promise<boolean> {
+  const names = await readdir(directory)
+  return names.some((name) => name.endsWith('.yaml') || name.endsWith('.yml'))
+}
+
+/** Piece by piece, so that a large file never holds up decisions. A byte order mark is dropped. */
+async function readText(path: string): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  for await (const bytes of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+    text += decoder.decode(bytes, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function toReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error ? error.code : undefined
+  return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'the file is not UTF-8 text' : error.message
+}

@@ -1,0 +1,71 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import {
+  type Fingerprint,
+  fingerprintEntries,
+  fingerprintIdentity,
+  fingerprintRoot,
+} from './fingerprint.ts'
+
+export interface RulePlaceSettings {
+  /** RUNTIME_ROOT: a directory, or a link to one. */
+  readonly root: string
+  /** RUNTIME_SUBDIRECTORY; empty: none. */
+  readonly subdirectory: string
+  /** RUNTIME_APPDIRECTORY, where the files are. */
+  readonly appDirectory: string
+  /** RUNTIME_WATCH_ROOT: whether a change of the root link counts, or one of the files. */
+  readonly watchRoot: boolean
+}
+
+/** Where the rule files are, and what to watch to know of a change. */
+export interface RulePlace {
+  /** As configured, for people. */
+  readonly directory: string
+  /** Rejects when there is none. Links are resolved once, so that one load reads one directory. */
+  readonly resolve: () => Promise<string>
+  /** The name of a file in messages: that of envoyproxy/ratelimit. */
+  readonly toMessageName: (file: string) => string
+  readonly watched: {
+    readonly directory: string
+    readonly entry: string | undefined
+    readonly fingerprint: Fingerprint
+  }
+}
+
+export function toRulePlace(settings: RulePlaceSettings): RulePlace {
+  const root = resolve(settings.root)
+  const below = join(settings.subdirectory, settings.appDirectory)
+  const directory = join(root, below)
+  return settings.watchRoot
+    ? {
+        directory,
+        resolve: async () => realpath(join(await realpath(root), below)),
+        toMessageName: (file) => toDotted(join(settings.appDirectory, file)),
+        watched: {
+          directory: dirname(root),
+          entry: basename(root),
+          fingerprint: () => fingerprintRootWith(root, directory),
+        },
+      }
+    : {
+        directory,
+        resolve: () => realpath(directory),
+        toMessageName: (file) => file,
+        watched: {
+          directory,
+          entry: undefined,
+          fingerprint: () => fingerprintEntries(directory),
+        },
+      }
+}
+
+/** Nothing counts inside, except that the directory with the files is there at all. */
+async function fingerprintRootWith(root: string, directory: string): Promise<string | undefined> {
+  const identity = await fingerprintIdentity(directory)
+  return identity && `${await fingerprintRoot(root)}\0${identity}`
+}
+
+function toDotted(path: string): string {
+  return path.replaceAll(sep, '.')
+}

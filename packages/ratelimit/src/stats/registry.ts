@@ -1,0 +1,122 @@
+import { setImmediate } from 'node:timers/promises'
+import { toStatisticsKey } from '../rules/statistics-key.ts'
+import { Generations } from './generations.ts'
+import type { RuleCounters } from './rule-counters.ts'
+import { type Dropped, RuleStatistics, ruleStatistics } from './rule-statistics.ts'
+import { sortInSlices } from './sort-in-slices.ts'
+import { Timer } from './timer.ts'
+
+export class Counter {
+  value = 0
+}
+
+export interface StatisticsSettings {
+  /** How many statistics keys made from requests are kept. */
+  readonly maxRequestKeys: number
+}
+
+type RuleLine = readonly [key: string, counters: RuleCounters]
+
+/** About a millisecond of work. */
+const sliceSize = 5_000
+const rulePrefix = 'ratelimit.service.rate_limit.'
+
+/**
+ * Every statistic of the process, by name. `/stats` prints it and the sinks read it; whoever counts
+ * holds the counter itself and only adds to it, so nothing here can slow a decision.
+ */
+export class Statistics {
+  readonly rules: RuleStatistics
+  /** Set by a sink that must not lose what is forgotten. */
+  dropped: Dropped | undefined
+  readonly #counters = new Map<string, Counter>()
+  readonly #gauges = new Map<string, () => number>()
+  readonly #timers = new Map<string, Timer>()
+  readonly #unknownDomains: Generations<Counter>
+
+  constructor({ maxRequestKeys }: StatisticsSettings) {
+    this.rules = new RuleStatistics(maxRequestKeys, (counters) => this.dropped?.(counters))
+    this.#unknownDomains = new Generations(maxRequestKeys, () => {})
+  }
+
+  counter(name: string): Counter {
+    return getOrAdd(this.#counters, name, () => new Counter())
+  }
+
+  gauge(name: string, read: () => number): void {
+    this.#gauges.set(name, read)
+  }
+
+  timer(name: string): Timer {
+    return getOrAdd(this.#timers, name, () => new Timer())
+  }
+
+  /** `domain_not_found` of a domain that callers name and no rule does. */
+  unknownDomain(domain: string): Counter {
+    const key = toStatisticsKey(domain)
+    let counter = this.#unknownDomains.get(key)
+    if (counter === undefined) {
+      counter = new Counter()
+      this.#unknownDomains.set(key, counter)
+    }
+    return counter
+  }
+
+  /**
+   * Names and values in alphabetical order; the statistics of one rule stay together. Works in
+   * slices: decisions go on while a hundred thousand rules are listed.
+   */
+  async *lines(): AsyncGenerator<readonly [name: string, value: number]> {
+    const single = this.#singleLines()
+    const rules = await this.#listRules()
+
+    for (const line of single) if (line[0] < rulePrefix) yield line
+    let previous: string | undefined
+    for (const [key, counters] of rules) {
+      // One that was used meanwhile may have been met in both generations.
+      if (key === previous) continue
+      previous = key
+      for (const [name, field] of ruleStatistics) {
+        yield [`${rulePrefix}${key}.${name}`, counters[field]]
+      }
+    }
+    for (const line of single) if (line[0] >= rulePrefix) yield line
+  }
+
+  async #listRules(): Promise<RuleLine[]> {
+    const rules: RuleLine[] = []
+    for (const entry of this.rules.entries()) {
+      rules.push(entry)
+      if (rules.length % sliceSize === 0) await setImmediate()
+    }
+    await sortInSlices(rules, ([a], [b]) => compare(a, b))
+    return rules
+  }
+
+  #singleLines(): (readonly [string, number])[] {
+    const lines: [string, number][] = []
+    for (const [name, { value }] of this.#counters) lines.push([name, value])
+    for (const [name, read] of this.#gauges) lines.push([name, read()])
+    for (const [name, timer] of this.#timers) {
+      lines.push([`${name}.count`, timer.count])
+      lines.push([`${name}.max_ms`, timer.maxMs])
+      lines.push([`${name}.sum_ms`, timer.sumMs])
+    }
+    for (const [domain, { value }] of this.#unknownDomains.entries()) {
+      lines.push([`${rulePrefix}${domain}.domain_not_found`, value])
+    }
+    return lines.sort(([a], [b]) => compare(a, b))
+  }
+}
+
+function getOrAdd<Value>(map: Map<string, Value>, name: string, create: () => Value): Value {
+  const known = map.get(name)
+  if (known !== undefined) return known
+  const value = create()
+  map.set(name, value)
+  return value
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,8 @@
+import type { HttpHandler } from '../http-listener.ts'
+
+/** A page of the debug listener. Its path and help make a line of the listing at `/`. */
+export interface DebugEndpoint {
+  readonly path: string
+  readonly help: string
+  readonly handle: HttpHandler
+}

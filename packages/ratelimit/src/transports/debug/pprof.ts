@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '@portcullis/service-kit/log'
+import { sendText } from '../http-listener.ts'
+import type { DebugEndpoint } from './endpoint.ts'
+import { reportEventLoop } from './event-loop-report.ts'
+import { cpuProfile, heapProfile, type Recording, record, trace } from './recordings.ts'
+
+const root = '/debug/pprof/'
+
+const index = `Profiles of this process. They are made by V8, not by Go: open them in the developer
+tools of Chrome or Edge, or in VS Code. One at a time; it ends when you close the connection.
+
+/debug/pprof/profile?seconds=30   CPU profile (.cpuprofile), up to 300 seconds
+/debug/pprof/heap?seconds=10      what was allocated in that time and still lives (.heapprofile)
+/debug/pprof/trace?seconds=1      turns of the event loop and garbage collections, for
+                                  chrome://tracing or ui.perfetto.dev, up to 30 seconds
+/debug/pprof/goroutine            what is open and how promptly the event loop turns
+
+There is no heap snapshot: taking one stops every decision while it lasts. Start a process of its
+own with NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2 where one is needed.
+`
+
+/** The profiling endpoints. They share one slot: two profiles at once would measure each other. */
+export function createProfileEndpoints(log: Log): DebugEndpoint[] {
+  let running: string | undefined
+
+  const handleRecording = (path: string, recording: Recording) => {
+    const take = async (seconds: number, response: ServerResponse): Promise<void> => {
+      const text = await record(recording, seconds, whenGone(response))
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-disposition': `attachment; filename="${recording.fileName}"`,
+        'content-length': Buffer.byteLength(text),
+      })
+      response.end(text)
+    }
+    return (request: IncomingMessage, response: ServerResponse): void => {
+      const seconds = parseSeconds(request.url ?? '', recording)
+      if (seconds === undefined) {
+        sendText(response, 400, `seconds must be a number up to ${recording.maxSeconds}\n`)
+        return
+      }
+      if (running !== undefined) {
+        sendText(response, 409, `${running} is being recorded; try again when it is done\n`)
+        return
+      }
+      running = path
+      // Nothing is sent before the end, which is not the silence that gets clients cut off.
+      request.socket.setTimeout(0)
+      finish(take(seconds, response), response, () => {
+        running = undefined
+      })
+    }
+  }
+
+  const finish = (work: Promise<void>, response: ServerResponse, done?: () => void): void => {
+    work
+      .catch((error: unknown) => {
+        if (response.destroyed) return
+        log.error(`The debug listener could not answer: ${String(error)}`)
+        sendText(response, 500, 'Internal Server Error\n')
+      })
+      .finally(() => done?.())
+  }
+
+  return [
+    {
+      path: root,
+      help: 'root of various pprof endpoints. hit for help.',
+      handle: (_request, response) => sendText(response, 200, index),
+    },
+    {
+      path: `${root}profile`,
+      help: 'CPU profiling endpoint',
+      handle: handleRecording(`${root}profile`, cpuProfile),
+    },
+    {
+      path: `${root}heap`,
+      help: 'heap profiling endpoint',
+      handle: handleRecording(`${root}heap`, heapProfile),
+    },
+    {
+      path: `${root}trace`,
+      help: 'trace endpoint',
+      handle: handleRecording(`${root}trace`, trace),
+    },
+    {
+      path: `${root}goroutine`,
+      help: 'active resources and event loop delay',
+      handle: (_request, response) => {
+        const report = reportEventLoop(whenGone(response))
+        finish(
+          report.then((text) => sendText(response, 200, text)),
+          response,
+        )
+      },
+    },
+  ]
+}
+
+function parseSeconds(target: string, recording: Recording): number | undefined {
+  const query = target.indexOf('?')
+  const text = new URLSearchParams(query === -1 ? '' : target.slice(query)).get('seconds')
+  if (text === null || text === '') return recording.defaultSeconds
+  const seconds = Number(text)
+  return seconds > 0 && seconds <= recording.maxSeconds ? seconds : undefined
+}
+
+/** Fires when the client has left before its answer was sent. */
+function whenGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  return gone.signal
+}

@@ -1,0 +1,104 @@
+import type { ServerResponse } from 'node:http'
+import type { Log } from '@portcullis/service-kit/log'
+import { StoreError } from '../counters/counter-store.ts'
+import { type Decide, ServiceError } from '../decide/decide.ts'
+import { OVER_LIMIT, type RateLimitRequest, type RateLimitResponse } from '../protocol/message.ts'
+import { type HttpHandler, sendText } from './http-listener.ts'
+import { isNestedDeeperThan } from './json-nesting.ts'
+import { readBody } from './read-body.ts'
+
+export interface JsonSettings {
+  readonly decide: Decide
+  /** Throws when the text is not a request. */
+  readonly parseRequest: (text: string) => RateLimitRequest
+  readonly toResponseText: (response: RateLimitResponse) => string
+  readonly bodyLimitBytes: number
+  readonly log: Log
+}
+
+/** A request has five levels; what is much deeper is made to hurt. */
+const maxNesting = 32
+
+// The mark at the beginning stays, so that it is refused as any other stray character.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * `/json`: 200 or 429 with the response, 400 (413 for a body over the limit) for what the caller did
+ * wrong, 503 when the store did not answer. The content type is not looked at. Any method will do, as one without a body gets 400
+ * anyway.
+ */
+export function createJsonHandler(settings: JsonSettings): HttpHandler {
+  const { decide, bodyLimitBytes, log } = settings
+  return (request, response) => {
+    readBody(request, bodyLimitBytes, (body) => {
+      if (body === 'broken off') return
+      if (body === 'too large') {
+        log.warning(`error: the body is larger than ${bodyLimitBytes} bytes`)
+        return sendText(response, 413, 'Request Entity Too Large\n')
+      }
+      let message: RateLimitRequest
+      try {
+        message = parse(body, settings)
+      } catch (error) {
+        log.warning(() => `error: ${toText(error)}`)
+        return sendText(response, 400, 'Bad Request\n')
+      }
+      try {
+        // The caller names no deadline here: the store's own time limit has to do.
+        decide(message, Number.POSITIVE_INFINITY, (error, answer) => {
+          if (error !== undefined) return refuse(response, error, log)
+          answerWith(response, answer, settings)
+        })
+      } catch (error) {
+        refuse(response, error, log)
+      }
+    })
+  }
+}
+
+function parse(body: Buffer, { parseRequest }: JsonSettings): RateLimitRequest {
+  if (isNestedDeeperThan(body, maxNesting)) {
+    throw new SyntaxError(`the JSON is nested deeper than ${maxNesting} levels`)
+  }
+  return parseRequest(utf8.decode(body))
+}
+
+function answerWith(
+  response: ServerResponse,
+  answer: RateLimitResponse | undefined,
+  { toResponseText, log }: JsonSettings,
+): void {
+  let text: string
+  try {
+    if (answer === undefined) throw new TypeError('the decision has no response')
+    text = toResponseText(answer)
+  } catch (error) {
+    refuse(response, error, log)
+    return
+  }
+  sendJson(response, answer.overallCode === OVER_LIMIT ? 429 : 200, text)
+}
+
+function refuse(response: ServerResponse, error: unknown, log: Log): void {
+  log.warning(() => `error: ${toText(error)}`)
+  if (error instanceof StoreError) {
+    sendJson(response, 503, JSON.stringify({ error: error.message }))
+  } else if (error instanceof ServiceError) {
+    sendText(response, 400, 'Bad Request\n')
+  } else {
+    sendText(response, 500, 'Internal Server Error\n')
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, text: string): void {
+  if (response.headersSent || response.destroyed) return
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}
+
+function toText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,51 @@
+import { type Method, type Methods, type StreamCall, status } from '@portcullis/grpc-unary'
+
+export interface OpenStreams {
+  /** The methods, with their streams watched. */
+  readonly methods: Methods
+  /** Ends every open stream. */
+  end(): void
+}
+
+/** Streams such as health Watch last as long as their caller likes: a server that stops ends them. */
+export function trackStreams(methods: Methods): OpenStreams {
+  const open = new Map<StreamCall, () => void>()
+  const track = (method: Method): Method => {
+    if (method.kind !== 'stream') return method
+    return {
+      kind: 'stream',
+      open(call) {
+        const handler = method.open(call)
+        open.set(call, () => handler.cancel?.())
+        return {
+          message(message) {
+            handler.message(message)
+            forgetEnded(call)
+          },
+          halfClose() {
+            handler.halfClose?.()
+            forgetEnded(call)
+          },
+          cancel() {
+            open.delete(call)
+            handler.cancel?.()
+          },
+        }
+      },
+    }
+  }
+  const forgetEnded = (call: StreamCall) => {
+    if (!call.isOpen) open.delete(call)
+  }
+  const entries = Object.entries(methods).map(([path, method]) => [path, track(method)] as const)
+  return {
+    methods: Object.fromEntries(entries),
+    end() {
+      for (const [call, cancel] of [...open]) {
+        open.delete(call)
+        cancel()
+        call.fail(status.UNAVAILABLE, 'the server is stopping')
+      }
+    },
+  }
+}

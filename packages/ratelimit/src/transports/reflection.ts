@@ -1,0 +1,104 @@
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
+import { type Methods, type StreamCall, type StreamHandler, status } from '@portcullis/grpc-unary'
+import type { FileDescriptor } from '../protocol/file-descriptors.ts'
+import {
+  type ServerReflectionRequest,
+  ServerReflectionRequestSchema,
+  ServerReflectionResponseSchema,
+} from '../protocol/generated/grpc/reflection/v1/reflection_pb.ts'
+
+/** The same messages under two names: tools ask for the older one when they miss the newer. */
+export const reflectionServices = [
+  'grpc.reflection.v1.ServerReflection',
+  'grpc.reflection.v1alpha.ServerReflection',
+] as const
+
+export interface ReflectionSettings {
+  /** Full names of the services to be listed. */
+  readonly services: readonly string[]
+  /** The files that define them, with everything they import. */
+  readonly files: readonly FileDescriptor[]
+}
+
+type Answer = NonNullable<
+  MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']
+>
+
+/** Tells tools such as grpcurl what can be called, so that they need no .proto files. */
+export function createReflectionMethods(settings: ReflectionSettings): Methods {
+  const open = (call: StreamCall): StreamHandler => ({
+    message(bytes) {
+      let request: ServerReflectionRequest
+      try {
+        request = fromBinary(ServerReflectionRequestSchema, bytes)
+      } catch (error) {
+        call.fail(status.INTERNAL, error instanceof Error ? error.message : String(error))
+        return
+      }
+      const response = create(ServerReflectionResponseSchema, {
+        validHost: request.host,
+        originalRequest: request,
+        messageResponse: answer(request.messageRequest),
+      })
+      call.send(toBinary(ServerReflectionResponseSchema, response))
+    },
+    halfClose: () => call.end(),
+  })
+  const catalog = createCatalog(settings.files)
+
+  const answer = (question: ServerReflectionRequest['messageRequest']): Answer => {
+    switch (question.case) {
+      case 'listServices':
+        return {
+          case: 'listServicesResponse',
+          value: { service: settings.services.map((name) => ({ name })) },
+        }
+      case 'fileByFilename':
+        return toFiles(catalog.byName.get(question.value), `there is no file ${question.value}`)
+      case 'fileContainingSymbol':
+        return toFiles(catalog.bySymbol.get(question.value), `there is no symbol ${question.value}`)
+      case 'allExtensionNumbersOfType':
+        return catalog.bySymbol.has(question.value)
+          ? { case: 'allExtensionNumbersResponse', value: { baseTypeName: question.value } }
+          : toError(status.NOT_FOUND, `there is no type ${question.value}`)
+      case 'fileContainingExtension':
+        return toError(status.NOT_FOUND, 'there are no extensions')
+      case undefined:
+        return toError(status.INVALID_ARGUMENT, 'the request asks nothing that is known here')
+    }
+  }
+  /** A file comes with all that it imports, directly or not. */
+  const toFiles = (file: FileDescriptor | undefined, missing: string): Answer => {
+    if (file === undefined) return toError(status.NOT_FOUND, missing)
+    const fileDescriptorProto = catalog.withImports(file).map(({ encoded }) => encoded)
+    return { case: 'fileDescriptorResponse', value: { fileDescriptorProto } }
+  }
+
+  return Object.fromEntries(
+    reflectionServices.map((service) => [
+      `/${service}/ServerReflectionInfo`,
+      { kind: 'stream', open },
+    ]),
+  )
+}
+
+function toError(errorCode: number, errorMessage: string): Answer {
+  return { case: 'errorResponse', value: { errorCode, errorMessage } }
+}
+
+function createCatalog(files: readonly FileDescriptor[]) {
+  const byName = new Map(files.map((file) => [file.name, file]))
+  const bySymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) => [symbol, file])))
+  const withImports = (file: FileDescriptor): FileDescriptor[] => {
+    const found = new Set([file])
+    // A set that grows while it is gone through is gone through to its new end.
+    for (const { dependencies } of found) {
+      for (const name of dependencies) {
+        const imported = byName.get(name)
+        if (imported !== undefined) found.add(imported)
+      }
+    }
+    return [...found]
+  }
+  return { byName, bySymbol, withImports }
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { check } from '../../src/commands/check.ts'
+
+async function createDirectory(t: TestContext, files: Record<string, string>): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'check-'))
+  t.after(() => rm(directory, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
+  return directory
+}
+
+async function run(
+  args: readonly string[],
+  options: { isTerminal?: boolean; env?: Record<string, string> } = {},
+) {
+  let stdout = ''
+  let stderr = ''
+  const code = await check.run(args, {
+    stdout: {
+      write: (text) => {
+        stdout += text
+      },
+    },
+    stderr: {
+      write: (text) => {
+        stderr += text
+      },
+    },
+    env: options.env ?? {},
+    isTerminal: options.isTerminal ?? false,
+  })
+  return { code, stdout, stderr }
+}
+
+const good = 'domain: d\ndescriptors:\n  - key: k\n'
+const odd = 'domain: o\ndescriptors:\n  - key: k\n    unit: day\n'
+const bad = 'domain: b\ndescriptors:\n  - key: k\n    valu: v\n  - rate_limit: {unit: eon}\n'
+
+test('a directory without faults is fine', async (t) => {
+  const directory = await createDirectory(t, { 'a.yaml': good })
+  assert.deepEqual(await run([directory]), {
+    code: 0,
+    stdout: '0 faults and 0 warnings in 1 file\n1 domain with 1 rule\nall rate limit configs ok\n',
+    stderr: '',
+  })
+})
+
+test('all faults and warnings of all files are shown with their lines', async (t) => {
+  const directory = await createDirectory(t, { 'z.yaml': bad, 'a.yaml': odd, 'm.yml': good })
+  const { code, stdout } = await run([directory])
+  assert.equal(code, 1)
+  assert.equal(
+    stdout.replaceAll(directory, 'DIR'),
+    `DIR/a.yaml:4:5: warning: 'unit' has no effect here, it belongs inside rate_limit
+    4 |     unit: day
+      |     ^
+
+warning: DIR/m.yml: not read: only regular files named *.yaml are rule files
+
+DIR/z.yaml:4:5: config error, unknown key 'valu'
+    4 |     valu: v
+      |     ^
+
+DIR/z.yaml:5:5: descriptor has empty key
+    5 |   - rate_limit: {unit: eon}
+      |     ^
+
+DIR/z.yaml:5:24: invalid rate limit unit 'eon'
+    5 |   - rate_limit: {unit: eon}
+      |                        ^
+      = units are second, minute, hour, day, week, month, year
+
+3 faults and 2 warnings in 2 files
+`,
+  )
+})
+
+test('warnings are faults when it is strict', async (t) => {
+  const directory = await createDirectory(t, { 'a.yaml': odd })
+  const tolerant = await run([directory])
+  assert.equal(tolerant.code, 0)
+  assert.match(tolerant.stdout, /warning: 'unit'.*all rate limit configs ok\n$/s)
+  const strict = await run(['--strict', directory])
+  assert.equal(strict.code, 1)
+  assert.doesNotMatch(strict.stdout, /all rate limit configs ok/)
+})
+
+test('domains are merged when asked to, also in the words of envoyproxy/ratelimit', async (t) => {
+  const other = good.replace('key: k', 'key: l')
+  const directory = await createDirectory(t, { 'a.yaml': good, 'b.yaml': other })
+  const apart = await run([directory])
+  assert.equal(apart.code, 1)
+  assert.match(apart.stdout, /b\.yaml:1:9: duplicate domain 'd' in config file/)
+  for (const args of [
+    [directory, '--merge'],
+    ['-config_dir', directory, '-merge_domain_configs'],
+    [`--config_dir=${directory}`, '--merge_domain_configs=true'],
+  ]) {
+    assert.equal((await run(args)).code, 0, args.join(' '))
+  }
+  assert.equal((await run([directory, '--merge=false'])).code, 1)
+})
+
+test('JSON holds the same findings', async (t) => {
+  const directory = await createDirectory(t, { 'a.yaml': odd, 'b.yaml': bad })
+  const { code, stdout } = await run([directory, '--json'])
+  assert.equal(code, 1)
+  const result = JSON.parse(stdout)
+  assert.equal(result.ok, false)
+  assert.equal(result.files, 2)
+  assert.equal(result.findings.length, 4)
+  assert.deepEqual(result.findings[1], {
+    severity: 'fault',
+    path: join(directory, 'b.yaml'),
+    line: 4,
+    column: 5,
+    message: "config error, unknown key 'valu'",
+  })
+})
+
+test('a file that cannot be read is a fault', async (t) => {
+  const directory = await createDirectory(t, { 'a.yaml': good })
+  await writeFile(join(directory, 'b.yaml'), Uint8Array.of(0xff))
+  const { code, stdout } = await run([directory])
+  assert.equal(code, 1)
+  assert.ok(
+    stdout.startsWith(
+      `error reading file ${join(directory, 'b.yaml')}: the file is not UTF-8 text\n`,
+    ),
+  )
+})
+
+test('a directory without rule files is worth a warning', async (t) => {
+  const directory = await createDirectory(t, {})
+  const { code, stdout } = await run([directory])
+  assert.equal(code, 0)
+  assert.match(stdout, /^warning: .* holds no \*\.yaml file\n/)
+})
+
+test('a directory that cannot be read is an error of its own', async () => {
+  const { code, stdout, stderr } = await run(['/nowhere/at/all'])
+  assert.equal(code, 2)
+  assert.equal(stdout, '')
+  assert.match(stderr, /^error opening directory \/nowhere\/at\/all: ENOENT/)
+})
+
+test('wrong usage is explained', async () => {
+  for (const [args, problem] of [
+    [[], 'the directory to check is missing'],
+    [['a', 'b'], 'only one directory can be checked at a time'],
+    [['--fast', 'a'], 'unknown option --fast'],
+    [['-config_dir'], '-config_dir needs a directory'],
+    [['a', '--json=yes'], '--json=yes: true or false is expected'],
+  ] as const) {
+    const { code, stderr } = await run(args)
+    assert.equal(code, 2)
+    assert.equal(stderr, `${problem}\n\n${check.usage}`)
+  }
+})
+
+test('colours are for people at a terminal', async (t) => {
+  const directory = await createDirectory(t, { 'a.yaml': bad })
+  const plain = await run([directory])
+  const coloured = await run([directory], { isTerminal: true })
+  const optedOut = await run([directory], { isTerminal: true, env: { NO_COLOR: '1' } })
+  assert.ok(!plain.stdout.includes('\x1b'))
+  assert.ok(coloured.stdout.includes('\x1b[1;31m^\x1b[0m'))
+  assert.equal(stripVTControlCharacters(coloured.stdout), plain.stdout)
+  assert.equal(optedOut.stdout, plain.stdout)
+})
+
+test('the text of a file cannot steer the terminal, and a long line is cut', async (t) => {
+  const line = `${'x'.repeat(300)}\x1b[2J${'y'.repeat(300)}`
+  const directory = await createDirectory(t, { 'a.yaml': `domain: ${line}\n` })
+  const { stdout } = await run([directory])
+  const rows = stdout.split('\n')
+  assert.ok(!stdout.includes('\x1b'))
+  assert.match(rows[0] ?? '', /a\.yaml:1:309: error loading config file: yaml: control characters/)
+  assert.ok((rows[1] ?? '').length < 140)
+  assert.equal((rows[1] ?? '').indexOf('\ufffd'), (rows[2] ?? '').indexOf('^'))
+})

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { explain } from '../../src/commands/explain.ts'
+
+const messaging = `domain: messaging
+descriptors:
+  - key: message_type
+    value: marketing
+    descriptors:
+      - key: to_number
+        rate_limit: { unit: day, requests_per_unit: 5, replaces: [{ name: all }] }
+  - key: to_number
+    rate_limit: { unit: day, requests_per_unit: 100, name: all }
+  - key: files
+    value: files/*
+    share_threshold: true
+    shadow_mode: true
+    rate_limit: { unit: second, requests_per_unit: 1 }
+`
+
+async function makeDirectory(t: TestContext, files: Readonly<Record<string, string>>) {
+  const directory = await mkdtemp(join(tmpdir(), 'explain-'))
+  t.after(() => rm(directory, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
+  return directory
+}
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly isTerminal?: boolean
+}
+
+async function run(args: readonly string[], { env = {}, isTerminal = false }: RunOptions = {}) {
+  const out: string[] = []
+  const err: string[] = []
+  const stdout = { write: (text: string) => out.push(text) }
+  const stderr = { write: (text: string) => err.push(text) }
+  const code = await explain.run(args, { stdout, stderr, env, isTerminal })
+  return { code, out: out.join(''), err: err.join('') }
+}
+
+suite('the explain command', () => {
+  test('shows rule, counter, window, reset and statistics of the worked example', async (t) => {
+    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const { code, out, err } = await run([
+      directory,
+      '-domain',
+      'messaging',
+      '-descriptors',
+      'message_type=marketing,to_number=206',
+      '--now=1700000000',
+    ])
+    assert.equal(err, '')
+    assert.equal(code, 0)
+    assert.match(out, /yes {2}exact value {2}the rule names the value 'marketing'/)
+    assert.match(out, /rule messaging\.message_type_marketing\.to_number at .*messaging\.yaml:6:9/)
+    assert.match(out, /limit +5 per day/)
+    assert.match(out, /counter +messaging_message_type_marketing_to_number_206_1699920000/)
+    assert.match(out, /window +2023-11-14T00:00:00Z to 2023-11-15T00:00:00Z/)
+    assert.match(out, /reset +in 6400 s/)
+    assert.match(
+      out,
+      /statistics +ratelimit\.service\.rate_limit\.messaging\.message_type_marketing/,
+    )
+  })
+
+  test('uses the prefix of the environment and the pattern of a shared threshold', async (t) => {
+    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const { out } = await run(
+      [directory, '-domain=messaging', '-descriptors=files=files/a.pdf', '-now', '1234'],
+      { env: { CACHE_KEY_PREFIX: 'prefix:' } },
+    )
+    assert.match(out, /counter +prefix:messaging_files_files\/\*_1234\n/)
+    assert.match(out, /shadow +the answer is OK even when over/)
+  })
+
+  test('shows which limit of the request replaces another', async (t) => {
+    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const { out } = await run([
+      directory,
+      '-domain=messaging',
+      '-descriptors=message_type=marketing,to_number=1',
+      '-descriptors=to_number=1',
+    ])
+    assert.match(out, /replaced by messaging\.message_type_marketing\.to_number/)
+    assert.equal(out.match(/ counter /g)?.length, 1)
+  })
+
+  test('says why nothing matches, and succeeds', async (t) => {
+    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const { code, out } = await run([
+      directory,
+      '-domain=messaging',
+      '-descriptors=to_number=1,message_type=marketing',
+    ])
+    assert.equal(code, 0)
+    assert.match(out, /no rule: the answer is OK/)
+    assert.match(out, /in the order message_type, to_number/)
+  })
+
+  test('prints JSON with all of it', async (t) => {
+    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const { out } = await run([
+      directory,
+      '-domain=messaging',
+      '-descriptors=to_number=1',
+      '--json',
+      '--now=1700000000',
+    ])
+    const [answer] = JSON.parse(out)
+    assert.equal(answer.outcome, 'limited')
+    assert.equal(answer.match.limit.requestsPerUnit, 100)
+    assert.deepEqual(answer.counter, {
+      key: 'messaging_to_number_1_1699920000',
+      windowStart: 1_699_920_000,
+      windowEnd: 1_700_006_400,
+      secondsUntilReset: 6400,
+    })
+  })
+
+  test('is coloured on a terminal only, and not against the will of its user', async (t) => {
+    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const args = [directory, '-domain=messaging', '-descriptors=to_number=1\x1b[2J']
+    const sequence = '\x1b['
+    assert.ok((await run(args, { isTerminal: true })).out.includes(`${sequence}32m`))
+    assert.ok(!(await run(args, { isTerminal: true })).out.includes(`${sequence}2J`))
+    assert.ok(!(await run(args)).out.includes(sequence))
+    const refused = await run(args, { isTerminal: true, env: { NO_COLOR: '1' } })
+    assert.ok(!refused.out.includes(sequence))
+  })
+
+  test('refuses rules with faults, naming the first', async (t) => {
+    const directory = await makeDirectory(t, { 'a.yaml': 'domain: d\ndescriptors:\n  - kee: x\n' })
+    const { code, err } = await run([directory, '-domain=d', '-descriptors=a=b'])
+    assert.equal(code, 1)
+    assert.match(err, /a\.yaml:3:5: config error, unknown key 'kee'/)
+    assert.match(err, /ratelimit check/)
+  })
+
+  test('merges domains when asked to, by flag or environment', async (t) => {
+    const directory = await makeDirectory(t, {
+      'a.yaml': 'domain: d\ndescriptors: [{ key: a }]\n',
+      'b.yaml': 'domain: d\ndescriptors: [{ key: b }]\n',
+    })
+    const args = [directory, '-domain=d', '-descriptors=b=1']
+    assert.equal((await run(args)).code, 1)
+    assert.equal((await run([...args, '--merge'])).code, 0)
+    assert.equal((await run(args, { env: { MERGE_DOMAIN_CONFIG: 'true' } })).code, 0)
+  })
+
+  const misuses: readonly [args: string[], message: RegExp][] = [
+    [[], /directory of the rules is missing/],
+    [['dir'], /-domain is missing/],
+    [['dir', '-domain', 'd'], /-descriptors is missing/],
+    [['dir', '-domain'], /-domain needs a value/],
+    [['dir', '-domain', 'd', '-descriptors', 'ab'], /key=value/],
+    [['dir', '-domain', 'd', '-descriptors', 'a=b', '-now', 'soon'], /whole seconds/],
+    [['dir', 'other', '-domain', 'd', '-descriptors', 'a=b'], /only one directory/],
+    [['dir', '-nonsense'], /unknown option -nonsense/],
+  ]
+  for (const [args, message] of misuses) {
+    test(`refuses '${args.join(' ')}' and shows how it is used`, async () => {
+      const { code, out, err } = await run(args)
+      assert.equal(code, 2)
+      assert.equal(out, '')
+      assert.match(err, message)
+      assert.match(err, /Usage: ratelimit explain/)
+    })
+  }
+
+  test('says when the directory cannot be read', async (t) => {
+    const directory = await makeDirectory(t, {})
+    const args = [join(directory, 'missing'), '-domain=d', '-descriptors=a=b']
+    const { code, err } = await run(args)
+    assert.equal(code, 2)
+    assert.match(err, /missing cannot be read: ENOENT/)
+  })
+})

@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CounterStore, type Increment, StoreError } from '../../src/counters/counter-store.ts'
+
+/** A week, so that no run of the suite meets the end of the window. */
+const unitSeconds = 604_800
+const window = Math.floor(Date.now() / 1000 / unitSeconds) * unitSeconds
+
+/** Every key starts with this, so that a server that other tests use can be shared. */
+const prefix = `contract-${randomUUID()}_`
+let keys = 0
+
+/** A key that nobody used before. Like every key of the service it ends in an underscore. */
+function newKey(): string {
+  return `${prefix}${++keys}_`
+}
+
+export function increment(key: string, hits: number, startsAt = window): Increment {
+  return { key, window: startsAt, unitSeconds, hits, after: Number.NaN }
+}
+
+/** How many of our callbacks are still to come, and how many came too often. */
+const callbacks = { pending: 0, repeated: 0 }
+
+function call(
+  store: CounterStore,
+  method: 'add' | 'read',
+  increments: readonly Increment[],
+  deadlineMs: number,
+): Promise<StoreError | undefined> {
+  return new Promise((resolve) => {
+    let called = false
+    callbacks.pending++
+    store[method](increments, deadlineMs, (error) => {
+      if (called) callbacks.repeated++
+      else callbacks.pending--
+      called = true
+      resolve(error)
+    })
+  })
+}
+
+/** Adds and gives the counts after it; throws what the store reports. */
+export async function add(
+  store: CounterStore,
+  increments: readonly Increment[],
+  deadlineMs = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
+  const error = await call(store, 'add', increments, deadlineMs)
+  if (error) throw error
+  return increments.map(({ after }) => after)
+}
+
+/** Reads the counts of some keys in the window of the suite. */
+export async function read(store: CounterStore, ...names: readonly string[]): Promise<number[]> {
+  // The hits of a read mean nothing: a store that adds them is found out by the next read.
+  const increments = names.map((key) => increment(key, 7))
+  const error = await call(store, 'read', increments, Number.POSITIVE_INFINITY)
+  if (error) throw error
+  return increments.map(({ after }) => after)
+}
+
+/** Keys that break naive encodings: of text protocols, of separators, of other character sets. */
+const strangeNames = [
+  'a_b_c',
+  '__',
+  'two words',
+  ' ',
+  'tab\tand\nline',
+  'über/日本語/🙂',
+  '*3\r\n$6\r\nINCRBY\r\n',
+  '{slot}{',
+  '%s\\0"\'',
+  'files/*',
+]
+const controlNames = ['\u0000', '\u0000\u0001\u0002\u007f', '\u00ff\u00fe', '\r\n']
+
+const points = {
+  'adds up': async (store) => {
+    const key = newKey()
+    assert.deepEqual(await add(store, [increment(key, 1)]), [1])
+    assert.deepEqual(await add(store, [increment(key, 1)]), [2])
+    assert.deepEqual(await add(store, [increment(key, 5)]), [7])
+    assert.deepEqual(await read(store, key), [7])
+  },
+
+  'changes several counters in one call': async (store) => {
+    const names = Array.from({ length: 100 }, () => newKey())
+    const first = names.map((key, i) => increment(key, i + 1))
+    assert.deepEqual(
+      await add(store, first),
+      names.map((_, i) => i + 1),
+    )
+    const second = names.map((key) => increment(key, 1)).reverse()
+    assert.deepEqual(await add(store, second), names.map((_, i) => i + 2).reverse())
+  },
+
+  'calls back for an empty list': async (store) => {
+    assert.deepEqual(await add(store, []), [])
+    assert.deepEqual(await read(store), [])
+  },
+
+  'counts the same counter twice in one call, in order': async (store) => {
+    const [key, other] = [newKey(), newKey()]
+    const counts = await add(store, [increment(key, 2), increment(other, 1), increment(key, 3)])
+    assert.deepEqual(counts, [2, 1, 5])
+    assert.deepEqual(await read(store, key, other, key), [5, 1, 5])
+  },
+
+  'reads with 0 hits and changes nothing': async (store) => {
+    const key = newKey()
+    assert.deepEqual(await add(store, [increment(key, 0)]), [0])
+    assert.deepEqual(await add(store, [increment(key, 3)]), [3])
+    assert.deepEqual(await add(store, [increment(key, 0), increment(key, 0)]), [3, 3])
+    assert.deepEqual(await add(store, [increment(key, 1)]), [4])
+  },
+
+  'reads without a change, whatever the hits say': async (store) => {
+    const [key, unknown] = [newKey(), newKey()]
+    await add(store, [increment(key, 3)])
+    assert.deepEqual(await read(store, unknown, key), [0, 3])
+    assert.deepEqual(await read(store, key, unknown, key), [3, 0, 3])
+    assert.deepEqual(await add(store, [increment(unknown, 1)]), [1])
+  },
+
+  'counts big hits exactly': async (store) => {
+    const key = newKey()
+    assert.deepEqual(await add(store, [increment(key, 4_294_967_295)]), [4_294_967_295])
+    assert.deepEqual(await add(store, [increment(key, 4_294_967_295)]), [8_589_934_590])
+    const [huge, most] = [newKey(), Number.MAX_SAFE_INTEGER]
+    assert.deepEqual(await add(store, [increment(huge, most - 1)]), [most - 1])
+    assert.deepEqual(await add(store, [increment(huge, 1)]), [most])
+    assert.deepEqual(await read(store, huge), [most])
+  },
+
+  'refunds, and never below 0': async (store) => {
+    const key = newKey()
+    await add(store, [increment(key, 5)])
+    assert.deepEqual(await add(store, [increment(key, -2)]), [3])
+    assert.deepEqual(await add(store, [increment(key, -4)]), [0])
+    assert.deepEqual(await read(store, key), [0])
+    assert.deepEqual(await add(store, [increment(key, 1)]), [1])
+  },
+
+  'refunds what was never counted without a trace': async (store) => {
+    const key = newKey()
+    assert.deepEqual(await add(store, [increment(key, -3)]), [0])
+    assert.deepEqual(await add(store, [increment(key, 2)]), [2])
+  },
+
+  'refunds and adds in one call, in order': async (store) => {
+    const key = newKey()
+    const changes = [2, -5, 4, -1, 0].map((hits) => increment(key, hits))
+    assert.deepEqual(await add(store, changes), [2, 0, 4, 3, 3])
+  },
+
+  'keeps strange keys apart': (store) => keepsApart(store, strangeNames),
+
+  'keeps keys with control characters apart': (store) => keepsApart(store, controlNames),
+
+  'keeps keys of 10 kB apart': async (store) => {
+    const long = 'x'.repeat(10_000)
+    await keepsApart(store, [long, `${long}y`, `y${long}`, 'ü'.repeat(5_000)])
+  },
+
+  'keeps windows of one key apart': async (store) => {
+    const key = newKey()
+    const windows = [window, window + unitSeconds, window + 1]
+    for (const [i, startsAt] of windows.entries()) {
+      assert.deepEqual(await add(store, [increment(key, i + 1, startsAt)]), [i + 1])
+    }
+    const all = windows.map((startsAt) => increment(key, 10, startsAt))
+    assert.deepEqual(await add(store, all), [11, 12, 13])
+  },
+
+  'names a counter by key and window, not by unit': async (store) => {
+    const key = newKey()
+    await add(store, [increment(key, 2)])
+    const day = { ...increment(key, 3), unitSeconds: 86_400 * 14 }
+    assert.deepEqual(await add(store, [day]), [5])
+    assert.deepEqual(await read(store, key), [5])
+  },
+
+  'keeps prefixes apart': async (store) => {
+    const key = newKey()
+    await add(store, [increment(key, 1), increment(`p:${key}`, 2), increment(`q:${key}`, 3)])
+    assert.deepEqual(await read(store, key, `p:${key}`, `q:${key}`), [1, 2, 3])
+  },
+
+  'gives 1,000 concurrent calls the counts 1 to 1,000': async (store) => {
+    const [key, other] = [newKey(), newKey()]
+    const counts = await Promise.all(
+      Array.from({ length: 1000 }, () => add(store, [increment(key, 1), increment(other, 2)])),
+    )
+    const sorted = (column: number) => counts.map((row) => row[column] ?? 0).sort((a, b) => a - b)
+    assert.deepEqual(
+      sorted(0),
+      Array.from({ length: 1000 }, (_, i) => i + 1),
+    )
+    assert.deepEqual(
+      sorted(1),
+      Array.from({ length: 1000 }, (_, i) => 2 * i + 2),
+    )
+  },
+
+  'loses nothing between concurrent hits and refunds': async (store) => {
+    const key = newKey()
+    await add(store, [increment(key, 1000)])
+    const changes = Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? -2 : 3))
+    await Promise.all(changes.map((hits) => add(store, [increment(key, hits)])))
+    assert.deepEqual(await read(store, key), [1000 + 200 * 3 - 100 * 2])
+  },
+
+  'never shows less than 0 under concurrent refunds': async (store) => {
+    const key = newKey()
+    const changes = Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? 1 : -2))
+    const counts = await Promise.all(changes.map((hits) => add(store, [increment(key, hits)])))
+    for (const [after = Number.NaN] of counts) assert.ok(after >= 0, `${after}`)
+    await add(store, [increment(key, -300)])
+    assert.deepEqual(await add(store, [increment(key, 1)]), [1])
+  },
+
+  'answers inside a deadline that is still to come': async (store) => {
+    const key = newKey()
+    assert.deepEqual(await add(store, [increment(key, 1)], Date.now() + 60_000), [1])
+  },
+
+  'calls back once when the deadline is over, with an error or the true count': async (store) => {
+    const key = newKey()
+    const [late, lateRead] = [increment(key, 1), increment(key, 0)]
+    const error = await call(store, 'add', [late], Date.now() - 1000)
+    if (error) assertStoreError(error)
+    else assert.equal(late.after, 1)
+    const readError = await call(store, 'read', [lateRead], Date.now() - 1000)
+    if (readError) assertStoreError(readError)
+    // A failed change may have been made or not, but the store goes on counting.
+    const [before = Number.NaN] = await read(store, key)
+    assert.deepEqual(await add(store, [increment(key, 1)]), [before + 1])
+  },
+
+  'sets every count before it calls back': async (store) => {
+    const key = newKey()
+    const increments = [increment(key, 1), increment(newKey(), 2)]
+    const seen = await new Promise<number[]>((resolve, reject) => {
+      store.add(increments, Number.POSITIVE_INFINITY, (error) => {
+        if (error) reject(error)
+        else resolve(increments.map(({ after }) => after))
+      })
+    })
+    assert.deepEqual(seen, [1, 2])
+  },
+
+  'calls back exactly once for every call': async () => {
+    await sleep(50)
+    assert.deepEqual(callbacks, { pending: 0, repeated: 0 })
+  },
+
+  'ends every call in flight once when it is closed': async (store) => {
+    const [key, unheard] = [newKey(), new Set<number>()]
+    let repeated = 0
+    for (let i = 0; i < 100; i++) {
+      unheard.add(i)
+      store.add([increment(key, 1)], Number.POSITIVE_INFINITY, (error) => {
+        if (error) assertStoreError(error)
+        if (!unheard.delete(i)) repeated++
+      })
+    }
+    await store[Symbol.asyncDispose]()
+    assert.equal(unheard.size, 0)
+    assert.equal(repeated, 0)
+  },
+
+  'reports a call after it was closed, and can be closed twice': async (store) => {
+    await store[Symbol.asyncDispose]()
+    for (const method of ['add', 'read'] as const) {
+      assertStoreError(
+        await call(store, method, [increment(newKey(), 1)], Number.POSITIVE_INFINITY),
+      )
+    }
+    assert.deepEqual(callbacks, { pending: 0, repeated: 0 })
+  },
+} satisfies Record<string, (store: CounterStore) => Promise<void>>
+
+export type ContractPoint = keyof typeof points
+
+/**
+ * Runs what every counter store must do against a real one. Call it at the top of a test file:
+ *
+ *     testCounterStore('redis', async (t) => {
+ *       const redis = await open(t, 'redis')
+ *       return redis && openRedisStore({ url: redis.url })
+ *     })
+ *
+ * The opener gives undefined where its server cannot be had: the suite is then skipped. The suite
+ * closes the store.
+ * @param except the points this kind of store cannot keep, each with its documented reason.
+ */
+export function testCounterStore(
+  name: string,
+  open: (t: TestContext) => Promise<CounterStore | undefined>,
+  except: { readonly [Point in ContractPoint]?: string } = {},
+): void {
+  test(`the ${name} store`, async (t) => {
+    const store = await open(t)
+    if (!store) {
+      t.skip('its server is missing')
+      return
+    }
+    const reasons: Readonly<Record<string, string | undefined>> = except
+    for (const [point, check] of Object.entries(points)) {
+      await t.test(point, { skip: reasons[point] ?? false, timeout: 30_000 }, () => check(store))
+    }
+    await store[Symbol.asyncDispose]()
+  })
+}
+
+/** Counts every name differently, then reads all of them. */
+async function keepsApart(store: CounterStore, names: readonly string[]): Promise<void> {
+  const shared = newKey()
+  const apart = names.map((name) => `${shared}${name}_`)
+  const counts = names.map((_, i) => i + 1)
+  const first = apart.map((key, i) => increment(key, i + 1))
+  assert.deepEqual(await add(store, first), counts)
+  assert.deepEqual(await read(store, ...apart), counts)
+}
+
+function assertStoreError(error: StoreError | undefined): void {
+  assert.ok(error instanceof StoreError, `a StoreError, not ${error}`)
+  assert.notEqual(error.message, '')
+}

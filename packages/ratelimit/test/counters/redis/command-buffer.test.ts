@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { CommandBuffer } from '../../../src/counters/redis/command-buffer.ts'
+
+function encode(...words: readonly (string | number | bigint)[]): string {
+  const parts = words.map((word) => `$${Buffer.byteLength(`${word}`)}\r\n${word}\r\n`)
+  return `*${words.length}\r\n${parts.join('')}`
+}
+
+const key = fc.oneof(
+  fc.string({ maxLength: 300 }),
+  fc.string({ unit: 'grapheme', maxLength: 300 }),
+  fc.string({ unit: 'binary', maxLength: 300 }),
+)
+const window = fc.nat({ max: 4_102_444_800 })
+
+test('every command is what a plain encoder makes of it, in any number and order', () => {
+  const command = fc.oneof(
+    fc.record({ kind: fc.constant('count' as const), key, window, number: fc.maxSafeNat() }),
+    fc.record({ kind: fc.constant('expire' as const), key, window, number: fc.nat() }),
+    fc.record({ kind: fc.constant('create' as const), key, window, number: fc.nat() }),
+    fc.record({ kind: fc.constant('read' as const), key, window, number: fc.nat() }),
+  )
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 120 }), (commands) => {
+      const buffer = new CommandBuffer()
+      let wanted = ''
+      for (const { kind, key, window, number } of commands) {
+        const name = `${key}${window}`
+        if (kind === 'count') {
+          buffer.count(key, window, number)
+          wanted += encode('INCRBY', name, number)
+        } else if (kind === 'expire') {
+          buffer.expire(key, window, number)
+          wanted += encode('EXPIRE', name, number)
+        } else if (kind === 'create') {
+          buffer.createCounter(key, window, number)
+          wanted += encode('SET', name, 0, 'EX', number, 'NX')
+        } else {
+          buffer.read(key, window)
+          wanted += encode('GET', name)
+        }
+        const { view, keyStart, keyEnd } = buffer
+        const bytes = Buffer.from(view.buffer, view.byteOffset + keyStart, keyEnd - keyStart)
+        assert.equal(bytes.toString(), Buffer.from(key).toString())
+      }
+      assert.equal(buffer.collected.toString(), Buffer.from(wanted).toString())
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('hits beyond 2^31 and beyond 2^53 are written as whole numbers', () => {
+  for (const hits of [2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 53, 2 ** 64]) {
+    const buffer = new CommandBuffer()
+    buffer.count('k_', 60, hits)
+    assert.equal(buffer.collected.toString(), encode('INCRBY', 'k_60', BigInt(hits)))
+  }
+})
+
+test('what was taken back leaves no trace', () => {
+  const buffer = new CommandBuffer()
+  buffer.read('a_', 1)
+  const { length } = buffer
+  buffer.count('b_', 2, 3)
+  buffer.rewind(length)
+  buffer.expire('c_', 4, 5)
+  assert.equal(buffer.collected.toString(), encode('GET', 'a_1') + encode('EXPIRE', 'c_4', 5))
+})
+
+test('bytes that were handed over are not written over', () => {
+  const buffer = new CommandBuffer()
+  buffer.count('first_', 1, 1)
+  const first = buffer.collected
+  buffer.handOver()
+  buffer.count('second_', 2, 2)
+  assert.equal(first.toString(), encode('INCRBY', 'first_1', 1))
+  assert.equal(buffer.collected.toString(), encode('INCRBY', 'second_2', 2))
+})
+
+test('a huge command grows the buffer, and its memory is given back', () => {
+  const buffer = new CommandBuffer()
+  const huge = 'x'.repeat(3_000_000)
+  buffer.count(huge, 1, 1)
+  assert.equal(buffer.collected.toString(), encode('INCRBY', `${huge}1`, 1))
+  buffer.clear()
+  assert.equal(buffer.length, 0)
+  assert.ok(buffer.view.byteLength < 100_000)
+})

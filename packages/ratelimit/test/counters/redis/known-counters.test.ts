@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { KnownCounters } from '../../../src/counters/redis/known-counters.ts'
+
+function recall(known: KnownCounters, key: string, window: number, unitSeconds = 60): boolean {
+  const bytes = Buffer.from(`..${key}`)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  return known.recall(view, 2, bytes.length, { window, unitSeconds })
+}
+
+test('a counter is known from the second time on, per window', () => {
+  const known = new KnownCounters()
+  assert.equal(recall(known, 'a_', 60), false)
+  assert.equal(recall(known, 'a_', 60), true)
+  assert.equal(recall(known, 'a_', 120), false)
+  assert.equal(recall(known, 'a_', 120), true)
+  assert.equal(recall(known, 'b_', 120), false)
+  // Its TTL is that of the shorter unit: too short for the longer one.
+  assert.equal(recall(known, 'a_', 120, 3600), false)
+})
+
+test('after forgetting all nothing is known', () => {
+  const known = new KnownCounters()
+  recall(known, 'a_', 60)
+  known.forgetAll()
+  assert.equal(recall(known, 'a_', 60), false)
+})
+
+test('no counter is taken for another among a million, and most of 100,000 stay known', () => {
+  const known = new KnownCounters()
+  let mistaken = 0
+  for (let i = 0; i < 1_000_000; i++) if (recall(known, `domain_user_${i}_`, 60)) mistaken++
+  assert.equal(mistaken, 0)
+  known.forgetAll()
+  for (let i = 0; i < 100_000; i++) recall(known, `domain_user_${i}_`, 60)
+  let kept = 0
+  for (let i = 0; i < 100_000; i++) if (recall(known, `domain_user_${i}_`, 60)) kept++
+  assert.ok(kept > 95_000, `${kept} of 100,000 are still known`)
+})

@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { open } from '@portcullis/test-servers'
+import { StoreError } from '../../../src/counters/counter-store.ts'
+import { ConnectionCounters } from '../../../src/counters/redis/settings.ts'
+import { openProxy } from './support/proxy.ts'
+import { command, listEndless } from './support/redis-client.ts'
+import {
+  count,
+  countUntilItWorks,
+  createLines,
+  openReadyStore,
+  openStore,
+  toIncrement,
+} from './support/store.ts'
+
+/** Far above any hiccup of a busy machine, far below "it hangs". */
+const generousMs = 5_000
+
+function fails(promise: Promise<number>, message: RegExp): Promise<void> {
+  return assert.rejects(promise, (error) => {
+    assert.ok(error instanceof StoreError, String(error))
+    assert.match(error.message, message)
+    return true
+  })
+}
+
+test('calls to a paused Redis fail at their deadline, and its late replies harm nobody', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
+  assert.equal(await count(store, 'k_'), 1)
+  redis.pause()
+  const late = toIncrement('k_')
+  const startedAtMs = performance.now()
+  const error = await new Promise<StoreError | undefined>((resolve) => {
+    store.add([late], Date.now() + 40, resolve)
+  })
+  assert.match(error?.message ?? '', /did not answer in time/)
+  assert.ok(performance.now() - startedAtMs < generousMs)
+  await fails(count(store, 'other_', { deadlineMs: Date.now() + 40 }), /did not answer in time/)
+  redis.resume()
+  // The late replies (2 for k_, 1 for other_) are passed over: the next ones fit their calls.
+  const counts = await Promise.all([
+    count(store, 'k_'),
+    count(store, 'other_', { hits: 10 }),
+    count(store, 'third_', { hits: 100 }),
+  ])
+  assert.deepEqual(counts, [3, 11, 100])
+  assert.ok(Number.isNaN(late.after), 'a failed call is left alone')
+})
+
+test('a call without a deadline fails at the command timeout', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const url = `127.0.0.1:${redis.port}`
+  const store = await openReadyStore(t, { url, commandTimeoutMs: 50 })
+  redis.pause()
+  await fails(count(store, 'k_'), /did not answer in time/)
+  redis.resume()
+  assert.equal(await countUntilItWorks(store, 'k_'), 2)
+})
+
+test('a paused Redis fills no memory: above a bound calls fail at once', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
+  redis.pause()
+  const errors: string[] = []
+  let isSynchronous = true
+  let failedAtOnce = 0
+  for (let i = 0; i < 100_000; i++) {
+    store.add([toIncrement('k_')], Date.now() + 30, (error) => {
+      if (isSynchronous) failedAtOnce++
+      errors.push(error?.message ?? 'counted')
+    })
+  }
+  isSynchronous = false
+  assert.ok(failedAtOnce > 30_000, `${failedAtOnce} failed at once`)
+  await sleep(100)
+  while (errors.length < 100_000) await sleep(10)
+  assert.ok(!errors.includes('counted'))
+  redis.resume()
+  // What was taken is still counted, in whatever order.
+  let after = 0
+  while (after < 60_000) after = await countUntilItWorks(store, 'k_')
+  assert.ok(after < 80_000, `${after}`)
+})
+
+test('without Redis calls fail at once, and a restarted one is used again', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const changes: boolean[] = []
+  const counters = new ConnectionCounters()
+  const onActive = (isActive: boolean) => changes.push(isActive)
+  const url = `127.0.0.1:${redis.port}`
+  const store = await openReadyStore(t, { url, counters, onActive })
+  assert.equal(await count(store, 'k_'), 1)
+  assert.deepEqual({ ...counters }, { active: 1, total: 1, localClose: 0 })
+  await redis.kill()
+  await fails(count(store, 'k_'), /ECONNREFUSED|closed the connection|ECONNRESET/)
+  let isSynchronous = true
+  store.add([toIncrement('k_')], Number.POSITIVE_INFINITY, (error) => {
+    assert.ok(isSynchronous)
+    assert.match(error?.message ?? '', /^Redis at 127\.0\.0\.1:\d+: (closed|.*ECONN)/)
+  })
+  isSynchronous = false
+  assert.equal(counters.active, 0)
+  await redis.restart()
+  const backAtMs = performance.now()
+  assert.equal(await countUntilItWorks(store, 'k_'), 1)
+  assert.ok(performance.now() - backAtMs < generousMs)
+  assert.deepEqual(changes, [true, false, true])
+  assert.deepEqual({ ...counters }, { active: 1, total: 2, localClose: 0 })
+  await count(store, 'something-after-an-EXPIRE_')
+  assert.deepEqual(await listEndless(redis), [])
+})
+
+test('under load a killed and restarted Redis costs errors, never a hanging call', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
+  const outcomes = { counted: 0, failed: 0, open: 0 }
+  let isOver = false
+  const callAgain = () => {
+    if (isOver) return
+    outcomes.open++
+    store.add([toIncrement(`k${outcomes.counted % 100}_`)], Date.now() + 50, (error) => {
+      outcomes.open--
+      if (error) outcomes.failed++
+      else outcomes.counted++
+      setTimeout(callAgain, 1)
+    })
+  }
+  for (let i = 0; i < 50; i++) callAgain()
+  await sleep(100)
+  await redis.kill()
+  await sleep(600)
+  assert.ok(outcomes.failed > 0)
+  await redis.restart()
+  await countUntilItWorks(store, 'k_')
+  const countedBefore = outcomes.counted
+  while (outcomes.counted < countedBefore + 200) await sleep(10)
+  isOver = true
+  while (outcomes.open > 0) await sleep(10)
+  await count(store, 'something-after-the-EXPIREs_')
+  assert.deepEqual(await listEndless(redis), [])
+})
+
+test('a lost connection is replaced at once, and calls meanwhile wait for it', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const proxy = await openProxy(t, redis.port)
+  const store = await openReadyStore(t, { url: proxy.url })
+  assert.equal(await count(store, 'k_'), 1)
+  await sleep(200)
+  proxy.cut()
+  // The first call after the loss may still have gone into the old connection.
+  while (proxy.clients > 0) await sleep(1)
+  await sleep(1)
+  assert.equal(await count(store, 'k_'), 2)
+})
+
+test('a connection cut in the middle of a reply fails its calls and is replaced', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const proxy = await openProxy(t, redis.port)
+  const store = await openReadyStore(t, { url: proxy.url })
+  await sleep(200)
+  proxy.onAnswer = (bytes) => {
+    proxy.onAnswer = () => undefined
+    return bytes.subarray(0, 3)
+  }
+  const calls = Promise.allSettled(Array.from({ length: 10 }, () => count(store, 'k_')))
+  await sleep(20)
+  proxy.cut()
+  for (const { status } of await calls) assert.equal(status, 'rejected')
+  proxy.onAnswer = (bytes) => bytes
+  assert.equal(await countUntilItWorks(store, 'k_'), 11)
+})
+
+test('bytes that are no reply end the connection, and the next one works', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const proxy = await openProxy(t, redis.port)
+  const counters = new ConnectionCounters()
+  const store = await openReadyStore(t, { url: proxy.url, counters })
+  assert.equal(await count(store, 'k_'), 1)
+  await sleep(200)
+  proxy.onAnswer = () => {
+    proxy.onAnswer = (bytes) => bytes
+    return Buffer.from('HTTP/1.1 400 Bad Request\r\n')
+  }
+  await fails(count(store, 'k_'), /Redis sent no reply: it starts with byte 72/)
+  assert.equal(await count(store, 'k_'), 3)
+  await sleep(200)
+  proxy.onAnswer = (bytes) => {
+    proxy.onAnswer = (next) => next
+    return Buffer.concat([bytes, Buffer.from(':17\r\n')])
+  }
+  assert.equal(await count(store, 'k_'), 4)
+  assert.equal(await countUntilItWorks(store, 'k_'), 5)
+  assert.equal(counters.localClose, 2)
+})
+
+test('a master that became a replica is left for the new master behind the address', async (t) => {
+  const [first, second] = [await open(t, 'redis'), await open(t, 'redis')]
+  if (!first || !second) return
+  const proxy = await openProxy(t, first.port)
+  const counters = new ConnectionCounters()
+  const store = await openReadyStore(t, { url: proxy.url, counters })
+  assert.equal(await count(store, 'k_'), 1)
+  await command(first, 'REPLICAOF', '127.0.0.1', second.port)
+  await fails(count(store, 'k_'), /READONLY/)
+  proxy.target = second.port
+  assert.equal(await countUntilItWorks(store, 'k_'), 1)
+  assert.equal(await command(second, 'DBSIZE'), 1)
+  assert.ok(counters.localClose >= 1)
+})
+
+test('a replica for good is not connected to in a tight circle', async (t) => {
+  const [first, second] = [await open(t, 'redis'), await open(t, 'redis')]
+  if (!first || !second) return
+  await command(first, 'REPLICAOF', '127.0.0.1', second.port)
+  const counters = new ConnectionCounters()
+  const store = await openReadyStore(t, { url: `127.0.0.1:${first.port}`, counters })
+  const endsAtMs = performance.now() + 1000
+  let failed = 0
+  while (performance.now() < endsAtMs) {
+    await assert.rejects(count(store, 'k_'), StoreError)
+    failed++
+    await sleep(1)
+  }
+  assert.ok(failed > 50)
+  assert.ok(counters.total <= 12, `${counters.total} connections within a second`)
+})
+
+test('a server that is silent for long is given up and connected to anew', async (t) => {
+  const [redis, other] = [await open(t, 'redis'), await open(t, 'redis')]
+  if (!redis || !other) return
+  const proxy = await openProxy(t, redis.port)
+  const store = await openReadyStore(t, { url: proxy.url, commandTimeoutMs: 100 })
+  assert.equal(await count(store, 'k_'), 1)
+  // Nobody says that the machine is gone: packets just vanish.
+  redis.pause()
+  proxy.target = other.port
+  await fails(count(store, 'k_'), /did not answer in time/)
+  assert.equal(await countUntilItWorks(store, 'k_', 30_000), 1)
+  assert.equal(await command(other, 'DBSIZE'), 1)
+  redis.resume()
+})
+
+test('the start waits for Redis and says so without the password', async (t) => {
+  const redis = await open(t, 'redis', { password: 'sesame' })
+  if (!redis) return
+  await redis.kill()
+  const { lines, log } = createLines()
+  const startup = { initialIntervalMs: 50, maxIntervalMs: 100, maxElapsedMs: 0 }
+  const url = `redis://:sesame@127.0.0.1:${redis.port}`
+  const store = openStore(t, { url, log, startup })
+  await fails(count(store, 'k_'), /not connected yet/)
+  while (lines.length < 3) await sleep(10)
+  await redis.restart()
+  await store.ready
+  assert.equal(await count(store, 'k_'), 1)
+  const text = lines.join('\n')
+  assert.match(
+    text,
+    /warning Waiting for Redis \(redis:\/\/\*{5}@127\.0\.0\.1:\d+\), next attempt in/,
+  )
+  assert.match(text, /info Counting in Redis/)
+  assert.ok(!text.includes('sesame'))
+})
+
+test('the start gives up when its time is over, and when the store is closed', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  await redis.kill()
+  const url = `127.0.0.1:${redis.port}`
+  const startup = { initialIntervalMs: 20, maxIntervalMs: 40, maxElapsedMs: 200 }
+  const tired = openStore(t, { url, startup })
+  await assert.rejects(tired.ready, /ECONNREFUSED/)
+  const closed = openStore(t, { url })
+  await sleep(50)
+  await closed[Symbol.asyncDispose]()
+  await assert.rejects(closed.ready)
+  await fails(count(closed, 'k_'), /closed/)
+})
+
+test('a wrong password is told as what it is', async (t) => {
+  const redis = await open(t, 'redis', { password: 'right' })
+  if (!redis) return
+  const startup = { initialIntervalMs: 10, maxIntervalMs: 10, maxElapsedMs: 1 }
+  const url = `127.0.0.1:${redis.port}`
+  const wrong = openStore(t, { url, startup, auth: 'wrong' })
+  await assert.rejects(wrong.ready, /Redis at 127\.0\.0\.1:\d+: WRONGPASS/)
+  const missing = openStore(t, { url, startup })
+  await assert.rejects(missing.ready, /NOAUTH/)
+})
+
+test('hits that Redis cannot add are an error of that call alone', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
+  const calls = await Promise.allSettled([
+    count(store, 'k_', { hits: 2 ** 64 }),
+    count(store, 'other_', { hits: 3 }),
+  ])
+  assert.deepEqual(
+    calls.map(({ status }) => status),
+    ['rejected', 'fulfilled'],
+  )
+  assert.equal(await count(store, 'other_'), 4)
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { open } from '@portcullis/test-servers'
+import type { RedisSettings } from '../../../src/counters/redis/settings.ts'
+import { openProxy } from './support/proxy.ts'
+import { count, openReadyStore } from './support/store.ts'
+
+async function openBehindProxy(t: TestContext, settings: Partial<RedisSettings> = {}) {
+  const redis = await open(t, 'redis')
+  if (!redis) return undefined
+  const proxy = await openProxy(t, redis.port)
+  const store = await openReadyStore(t, { url: proxy.url, ...settings })
+  await count(store, 'k_')
+  proxy.sent.length = 0
+  return { proxy, store }
+}
+
+const commandsIn = (bytes: Buffer) => bytes.toString().split('INCRBY').length - 1
+
+test('all commands of one turn leave in one write', async (t) => {
+  const both = await openBehindProxy(t)
+  if (!both) return
+  const { proxy, store } = both
+  await Promise.all(Array.from({ length: 50 }, () => count(store, 'k_')))
+  assert.deepEqual(proxy.sent.map(commandsIn), [50])
+})
+
+test('the pipeline limit ends a window early', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const settings = { pipelineWindowMs: 3_600_000, pipelineLimit: 10 }
+  const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}`, ...settings })
+  // The first count of a counter is two commands, so nine calls are ten commands.
+  const calls = Array.from({ length: 9 }, () => count(store, 'k_'))
+  assert.deepEqual(await Promise.all(calls), [1, 2, 3, 4, 5, 6, 7, 8, 9])
+  await assert.rejects(count(store, 'k_', { deadlineMs: Date.now() + 50 }), /in time/)
+})
+
+test('the pipeline window joins the commands of several turns', async (t) => {
+  const both = await openBehindProxy(t, { pipelineWindowMs: 100 })
+  if (!both) return
+  const { proxy, store } = both
+  const calls = []
+  for (let turn = 0; turn < 5; turn++) {
+    calls.push(count(store, 'k_'))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.deepEqual(await Promise.all(calls), [2, 3, 4, 5, 6])
+  assert.deepEqual(proxy.sent.map(commandsIn), [5])
+})
+
+test('a counter that is known costs one command', async (t) => {
+  const both = await openBehindProxy(t)
+  if (!both) return
+  const { proxy, store } = both
+  await count(store, 'k_')
+  await count(store, 'k_', { hits: 20 })
+  const commands = Buffer.concat(proxy.sent)
+    .toString()
+    .match(/SET|INCRBY|EXPIRE/g)
+  assert.deepEqual(commands, ['INCRBY', 'INCRBY'])
+})
+
+test('further connections are opened only when replies are long outstanding', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const proxy = await openProxy(t, redis.port)
+  const store = await openReadyStore(t, { url: proxy.url, poolSize: 3 })
+  const countOften = (times: number) => Array.from({ length: times }, () => count(store, 'k_'))
+  await Promise.all(countOften(1000))
+  assert.equal(proxy.clients, 1)
+  for (let round = 0; round < 4; round++) {
+    redis.pause()
+    const calls: Promise<number>[] = []
+    for (let turn = 0; turn < 4; turn++) {
+      calls.push(...countOften(3000))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    redis.resume()
+    await Promise.all(calls)
+    await sleep(20)
+    assert.equal(proxy.clients, Math.min(3, round + 2))
+  }
+})

@@ -1,0 +1,17 @@
+// Counts new and known counters as fast as it can, until somebody kills it. Says when it begins.
+import { parseRedisAddress } from '../../../../src/counters/redis/address.ts'
+import { openRedisStore } from '../../../../src/counters/redis/redis-store.ts'
+import { createLines, toIncrement } from './store.ts'
+
+const url = process.argv[2] ?? ''
+const address = parseRedisAddress({ type: 'single', socketType: 'tcp', url })
+const store = openRedisStore({ address, log: createLines().log })
+await store.ready
+process.stdout.write('counting\n')
+
+let made = 0
+function next(): void {
+  const key = made++ % 3 === 0 ? `${process.pid}-new-${made}_` : `known-${made % 50}_`
+  store.add([toIncrement(key)], Number.POSITIVE_INFINITY, next)
+}
+for (let i = 0; i < 64; i++) next()

@@ -1,0 +1,92 @@
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Increment, StoreError } from '../../../../src/counters/counter-store.ts'
+import { parseRedisAddress } from '../../../../src/counters/redis/address.ts'
+import { openRedisStore, type RedisStore } from '../../../../src/counters/redis/redis-store.ts'
+import type { RedisSettings } from '../../../../src/counters/redis/settings.ts'
+
+export interface Lines {
+  readonly lines: string[]
+  readonly log: RedisSettings['log']
+}
+
+/** A log that can be read. */
+export function createLines(): Lines {
+  const lines: string[] = []
+  const at = (level: string) => (message: string | (() => string)) => {
+    lines.push(`${level} ${typeof message === 'string' ? message : message()}`)
+  }
+  const [error, warning, info, debug] = [at('error'), at('warning'), at('info'), at('debug')]
+  return { lines, log: { error, warning, info, debug } }
+}
+
+export interface StoreOptions extends Partial<RedisSettings> {
+  readonly type?: string
+  readonly socketType?: string
+  readonly url: string
+}
+
+/** A store that is not waited for; the test closes it. */
+export function openStore(t: Pick<TestContext, 'after'>, options: StoreOptions): RedisStore {
+  const { type = 'single', socketType = 'tcp', url, ...settings } = options
+  const address = parseRedisAddress({ type, socketType, url })
+  const store = openRedisStore({ address, log: createLines().log, ...settings })
+  t.after(() => store[Symbol.asyncDispose]())
+  return store
+}
+
+export async function openReadyStore(
+  t: Pick<TestContext, 'after'>,
+  options: StoreOptions,
+): Promise<RedisStore> {
+  const store = openStore(t, options)
+  await store.ready
+  return store
+}
+
+export interface CountOptions {
+  readonly unitSeconds?: number
+  readonly window?: number
+  readonly hits?: number
+  readonly deadlineMs?: number
+}
+
+const day = 86_400
+
+export function toIncrement(key: string, options: CountOptions = {}): Increment {
+  const { unitSeconds = day, hits = 1 } = options
+  const window = options.window ?? windowOf(unitSeconds)
+  return { key, window, unitSeconds, hits, after: Number.NaN }
+}
+
+export function windowOf(unitSeconds: number): number {
+  return Math.floor(Date.now() / 1000 / unitSeconds) * unitSeconds
+}
+
+/** Counts once and gives the count after it. */
+export function count(store: RedisStore, key: string, options: CountOptions = {}): Promise<number> {
+  const increment = toIncrement(key, options)
+  return new Promise((resolve, reject) => {
+    store.add([increment], options.deadlineMs ?? Number.POSITIVE_INFINITY, (error) => {
+      if (error) reject(error)
+      else resolve(increment.after)
+    })
+  })
+}
+
+/** Counts until it works; other errors than the store's are errors of the test. */
+export async function countUntilItWorks(
+  store: RedisStore,
+  key: string,
+  timeoutMs = 20_000,
+): Promise<number> {
+  const givesUpAt = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      return await count(store, key, { deadlineMs: Date.now() + 500 })
+    } catch (error) {
+      if (!(error instanceof StoreError) || performance.now() > givesUpAt) throw error
+      await sleep(20)
+    }
+  }
+}

@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ServiceError } from '../../src/decide/decide.ts'
+import { OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
+import { ask, descriptor, openDecider } from '../support/decider.ts'
+
+const codes = ({ statuses }: RateLimitResponse) => statuses.map(({ code }) => code)
+const remaining = ({ statuses }: RateLimitResponse) =>
+  statuses.map(({ limitRemaining }) => limitRemaining)
+
+const perMinute = (requests: number, more = '') => `
+domain: d
+descriptors:
+  - key: k
+    ${more}
+    rate_limit: { unit: minute, requests_per_unit: ${requests} }
+`
+
+test('the worked example of nested and flat limits', async (t) => {
+  const decider = openDecider(
+    t,
+    `
+domain: messaging
+descriptors:
+  - key: message_type
+    value: marketing
+    descriptors:
+      - key: to_number
+        rate_limit: { unit: day, requests_per_unit: 5 }
+  - key: to_number
+    rate_limit: { unit: day, requests_per_unit: 100 }
+`,
+    { settings: { headerNames: { limit: 'L', remaining: 'R', reset: 'T' } } },
+  )
+  const request = ask(
+    'messaging',
+    descriptor('message_type=marketing', 'to_number=206'),
+    descriptor('to_number=206'),
+  )
+  const first = await decider.decide(request)
+  assert.equal(first.overallCode, OK)
+  assert.deepEqual(remaining(first), [4, 99])
+  assert.deepEqual(
+    first.statuses.map(({ resetSeconds }) => resetSeconds),
+    [6400, 6400],
+  )
+  for (let i = 0; i < 4; i += 1) await decider.decide(request)
+  const sixth = await decider.decide(request)
+  assert.equal(sixth.overallCode, OVER_LIMIT)
+  assert.deepEqual(codes(sixth), [OVER_LIMIT, OK])
+  assert.deepEqual(remaining(sixth), [0, 94])
+  assert.deepEqual(sixth.responseHeadersToAdd, [
+    { key: 'L', value: '5' },
+    { key: 'R', value: '0' },
+    { key: 'T', value: '6400' },
+  ])
+})
+
+test('exactly the limit is admitted in a window, and the next one starts afresh', async (t) => {
+  const decider = openDecider(t, perMinute(3))
+  const request = ask('d', descriptor('k=v'))
+  const answers = []
+  for (let i = 0; i < 5; i += 1) answers.push((await decider.decide(request)).overallCode)
+  assert.deepEqual(answers, [OK, OK, OK, OVER_LIMIT, OVER_LIMIT])
+  decider.now += 60
+  assert.deepEqual(remaining(await decider.decide(request)), [2])
+})
+
+test('at the start of a window all of it is left, in its last second one', async (t) => {
+  const decider = openDecider(t, perMinute(10))
+  const request = ask('d', descriptor('k=v'))
+  decider.now = 1_699_999_980
+  assert.equal((await decider.decide(request)).statuses[0]?.resetSeconds, 60)
+  decider.now += 59
+  assert.equal((await decider.decide(request)).statuses[0]?.resetSeconds, 1)
+  decider.now = 2222
+  assert.equal((await decider.decide(request)).statuses[0]?.resetSeconds, 58)
+})
+
+test('a descriptor without a rule, an unknown domain and a whitelist are OK and nothing else', async (t) => {
+  const decider = openDecider(
+    t,
+    'domain: d\ndescriptors: [{ key: white, value: list }, { key: k, descriptors: [{ key: l }] }]',
+  )
+  const nothing = {
+    code: OK,
+    currentLimit: undefined,
+    limitRemaining: 0,
+    resetSeconds: undefined,
+  }
+  const { overallCode, statuses } = await decider.decide(
+    ask('d', descriptor('white=list'), descriptor('k=v'), descriptor('x=y'), descriptor()),
+  )
+  assert.equal(overallCode, OK)
+  assert.deepEqual(statuses, [nothing, nothing, nothing, nothing])
+  const unknown = await decider.decide(ask('other', descriptor('k=v'), descriptor('k=w')))
+  assert.deepEqual(unknown.statuses, [nothing, nothing])
+  assert.equal(decider.statistics.unknownDomain('other').value, 2)
+})
+
+test('an unlimited rule asks no store and counts its hits', async (t) => {
+  const decider = openDecider(
+    t,
+    'domain: d\ndescriptors: [{ key: k, rate_limit: { unlimited: true } }]',
+    {
+      store: {
+        add: () => assert.fail('the store was asked to count'),
+        read: () => assert.fail('the store was asked to read'),
+        async [Symbol.asyncDispose]() {},
+      },
+    },
+  )
+  const { statuses } = await decider.decide(ask('d', descriptor('k=v', { hitsAddend: 3 })))
+  assert.deepEqual(statuses, [
+    { code: OK, currentLimit: undefined, limitRemaining: 4_294_967_295, resetSeconds: undefined },
+  ])
+  assert.deepEqual(decider.counters('d.k'), { totalHits: 3, withinLimit: 3 })
+})
+
+test('hits: the descriptor says, else the request, and at least one', async (t) => {
+  const decider = openDecider(t, perMinute(100))
+  const request = (hitsAddend: number, own?: number) => ({
+    ...ask('d', descriptor('k=v', { hitsAddend: own })),
+    hitsAddend,
+  })
+  const seen = []
+  for (const each of [request(0), request(5), request(5, 7), request(5, 0), request(0, 0)]) {
+    seen.push(...remaining(await decider.decide(each)))
+  }
+  assert.deepEqual(seen, [99, 94, 87, 87, 87])
+})
+
+test('a check of a counter that stands at its limit is OK, above it is over', async (t) => {
+  const decider = openDecider(t, perMinute(2))
+  const check = ask('d', descriptor('k=v', { hitsAddend: 0 }))
+  await decider.decide(ask('d', descriptor('k=v', { hitsAddend: 2 })))
+  assert.equal((await decider.decide(check)).overallCode, OK)
+  await decider.decide(ask('d', descriptor('k=v')))
+  assert.equal((await decider.decide(check)).overallCode, OVER_LIMIT)
+})
+
+test('a refund gives hits back, never below 0, and is no hit', async (t) => {
+  const decider = openDecider(t, perMinute(5), { localCacheBytes: 1_000_000 })
+  const refund = (hitsAddend: number) =>
+    ask('d', descriptor('k=v', { hitsAddend, isNegativeHits: true }))
+  await decider.decide(ask('d', descriptor('k=v', { hitsAddend: 6 })))
+  assert.deepEqual(remaining(await decider.decide(refund(2))), [1])
+  const before = decider.counters('d.k')
+  assert.deepEqual(remaining(await decider.decide(refund(100))), [5])
+  assert.deepEqual(decider.counters('d.k'), before)
+  assert.equal((await decider.decide(ask('d', descriptor('k=v')))).overallCode, OK)
+})
+
+test('requests_per_unit 0 refuses everything', async (t) => {
+  const decider = openDecider(t, perMinute(0))
+  assert.equal((await decider.decide(ask('d', descriptor('k=v')))).overallCode, OVER_LIMIT)
+})
+
+test('a rule in shadow mode counts all and refuses nothing', async (t) => {
+  const decider = openDecider(t, perMinute(2, 'shadow_mode: true'))
+  const plain = openDecider(t, perMinute(2))
+  for (let i = 0; i < 5; i += 1) {
+    const answer = await decider.decide(ask('d', descriptor('k=v')))
+    assert.equal(answer.overallCode, OK)
+    assert.deepEqual(codes(answer), [OK])
+    await plain.decide(ask('d', descriptor('k=v')))
+  }
+  assert.deepEqual(decider.counters('d.k'), { ...plain.counters('d.k'), shadowMode: 3 })
+})
+
+test('global shadow mode turns every status to OK and counts per rule and per request', async (t) => {
+  const decider = openDecider(t, perMinute(1), { settings: { isShadowMode: true } })
+  const request = ask('d', descriptor('k=v'), descriptor('k=w'))
+  await decider.decide(request)
+  const answer = await decider.decide(request)
+  assert.equal(answer.overallCode, OK)
+  assert.deepEqual(codes(answer), [OK, OK])
+  assert.deepEqual(remaining(answer), [0, 0])
+  assert.equal(decider.counters('d.k')['shadowMode'], 2)
+  assert.equal(decider.statistics.counter('globalShadowMode').value, 1)
+})
+
+const replacing = `
+domain: d
+descriptors:
+  - key: a
+    rate_limit: { name: first, unit: minute, requests_per_unit: 10 }
+  - key: b
+    rate_limit: { name: second, unit: minute, requests_per_unit: 10, replaces: [{ name: first }] }
+  - key: c
+    rate_limit: { unlimited: true, replaces: [{ name: second }] }
+`
+
+test('a replaced limit is not counted, whoever else is replaced', async (t) => {
+  const decider = openDecider(t, replacing)
+  const both = await decider.decide(ask('d', descriptor('a=1'), descriptor('b=1')))
+  assert.deepEqual(remaining(both), [0, 9])
+  assert.equal(both.statuses[0]?.currentLimit, undefined)
+  assert.deepEqual(decider.counters('d.a'), {})
+
+  const all = await decider.decide(
+    ask('d', descriptor('c=1'), descriptor('a=1'), descriptor('b=1')),
+  )
+  assert.deepEqual(remaining(all), [4_294_967_295, 0, 0])
+
+  const alone = await decider.decide(ask('d', descriptor('a=1')))
+  assert.deepEqual(remaining(alone), [9])
+  assert.equal(alone.statuses[0]?.currentLimit?.name, 'first')
+})
+
+test('a limit sent by the caller is used in place of the rule', async (t) => {
+  const decider = openDecider(t, perMinute(10))
+  const limit = { requestsPerUnit: 2, unit: 2 }
+  const { statuses } = await decider.decide(
+    ask('d', descriptor('k=v', { limit }), descriptor('no=rule', { limit })),
+  )
+  assert.deepEqual(
+    statuses.map(({ currentLimit }) => currentLimit?.requestsPerUnit),
+    [2, 2],
+  )
+  assert.deepEqual(decider.counters('d.no_rule'), { totalHits: 1, withinLimit: 1 })
+  const unknownUnit = await decider.decide(
+    ask('d', descriptor('k=v', { limit: { requestsPerUnit: 2, unit: 0 } })),
+  )
+  assert.equal(unknownUnit.statuses[0]?.currentLimit?.requestsPerUnit, 10)
+})
+
+test('the same counter twice in one request counts twice', async (t) => {
+  const decider = openDecider(t, perMinute(3))
+  const answer = await decider.decide(ask('d', descriptor('k=v'), descriptor('k=v')))
+  assert.deepEqual(remaining(answer), [2, 1])
+})
+
+test('quotas refuse only all together', async (t) => {
+  const decider = openDecider(
+    t,
+    `
+domain: d
+descriptors:
+  - { key: a, quota_mode: true, rate_limit: { unit: minute, requests_per_unit: 1 } }
+  - { key: b, quota_mode: true, rate_limit: { unit: minute, requests_per_unit: 2 } }
+  - { key: c, rate_limit: { unit: minute, requests_per_unit: 3 } }
+`,
+  )
+  const request = ask('d', descriptor('a=1'), descriptor('b=1'))
+  await decider.decide(request)
+  const second = await decider.decide(request)
+  assert.deepEqual([second.overallCode, ...codes(second)], [OK, OVER_LIMIT, OK])
+  const third = await decider.decide(request)
+  assert.deepEqual([third.overallCode, ...codes(third)], [OVER_LIMIT, OVER_LIMIT, OVER_LIMIT])
+  for (let i = 0; i < 3; i += 1) await decider.decide(ask('d', descriptor('c=1')))
+  const mixed = await decider.decide(ask('d', descriptor('a=2'), descriptor('c=1')))
+  assert.equal(mixed.overallCode, OVER_LIMIT)
+})
+
+test('with QUOTA_MODE a descriptor without a rule is a quota that is left', async (t) => {
+  const decider = openDecider(t, perMinute(1), { settings: { isQuotaMode: true } })
+  await decider.decide(ask('d', descriptor('k=v')))
+  const alone = await decider.decide(ask('d', descriptor('k=v')))
+  assert.equal(alone.overallCode, OVER_LIMIT)
+  const beside = await decider.decide(ask('d', descriptor('k=v'), descriptor('x=y')))
+  assert.equal(beside.overallCode, OK)
+})
+
+test('headers speak of the last limit that is over, or the first of the tightest', async (t) => {
+  const rules = `
+domain: d
+descriptors:
+  - { key: a, rate_limit: { unit: minute, requests_per_unit: 5 } }
+  - { key: b, rate_limit: { unit: minute, requests_per_unit: 3 } }
+  - { key: c, rate_limit: { unit: minute, requests_per_unit: 3 } }
+  - { key: u, rate_limit: { unlimited: true } }
+`
+  const decider = openDecider(t, rules, {
+    settings: { headerNames: { limit: 'L', remaining: 'R', reset: 'T' } },
+  })
+  const values = async (...keys: string[]) => {
+    const answer = await decider.decide(ask('d', ...keys.map((key) => descriptor(`${key}=1`))))
+    return answer.responseHeadersToAdd.map(({ key, value }) => `${key}=${value}`)
+  }
+  assert.deepEqual(await values('u', 'none'), [])
+  assert.deepEqual(await values('a', 'b', 'c'), ['L=3', 'R=2', 'T=40'])
+  await decider.decide(ask('d', descriptor('a=1', { hitsAddend: 9 })))
+  assert.deepEqual(await values('a', 'b'), ['L=5', 'R=0', 'T=40'])
+})
+
+test('what makes no sense is refused with the words of the reference', async (t) => {
+  const decider = openDecider(t, perMinute(1))
+  const refusals = [
+    [ask('', descriptor('k=v')), 'rate limit domain must not be empty'],
+    [ask('d'), 'rate limit descriptor list must not be empty'],
+  ] as const
+  for (const [request, message] of refusals) {
+    await assert.rejects(decider.decide(request), (error) => {
+      assert.ok(error instanceof ServiceError)
+      assert.equal(error.message, message)
+      return true
+    })
+  }
+  assert.equal(decider.statistics.counter('serviceErrors').value, 2)
+})
+
+test('a clock that is set back makes no exception and no negative duration', async (t) => {
+  const decider = openDecider(t, perMinute(2))
+  const request = ask('d', descriptor('k=v'))
+  for (const step of [0, 3600, -7200, 30, -30, 86_400 * 365]) {
+    decider.now += step
+    const [status] = (await decider.decide(request)).statuses
+    assert.ok(status?.resetSeconds !== undefined && status.resetSeconds > 0)
+  }
+})
+
+test('rules that are replaced apply to the window that runs', async (t) => {
+  const decider = openDecider(t, perMinute(1), { localCacheBytes: 1_000_000 })
+  const request = ask('d', descriptor('k=v'))
+  await decider.decide(request)
+  assert.equal((await decider.decide(request)).overallCode, OVER_LIMIT)
+  decider.load(perMinute(10))
+  assert.deepEqual(remaining(await decider.decide(request)), [7])
+})

@@ -1,0 +1,103 @@
+// Ours beside envoyproxy/ratelimit: random rules and requests, the same answers.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { JsonObject } from '@bufbuild/protobuf'
+import fc from 'fast-check'
+import { type Scenario, scenarios, toYaml } from './rule-trees.ts'
+import { findPeer, howToGiveAPeer, openServices, type Services } from './services.ts'
+import { type Variant, variants } from './variants.ts'
+
+const peer = findPeer(process.env)
+const numRuns = Number(process.env['RATELIMIT_DIFFERENTIAL_RUNS'] ?? 30)
+const seed = process.env['RATELIMIT_DIFFERENTIAL_SEED']
+
+/** Of a peer that runs already nobody can change the settings. */
+const possible = Object.entries(variants).filter(
+  ([, { env }]) => peer?.kind !== 'running' || Object.keys(env).length === 0,
+)
+
+for (const [name, variant] of possible) {
+  const title = `random rules and requests get the answers of envoyproxy/ratelimit, ${name}`
+  test(title, { skip: peer ? false : howToGiveAPeer }, async (t) => {
+    const services = peer && (await openServices(t, peer, variant))
+    if (!services) return
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(scenarios(variant.limits), async (scenario) => {
+        await compare(services, scenario, variant, () => `random-${process.pid}-${run++}`)
+      }),
+      { numRuns, ...(seed !== undefined && { seed: Number(seed) }) },
+    )
+  })
+}
+
+test('both count in the same keys of one Redis', {
+  skip: peer?.kind === 'program' ? false : howToGiveAPeer,
+}, async (t) => {
+  const services = peer && (await openServices(t, peer, { env: {}, isShared: true }))
+  if (!services) return
+  const limit = { unit: 'day', requests_per_unit: 10 }
+  await services.load('fleet', [{ key: 'user', rate_limit: limit }])
+  const descriptor = { entries: [{ key: 'user', value: 'é_1' }] }
+  const request = { domain: 'fleet', descriptors: [descriptor] }
+  const remaining: unknown[] = []
+  for (let round = 0; round < 3; round++) {
+    for (const client of services.clients) {
+      const { statuses } = await client.call(request)
+      const [status] = Array.isArray(statuses) ? statuses : []
+      remaining.push(
+        status && typeof status === 'object' && 'limitRemaining' in status && status.limitRemaining,
+      )
+    }
+  }
+  assert.deepEqual(remaining, [9, 8, 7, 6, 5, 4])
+})
+
+/** How long a scenario may take: it has to fit into one second of the clock. */
+const scenarioMs = 400
+const maxTries = 10
+
+/**
+ * Sends every request to all services and compares the answers. All of a scenario happens within one
+ * second of the clock, so windows and seconds until reset are the same for all; when it took longer,
+ * it starts again with a domain that nobody has counted in.
+ */
+async function compare(
+  services: Services,
+  scenario: Scenario,
+  { normalize = (answer) => answer }: Variant,
+  nextDomain: () => string,
+): Promise<void> {
+  for (let count = 0; count < maxTries; count++) {
+    const domain = nextDomain()
+    await services.load(domain, scenario.rules)
+    const msOfSecond = Date.now() % 1000
+    if (msOfSecond > 1000 - scenarioMs) await wait(1001 - msOfSecond)
+    const second = Math.floor(Date.now() / 1000)
+    const answers: JsonObject[][] = []
+    for (const request of scenario.requests) {
+      answers.push(
+        await Promise.all(services.clients.map((client) => client.call({ ...request, domain }))),
+      )
+    }
+    if (Math.floor(Date.now() / 1000) !== second) continue
+    answers.forEach((list, index) => {
+      const [wanted = {}, ...others] = list.map(normalize)
+      others.forEach((answer, position) => {
+        const name = services.clients[position + 1]?.name
+        assert.deepEqual(
+          answer,
+          wanted,
+          `${name} answers request ${index} differently:\n${format(answer)}\nnot\n${format(wanted)}\n` +
+            `to ${format(scenario.requests[index])}\nof rules\n${toYaml(domain, domain, scenario.rules)}`,
+        )
+      })
+    })
+    return
+  }
+  throw new Error(`A scenario did not fit into a second, ${maxTries} times`)
+}
+
+const format = (value: JsonObject | undefined) => JSON.stringify(value)

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { toMarkdown } from '@portcullis/service-kit/settings-help'
+import { parseDocument } from 'yaml'
+import { chapters } from '../src/config.ts'
+import { compileRules } from '../src/rules/compile.ts'
+import { parseRuleFiles } from '../src/rules/parse.ts'
+import { Statistics } from '../src/stats/registry.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const manual = readFileSync(join(root, 'docs/ratelimit.md'), 'utf8')
+
+test('the page of environment variables is what the code says', () => {
+  const page = join(root, 'docs/ratelimit-environment.md')
+  const expected = `# Environment of the rate limit service
+
+Written from the code by \`UPDATE_DOCS=1 npm test -- packages/ratelimit/test/docs.test.ts\`. Durations
+are written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. A name in brackets is understood too; where both are
+set, the first one counts.
+
+${toMarkdown(chapters, 2)}`
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(page, expected)
+  assert.equal(readFileSync(page, 'utf8'), expected, 'docs/ratelimit-environment.md is out of date')
+})
+
+test('the rules in the manual load without a fault or a warning', () => {
+  const blocks = [...manual.matchAll(/```yaml rules\n(.*?)```/gs)].map(([, text = '']) => text)
+  assert.ok(blocks.length > 0)
+  for (const text of blocks) {
+    const parsed = parseRuleFiles([{ name: 'manual.yaml', text }], { mergeDomains: false })
+    assert.deepEqual([...parsed.faults, ...parsed.warnings], [])
+    const { rules } = new Statistics({ maxRequestKeys: 10 })
+    assert.ok([...compileRules(parsed.rules, rules).describe()].length > 0)
+  }
+})
+
+test('every variable and every file that the manual names exists', () => {
+  const known = new Set(
+    Object.values(chapters).flatMap(({ variables }) =>
+      Object.values(variables).flatMap(({ name, aliases }) => [name, ...aliases]),
+    ),
+  )
+  const named = [...manual.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)]
+  assert.ok(named.length > 10)
+  for (const [, name = ''] of named) assert.ok(known.has(name), `${name} is not a variable`)
+  for (const [, link = ''] of manual.matchAll(/\]\(([^)#]+)/g)) {
+    assert.doesNotThrow(() => readFileSync(join(root, 'docs', link)), `${link} does not exist`)
+  }
+})
+
+test('the commands of the manual that need no server do what it says', async () => {
+  const lines = [...manual.matchAll(/^npm run ratelimit -- ((?:check|explain) .*)$/gm)]
+  assert.deepEqual(
+    lines.map(([, line = '']) => line.split(' ')[0]),
+    ['check', 'explain'],
+  )
+  const run = promisify(execFile)
+  const outputs = await Promise.all(
+    lines.map(([, line = '']) =>
+      run(process.execPath, ['packages/ratelimit/src/main.ts', ...line.split(' ')], { cwd: root }),
+    ),
+  )
+  assert.match(outputs[0]?.stdout ?? '', /all rate limit configs ok/)
+  assert.match(outputs[1]?.stdout ?? '', /counter +api_path_\/admin\/users_\d+/)
+})
+
+test('the example of an Envoy configuration asks for a domain of the example rules', () => {
+  const text = readFileSync(join(root, 'examples/ratelimit/envoy.yaml'), 'utf8')
+  const document = parseDocument(text)
+  assert.deepEqual(document.errors, [])
+  const [listener] = document.toJS().static_resources.listeners
+  const manager = listener.filter_chains[0].filters[0].typed_config
+  assert.equal(manager.http_filters[0].typed_config.domain, 'api')
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { readRuleDirectory } from '../../../src/rules/sources/rule-directory.ts'
+
+async function createDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'rules-'))
+  t.after(() => rm(directory, { recursive: true }))
+  return directory
+}
+
+test('the yaml files of the directory are read in the order of their names', async (t) => {
+  const directory = await createDirectory(t)
+  await writeFile(join(directory, 'b.yaml'), '\ufeffdomain: b')
+  await writeFile(join(directory, 'a.yaml'), `# ${'é'.repeat(400_000)}\ndomain: a`)
+  await symlink('b.yaml', join(directory, 'c.yaml'))
+  const { files, skipped, unreadable } = await readRuleDirectory(directory, {
+    ignoreDotFiles: false,
+  })
+  assert.deepEqual(files, [
+    { name: 'a.yaml', text: `# ${'é'.repeat(400_000)}\ndomain: a` },
+    { name: 'b.yaml', text: 'domain: b' },
+    { name: 'c.yaml', text: 'domain: b' },
+  ])
+  assert.deepEqual(skipped, [])
+  assert.deepEqual(unreadable, [])
+})
+
+test('what envoyproxy/ratelimit would read too is named as skipped', async (t) => {
+  const directory = await createDirectory(t)
+  await writeFile(join(directory, 'rules.yml'), '')
+  await writeFile(join(directory, 'README'), '')
+  await writeFile(join(directory, '.swp'), '')
+  await mkdir(join(directory, 'nested'))
+  await writeFile(join(directory, 'nested', 'a.yaml'), '')
+  await mkdir(join(directory, 'pictures.yaml'))
+  const { files, skipped } = await readRuleDirectory(directory, { ignoreDotFiles: false })
+  assert.deepEqual(files, [])
+  assert.deepEqual(
+    skipped.map((entry) => entry.name),
+    ['README', 'nested', 'rules.yml'],
+  )
+})
+
+test('dot files are read unless they are to be ignored', async (t) => {
+  const directory = await createDirectory(t)
+  await writeFile(join(directory, '.hidden.yaml'), 'domain: h')
+  const read = await readRuleDirectory(directory, { ignoreDotFiles: false })
+  assert.deepEqual(read.files, [{ name: '.hidden.yaml', text: 'domain: h' }])
+  const ignored = await readRuleDirectory(directory, { ignoreDotFiles: true })
+  assert.deepEqual(ignored, { files: [], skipped: [], unreadable: [] })
+})
+
+test('a mounted ConfigMap is read once, before and after its swap', async (t) => {
+  const directory = await createDirectory(t)
+  for (const version of ['1', '2']) {
+    await mkdir(join(directory, `..2026_${version}`))
+    await writeFile(join(directory, `..2026_${version}`, 'a.yaml'), `domain: v${version}`)
+  }
+  await symlink('..2026_1', join(directory, '..data'))
+  await symlink('..data/a.yaml', join(directory, 'a.yaml'))
+  const before = await readRuleDirectory(directory, { ignoreDotFiles: false })
+  assert.deepEqual(before.files, [{ name: 'a.yaml', text: 'domain: v1' }])
+  assert.deepEqual(before.skipped, [])
+  await symlink('..2026_2', join(directory, '..data_tmp'))
+  await rename(join(directory, '..data_tmp'), join(directory, '..data'))
+  const after = await readRuleDirectory(directory, { ignoreDotFiles: true })
+  assert.deepEqual(after.files, [{ name: 'a.yaml', text: 'domain: v2' }])
+})
+
+test('a file that cannot be read is named, the others are read', async (t) => {
+  const directory = await createDirectory(t)
+  await symlink('nowhere', join(directory, 'a.yaml'))
+  await writeFile(join(directory, 'b.yaml'), Uint8Array.of(0x64, 0xff, 0xfe))
+  await writeFile(join(directory, 'c.yaml'), 'domain: c')
+  const { files, unreadable } = await readRuleDirectory(directory, { ignoreDotFiles: false })
+  assert.deepEqual(files, [{ name: 'c.yaml', text: 'domain: c' }])
+  assert.deepEqual(
+    unreadable.map((entry) => entry.name),
+    ['a.yaml', 'b.yaml'],
+  )
+  assert.match(unreadable[0]?.reason ?? '', /^ENOENT/)
+  assert.equal(unreadable[1]?.reason, 'the file is not UTF-8 text')
+})
+
+test('a directory that cannot be read is an error', async (t) => {
+  const directory = await createDirectory(t)
+  const reading = readRuleDirectory(join(directory, 'nowhere'), { ignoreDotFiles: false })
+  await assert.rejects(reading, { code: 'ENOENT' })
+})

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomInt } from 'node:crypto'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { ask, descriptor } from '../support/decider.ts'
+import { openDecisionClient, postJson } from '../support/service-client.ts'
+import { type RunningService, readMegabytes, startService } from '../support/service-process.ts'
+
+const rules =
+  'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: hour, requests_per_unit: 9 } }]\n'
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+
+/** Sends the bytes and hangs up, whatever comes back. */
+async function hurl(port: number, bytes: Uint8Array): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.on('error', () => {}).resume()
+  socket.write(bytes)
+  await Promise.race([closed, wait(randomInt(30))])
+  socket.destroy()
+  await closed
+}
+
+/** Forty connections at a time. */
+async function hurlMany(port: number, count: number, toBytes: () => Uint8Array): Promise<void> {
+  const hurlInTurn = async () => {
+    for (let at = 0; at < count / 40; at += 1) await hurl(port, toBytes())
+  }
+  await Promise.all(Array.from({ length: 40 }, hurlInTurn))
+}
+
+/** A frame of HTTP/2 with a plausible head and anything in it. */
+function toFrame(): Buffer {
+  const body = randomBytes(randomInt(200))
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(randomInt(4) === 0 ? randomInt(2 ** 24) : body.length, 0, 3)
+  head.writeUInt8(randomInt(12), 3)
+  head.writeUInt8(randomInt(256), 4)
+  head.writeUInt32BE(randomInt(8), 5)
+  return Buffer.concat([head, body])
+}
+
+const portOf = (url: string) => Number(url.slice(url.lastIndexOf(':') + 1))
+
+async function assertLives(t: TestContext, service: RunningService): Promise<void> {
+  const { decide, close } = await openDecisionClient(t, service)
+  const { overallCode } = await decide(ask('d', descriptor('k=v', { hitsAddend: 0 })))
+  assert.equal(overallCode, 1)
+  await close()
+  assert.equal((await fetch(`${service.httpUrl}/healthcheck`)).status, 200)
+  assert.equal((await fetch(`${service.debugUrl}/stats`)).status, 200)
+  assert.equal(service.hasEnded, false)
+}
+
+test('any bytes to any port leave the service as it was', async (t) => {
+  const service = await startService(t, { rules })
+  const ports = [service.grpcAddress, service.httpUrl, service.debugUrl].map(portOf)
+  const before = await readMegabytes(service)
+  const kinds: Readonly<Record<string, () => Uint8Array>> = {
+    'random bytes': () => randomBytes(randomInt(1, 4_096)),
+    'the beginning of HTTP/2 and random bytes': () =>
+      Buffer.concat([preface, randomBytes(randomInt(1, 1_024))]),
+    'HTTP/2 frames of every kind': () =>
+      Buffer.concat([
+        preface,
+        Uint8Array.of(0, 0, 0, 4, 0, 0, 0, 0, 0),
+        ...Array.from({ length: 20 }, toFrame),
+      ]),
+    'HTTP/1 with random headers': () =>
+      Buffer.concat([
+        Buffer.from('POST /json HTTP/1.1\r\n'),
+        randomBytes(randomInt(1, 2_048)),
+        Buffer.from('\r\n\r\n'),
+      ]),
+    'HTTP/1 that promises more than it sends': () =>
+      Buffer.from('POST /json HTTP/1.1\r\nhost: h\r\ncontent-length: 1000000\r\n\r\n{"domain":'),
+  }
+  for (const [what, toBytes] of Object.entries(kinds)) {
+    await t.test(what, async (t) => {
+      for (const port of ports) await hurlMany(port, 200, toBytes)
+      await assertLives(t, service)
+    })
+  }
+  await t.test('and costs no memory', async () => {
+    const growth = (await readMegabytes(service)) - before
+    assert.ok(growth < 200, `${Math.round(growth)} MB more`)
+  })
+  await t.test('nor does it fill the log', () => {
+    assert.ok(service.log.length < 1_000_000, `${service.log.length} characters`)
+    assert.doesNotMatch(service.log, /^\s+at /m)
+  })
+})
+
+/** JSON that is small to send and costs much to read, or would. */
+const bombs: Readonly<Record<string, () => string>> = {
+  'a million brackets': () => '['.repeat(1_000_000),
+  'a hundred thousand objects in each other': () => '{"domain":'.repeat(100_000),
+  'a list of half a million lists': () => `{"descriptors":[${'[],'.repeat(340_000)}[]]}`,
+  'a list of a quarter of a million nothings': () =>
+    `{"domain":"d","descriptors":[${'{},'.repeat(250_000)}{}]}`,
+  'a hundred thousand members': () =>
+    `{${Array.from({ length: 100_000 }, (_, index) => `"m${index}":1`).join()}}`,
+  'a number of a million digits': () => `{"hitsAddend":${'9'.repeat(1_000_000)}}`,
+  'a text of a million digits for a number': () =>
+    `{"domain":"d","descriptors":[{"hitsAddend":"${'9'.repeat(1_000_000)}"}]}`,
+  'a number with an exponent': () => '{"domain":"d","hitsAddend":1e308}',
+  'a text of escapes': () => `{"domain":"${'\\u0000'.repeat(150_000)}"}`,
+}
+
+test('JSON made to hurt gets an answer, and the service lives', async (t) => {
+  const service = await startService(t, { rules })
+  for (const [what, toText] of Object.entries(bombs)) {
+    await t.test(what, async (t) => {
+      const { status } = await postJson(service, toText())
+      assert.ok([200, 400, 413].includes(status), `status ${status}`)
+      await assertLives(t, service)
+    })
+  }
+  assert.ok((await readMegabytes(service)) < 600)
+})

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { status } from '@portcullis/grpc-unary'
+import { open } from '@portcullis/test-servers'
+import type { Descriptor, RateLimitRequest } from '../../src/protocol/message.ts'
+import { ask, descriptor } from '../support/decider.ts'
+import { openDecisionClient, postJson, readStatistics } from '../support/service-client.ts'
+import { readMegabytes, startService } from '../support/service-process.ts'
+
+const rules = `
+domain: d
+descriptors:
+  - { key: k, rate_limit: { unit: hour, requests_per_unit: 5 } }
+  - { key: named, detailed_metric: true, rate_limit: { unit: hour, requests_per_unit: 5 } }
+`
+
+type Client = Awaited<ReturnType<typeof openDecisionClient>>
+
+/** Requests that nobody sends in earnest. Each must get a decision, or an error that says why. */
+const strange: Readonly<Record<string, () => RateLimitRequest>> = {
+  'ten thousand descriptors': () =>
+    ask('d', ...Array.from({ length: 10_000 }, (_, index) => descriptor(`k=${index}`))),
+  'ten thousand descriptors of one counter': () =>
+    ask('d', ...Array.from({ length: 10_000 }, () => descriptor('k=same'))),
+  'ten thousand entries': () =>
+    ask('d', descriptor(...Array.from({ length: 10_000 }, (_, index) => `k=${index}`))),
+  'ten thousand limits of its own': () =>
+    ask(
+      'd',
+      ...Array.from({ length: 10_000 }, (_, index) =>
+        descriptor(`o=${index}`, { limit: { requestsPerUnit: 1, unit: 3 } }),
+      ),
+    ),
+  'a value of a megabyte': () => ask('d', descriptor(`k=${'v'.repeat(1_000_000)}`)),
+  'a value of a megabyte of other than ASCII': () =>
+    ask('d', descriptor(`k=${'ü'.repeat(500_000)}`)),
+  'a key of a megabyte': () => ask('d', descriptor(`${'k'.repeat(1_000_000)}=v`)),
+  'a domain of a megabyte': () => ask('x'.repeat(1_000_000), descriptor('k=v')),
+  'NUL, line ends and spaces': () =>
+    ask('d', descriptor('k=\0'), descriptor('k=a\r\nb'), descriptor('k= '), descriptor('\0=\0')),
+  'names of things that objects have': () =>
+    ask(
+      'd',
+      ...['__proto__', 'constructor', 'toString', 'hasOwnProperty'].flatMap((name) => [
+        descriptor(`${name}=v`),
+        descriptor(`k=${name}`),
+      ]),
+    ),
+  'a domain that objects have': () => ask('__proto__', descriptor('k=v')),
+  'nothing in a descriptor': () => ask('d', descriptor(), descriptor('='), descriptor('k=')),
+  'every unit there is, and others': () =>
+    ask(
+      'd',
+      ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -7, 2 ** 31 - 1, -(2 ** 31)].map((unit) =>
+        descriptor(`k=unit${unit}`, { limit: { requestsPerUnit: 1, unit } }),
+      ),
+    ),
+  'the largest number of hits a request can have': () => ({
+    ...ask('d', descriptor('k=32')),
+    hitsAddend: 2 ** 32 - 1,
+  }),
+  'hits from 2^32 to 2^64': () =>
+    ask('d', ...extremes((hitsAddend) => descriptor(`k=${hitsAddend}`, { hitsAddend }))),
+  'refunds from 2^32 to 2^64': () =>
+    ask(
+      'd',
+      ...extremes((hitsAddend) =>
+        descriptor(`k=${hitsAddend}`, { hitsAddend, isNegativeHits: true }),
+      ),
+    ),
+  'the largest limit of its own': () =>
+    ask('d', descriptor('o=1', { limit: { requestsPerUnit: 2 ** 32 - 1, unit: 6 } })),
+}
+
+function extremes(toDescriptor: (hits: number) => Descriptor): Descriptor[] {
+  return [2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 2 ** 63 - 1024].map(toDescriptor)
+}
+
+async function assertLives({ decide }: Client): Promise<void> {
+  const { overallCode } = await decide(ask('d', descriptor('k=alive', { hitsAddend: 0 })))
+  assert.equal(overallCode, 1)
+}
+
+async function runAll(t: TestContext, env: Readonly<Record<string, string>>): Promise<void> {
+  const service = await startService(t, { rules, env })
+  const client = await openDecisionClient(t, service)
+  for (const [what, toRequest] of Object.entries(strange)) {
+    await t.test(
+      `${what}: a decision with a status for each, and a service that lives`,
+      async () => {
+        const request = toRequest()
+        const { statuses, overallCode } = await client.decide(request)
+        assert.equal(statuses.length, request.descriptors.length)
+        assert.ok(overallCode === 1 || overallCode === 2)
+        await assertLives(client)
+      },
+    )
+  }
+  await t.test(
+    'hits beyond what can be counted: a decision, or an error that says why',
+    async () => {
+      for (const hitsAddend of [2 ** 63, 2 ** 64 - 2_048]) {
+        for (let call = 0; call < 3; call += 1) {
+          const { code, message } = await client.ask(ask('d', descriptor('k=huge', { hitsAddend })))
+          assert.ok(code === status.OK || (code === status.UNKNOWN && message.length > 10), message)
+        }
+      }
+      await assertLives(client)
+    },
+  )
+  await t.test(
+    'the same over /json: a decision, or an error, and a service that lives',
+    async () => {
+      for (const [what, toRequest] of Object.entries(strange)) {
+        const { status: code } = await postJson(service, JSON.stringify(toRequest()))
+        assert.ok([200, 429, 413].includes(code), `${what}: ${code}`)
+      }
+      await assertLives(client)
+    },
+  )
+  await t.test('statistics stay one line each, whatever values are called', async () => {
+    await client.decide(
+      ask('d', descriptor('named=a\nforged.name: 1'), descriptor('named=b\r\nforged.other: 1')),
+    )
+    await client.decide(ask('e\nforged.domain: 1', descriptor('k=v')))
+    const forged = [...(await readStatistics(service)).keys()].filter((name) =>
+      name.startsWith('forged'),
+    )
+    assert.deepEqual(forged, [])
+  })
+  assert.equal(service.hasEnded, false)
+}
+
+test('strange requests to a service that counts in memory', async (t) => {
+  await runAll(t, {})
+})
+
+test('strange requests to a service that counts in Redis', async (t) => {
+  const redis = await open(t, 'redis')
+  if (redis) await runAll(t, { KVSTORE_URL: `127.0.0.1:${redis.port}` })
+})
+
+test('names that come once take no memory for ever', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const env = { KVSTORE_URL: `127.0.0.1:${redis.port}` }
+  const service = await startService(t, { rules, env })
+  const client = await openDecisionClient(t, service)
+  const before = await readMegabytes(service)
+  const long = 'v'.repeat(3_000_000)
+  for (let call = 0; call < 50; call += 1) {
+    await client.decide(ask('d', descriptor(`named=${call}${long}`)))
+    await client.decide(ask(`${call}${long}`, descriptor('k=v')))
+  }
+  const growth = (await readMegabytes(service)) - before
+  assert.ok(growth < 200, `${Math.round(growth)} MB more after 300 MB of names`)
+})
+
+test('however many values come once, the statistics keep to their bound', async (t) => {
+  const service = await startService(t, { rules, env: { STATS_MAX_DYNAMIC_KEYS: '1000' } })
+  const client = await openDecisionClient(t, service)
+  const before = await readMegabytes(service)
+  for (let call = 0; call < 5; call += 1) {
+    const values = Array.from({ length: 10_000 }, (_, index) => `${call}-${index}`)
+    await client.decide(ask('d', ...values.map((value) => descriptor(`named=${value}`))))
+  }
+  const names = [...(await readStatistics(service)).keys()]
+  const kept = names.filter((name) => /\.d\.named_.*\.total_hits$/.test(name))
+  assert.ok(kept.length > 0 && kept.length <= 1_000, `${kept.length} names`)
+  assert.ok((await readMegabytes(service)) - before < 300)
+})

@@ -1,0 +1,89 @@
+import type { TestContext } from 'node:test'
+import {
+  type Descriptor,
+  type DescriptorStatus,
+  OVER_LIMIT,
+  type RateLimitResponse,
+} from '../../../src/protocol/message.ts'
+import { ask } from '../../support/decider.ts'
+import { openService, type TestApp } from '../../support/service-app.ts'
+import { openDecisionClient, readRule } from '../../support/service-client.ts'
+import type { StoreInside, TestStore } from '../../support/service-stores.ts'
+
+/** What the service must do, whatever it counts in. */
+export interface Scenario {
+  readonly name: string
+  run(stage: Stage): Promise<void>
+}
+
+/** The same, seen from inside the store too: only for those that let us look. */
+export interface InsideScenario {
+  readonly name: string
+  run(stage: Stage, inside: StoreInside): Promise<void>
+}
+
+/** A store, and a clock that every service of the scenario goes by. */
+export interface Stage {
+  readonly t: TestContext
+  readonly store: TestStore
+  /** In Unix seconds. It stands still unless it is set. */
+  now: number
+  open(rules: string, env?: Readonly<Record<string, string>>): Promise<OpenStage>
+}
+
+/** A service on the stage, and who asks it. */
+export interface OpenStage {
+  readonly service: TestApp
+  /** Asks about the domain `d`. */
+  decide(...descriptors: Descriptor[]): Promise<RateLimitResponse>
+  /** The answer in short, such as `OK 4`, `OVER 0`, or `none` where no limit applies. */
+  brief(...descriptors: Descriptor[]): Promise<string[]>
+  /** Statistics of a rule that are not 0. */
+  statistics(key: string): Promise<Record<string, number>>
+  client: Awaited<ReturnType<typeof openDecisionClient>>
+}
+
+export function createStage(t: TestContext, store: TestStore): Stage {
+  const stage: Stage = {
+    t,
+    store,
+    now: store.daySeconds + 80_000,
+    async open(rules, env = {}) {
+      const service = await openService(t, {
+        rules,
+        env: { ...store.env, ...env },
+        now: () => stage.now * 1_000,
+      })
+      const client = await openDecisionClient(t, service)
+      const decide = (...descriptors: Descriptor[]) => client.decide(ask('d', ...descriptors))
+      return {
+        service,
+        client,
+        decide,
+        brief: async (...descriptors) => (await decide(...descriptors)).statuses.map(toBrief),
+        statistics: (key) => readRule(service, key),
+      }
+    },
+  }
+  return stage
+}
+
+export function toBrief({ code, currentLimit, limitRemaining }: DescriptorStatus): string {
+  if (currentLimit === undefined) return limitRemaining === 0 ? 'none' : `none ${limitRemaining}`
+  return `${code === OVER_LIMIT ? 'OVER' : 'OK'} ${limitRemaining}`
+}
+
+/** One top-level rule per line: `key[/value] unit/requests`, with more YAML after it. */
+export function limit(key: string, requests: number, unit = 'hour', more = ''): string {
+  const [name, value] = key.split('/')
+  return [
+    `  - key: ${name}`,
+    ...(value === undefined ? [] : [`    value: ${JSON.stringify(value)}`]),
+    `    rate_limit: { unit: ${unit}, requests_per_unit: ${requests} }`,
+    ...(more === '' ? [] : [`    ${more}`]),
+  ].join('\n')
+}
+
+export function domain(...rules: string[]): string {
+  return ['domain: d', 'descriptors:', ...rules, ''].join('\n')
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ask, descriptor } from '../support/decider.ts'
+import { exchangeRaw } from '../support/raw-http.ts'
+import { openService } from '../support/service-app.ts'
+import { openDecisionClient, postJson } from '../support/service-client.ts'
+
+const rules = `
+domain: d
+descriptors:
+  - { key: k, rate_limit: { unit: day, requests_per_unit: 100, name: hundred } }
+  - { key: one, rate_limit: { unit: minute, requests_per_unit: 1 } }
+  - { key: free, rate_limit: { unlimited: true } }
+`
+const now = () => 1_700_000_000_000
+
+const body = (text: string) => `{"domain":"d","descriptors":[${text}]}`
+const entries = (key: string) => `"entries":[{"key":"${key}","value":"v"}]`
+
+test('a decision is JSON as proto3 writes it, with 200 or 429', async (t) => {
+  const service = await openService(t, { rules, now })
+  const type = 'application/json'
+  const both = body(`{${entries('one')}},{${entries('none')}}`)
+  assert.deepEqual(await postJson(service, both), {
+    status: 200,
+    type,
+    text: '{"overallCode":"OK","statuses":[{"code":"OK","currentLimit":{"requestsPerUnit":1,"unit":"MINUTE"},"durationUntilReset":"40s"},{"code":"OK"}]}',
+  })
+  // The memory store goes by the real clock, for which this minute is long over.
+  const twice = body(`{${entries('one')},"hitsAddend":2},{${entries('none')}}`)
+  assert.deepEqual(await postJson(service, twice), {
+    status: 429,
+    type,
+    text: '{"overallCode":"OVER_LIMIT","statuses":[{"code":"OVER_LIMIT","currentLimit":{"requestsPerUnit":1,"unit":"MINUTE"},"durationUntilReset":"40s"},{"code":"OK"}]}',
+  })
+  assert.deepEqual(await postJson(service, body(`{${entries('free')}}`)), {
+    status: 200,
+    type,
+    text: '{"overallCode":"OK","statuses":[{"code":"OK","limitRemaining":4294967295}]}',
+  })
+})
+
+test('headers and metadata have their JSON names', async (t) => {
+  const service = await openService(t, {
+    rules,
+    env: { LIMIT_RESPONSE_HEADERS_ENABLED: 'true', RESPONSE_DYNAMIC_METADATA: 'true' },
+  })
+  const answer = JSON.parse((await postJson(service, body(`{${entries('k')}}`))).text)
+  assert.deepEqual(answer.statuses[0].currentLimit, {
+    requestsPerUnit: 100,
+    unit: 'DAY',
+    name: 'hundred',
+  })
+  assert.deepEqual(answer.responseHeadersToAdd.slice(0, 2), [
+    { key: 'RateLimit-Limit', value: '100' },
+    { key: 'RateLimit-Remaining', value: '99' },
+  ])
+  assert.deepEqual(answer.dynamicMetadata, { domain: 'd', descriptors: [{ entries: ['k=v'] }] })
+})
+
+/** Body → what is left of the hundred. */
+const accepted: readonly (readonly [string, string, number])[] = [
+  ['nothing but entries', body(`{${entries('k')}}`), 99],
+  ['hits of the request', `{"hitsAddend":3,${body(`{${entries('k')}}`).slice(1)}`, 97],
+  ['the other spelling', `{"hits_addend":3,${body(`{${entries('k')}}`).slice(1)}`, 97],
+  ['a number in a string', `{"hitsAddend":"3",${body(`{${entries('k')}}`).slice(1)}`, 97],
+  ['hits of the descriptor', body(`{${entries('k')},"hitsAddend":5}`), 95],
+  ['hits of the descriptor in a string', body(`{${entries('k')},"hits_addend":"5"}`), 95],
+  ['no hits', body(`{${entries('k')},"hitsAddend":"0"}`), 100],
+  ['null for what is absent', body(`{${entries('k')},"limit":null,"hitsAddend":null}`), 99],
+  ['a unit by its name', body(`{${entries('k')},"limit":{"requestsPerUnit":9,"unit":"DAY"}}`), 8],
+  ['a unit by its number', body(`{${entries('k')},"limit":{"requests_per_unit":9,"unit":4}}`), 8],
+  ['a unit without meaning', body(`{${entries('k')},"limit":{"requestsPerUnit":9}}`), 99],
+  ['a refund', body(`{${entries('k')},"hitsAddend":5,"isNegativeHits":true}`), 100],
+  ['white space', ` \n${body(`{${entries('k')}}`)}\t`, 99],
+  ['escapes', body('{"entries":[{"key":"\\u006b","value":"\\ud83e\\udd80"}]}'), 99],
+]
+
+for (const [what, text, remaining] of accepted) {
+  test(`/json accepts ${what}`, async (t) => {
+    const service = await openService(t, { rules })
+    const { status, text: answer } = await postJson(service, text)
+    assert.equal(status, 200, answer)
+    assert.equal(JSON.parse(answer).statuses[0].limitRemaining, remaining)
+  })
+}
+
+const refused: readonly (readonly [string, string | Uint8Array<ArrayBuffer>])[] = [
+  ['an empty body', ''],
+  ['no JSON', 'domain=d'],
+  ['a list', '[]'],
+  ['null', 'null'],
+  ['an unknown member', '{"domain":"d","colour":"red"}'],
+  ['an unknown member further down', body(`{${entries('k')},"colour":1}`)],
+  ['text after the end', `${body(`{${entries('k')}}`)}x`],
+  ['a second document', `${body(`{${entries('k')}}`)}{}`],
+  [
+    'invalid UTF-8',
+    Buffer.concat([Buffer.from('{"domain":"'), Uint8Array.of(0xc3, 0x28), Buffer.from('"}')]),
+  ],
+  ['half of a surrogate pair', body('{"entries":[{"key":"\\ud83e"}]}')],
+  ['a number that is too large', `{"hitsAddend":4294967296,${body(`{${entries('k')}}`).slice(1)}`],
+  ['a negative number', `{"hitsAddend":-1,${body(`{${entries('k')}}`).slice(1)}`],
+  ['a fraction', `{"hitsAddend":1.5,${body(`{${entries('k')}}`).slice(1)}`],
+  ['a word for a number', `{"hitsAddend":"many",${body(`{${entries('k')}}`).slice(1)}`],
+  ['a number above 64 bits', body(`{${entries('k')},"hitsAddend":"18446744073709551616"}`)],
+  ['an unknown unit name', body(`{${entries('k')},"limit":{"unit":"FORTNIGHT"}}`)],
+  ['a number for a text', '{"domain":5}'],
+  ['an object for a list', '{"domain":"d","descriptors":{}}'],
+  ['an empty domain', '{"descriptors":[{}]}'],
+  ['no descriptors', '{"domain":"d"}'],
+  ['both spellings at once', `{"hitsAddend":1,"hits_addend":1,${body('{}').slice(1)}`],
+]
+
+test('what is no request gets 400, and the log says why', async (t) => {
+  const service = await openService(t, { rules })
+  for (const [what, sent] of refused) {
+    const before = service.log.length
+    assert.deepEqual(
+      await postJson(service, sent),
+      { status: 400, type: 'text/plain; charset=utf-8', text: 'Bad Request\n' },
+      what,
+    )
+    const [line = '', ...more] = service.log.slice(before)
+    assert.match(line, /^warning error: \S/, what)
+    assert.deepEqual(more, [], what)
+  }
+})
+
+test('without a body any method gets 400', async (t) => {
+  const service = await openService(t, { rules })
+  for (const method of ['GET', 'DELETE', 'OPTIONS', 'PUT']) {
+    const response = await fetch(`${service.httpUrl}/json`, { method })
+    assert.deepEqual([response.status, await response.text()], [400, 'Bad Request\n'], method)
+  }
+})
+
+test('without rules every request gets 400', async (t) => {
+  const service = await openService(t, { rules: 'domain: [' })
+  assert.equal((await postJson(service, body(`{${entries('k')}}`))).status, 400)
+})
+
+test('a body over the limit gets 413, however it comes', async (t) => {
+  const service = await openService(t, { rules, env: { HTTP_BODY_LIMIT_BYTES: '1000' } })
+  const long = body(`{"entries":[{"key":"k","value":"${'v'.repeat(1_000)}"}]}`)
+  assert.equal((await postJson(service, long)).status, 413)
+  const chunked = await exchangeRaw(
+    t,
+    Number(new URL(service.httpUrl).port),
+    'POST /json HTTP/1.1\r\nhost: h\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n',
+    ...[long.slice(0, 900), long.slice(900)].map(
+      (piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`,
+    ),
+    '0\r\n\r\n',
+  )
+  assert.match(chunked, /^HTTP\/1\.1 413 /)
+  assert.equal((await postJson(service, body(`{${entries('k')}}`))).status, 200)
+})
+
+test('both transports count in the same counters', async (t) => {
+  const service = await openService(t, { rules })
+  const { decide } = await openDecisionClient(t, service)
+  await decide(ask('d', descriptor('k=v', { hitsAddend: 40 })))
+  const { text } = await postJson(service, body(`{${entries('k')},"hitsAddend":9}`))
+  assert.equal(JSON.parse(text).statuses[0].limitRemaining, 51)
+})

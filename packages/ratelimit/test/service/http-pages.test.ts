@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ask, descriptor } from '../support/decider.ts'
+import { openService } from '../support/service-app.ts'
+import { openDecisionClient, readStatistics } from '../support/service-client.ts'
+
+const rules = `
+domain: messaging
+descriptors:
+  - key: message_type
+    value: marketing
+    descriptors:
+      - { key: to_number, rate_limit: { unit: day, requests_per_unit: 5 } }
+  - { key: to_number, shadow_mode: true, rate_limit: { unit: day, requests_per_unit: 100 } }
+  - { key: staff, rate_limit: { unlimited: true } }
+  - { key: placeholder }
+`
+
+async function get(url: string, method = 'GET') {
+  const response = await fetch(url, { method })
+  const type = response.headers.get('content-type')
+  return { status: response.status, type, text: await response.text() }
+}
+
+const plain = 'text/plain; charset=utf-8'
+
+test('/healthcheck is OK for any method', async (t) => {
+  const { httpUrl } = await openService(t, { rules })
+  for (const method of ['GET', 'POST', 'PUT']) {
+    assert.deepEqual(await get(`${httpUrl}/healthcheck`, method), {
+      status: 200,
+      type: plain,
+      text: 'OK',
+    })
+  }
+  assert.equal((await get(`${httpUrl}/healthcheck`, 'HEAD')).status, 200)
+})
+
+test('/healthcheck of an unhealthy service is 500 without a word', async (t) => {
+  const { httpUrl } = await openService(t, {
+    env: { HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: 'true' },
+  })
+  const { status, text } = await get(`${httpUrl}/healthcheck`)
+  assert.deepEqual([status, text], [500, ''])
+})
+
+test('paths are exact, and what is not there is not found', async (t) => {
+  const { httpUrl } = await openService(t, { rules })
+  for (const path of ['/', '/json/', '/JSON', '/healthcheck/', '/stats', '/json/../x']) {
+    assert.deepEqual(await get(`${httpUrl}${path}`), {
+      status: 404,
+      type: plain,
+      text: '404 page not found\n',
+    })
+  }
+  assert.equal((await get(`${httpUrl}/healthcheck?probe=1`)).status, 200)
+})
+
+test('the debug listener lists its pages on every path it does not know', async (t) => {
+  const { debugUrl } = await openService(t, { rules })
+  const { status, text } = await get(`${debugUrl}/`)
+  assert.equal(status, 200)
+  const lines = text.trimEnd().split('\n')
+  assert.deepEqual(lines, lines.toSorted())
+  for (const line of [
+    '/debug/pprof/: root of various pprof endpoints. hit for help.',
+    '/rlconfig: print out the currently loaded configuration for debugging',
+    '/stats: print out stats',
+  ]) {
+    assert.ok(lines.includes(line), line)
+  }
+  assert.deepEqual(await get(`${debugUrl}/nowhere`), await get(`${debugUrl}/`))
+  assert.equal((await get(`${debugUrl}/debug/pprof/`)).status, 200)
+})
+
+test('/rlconfig has a line for each rule with a limit, in the order of the file', async (t) => {
+  const { debugUrl } = await openService(t, { rules })
+  assert.equal(
+    (await get(`${debugUrl}/rlconfig`)).text,
+    [
+      'messaging.message_type_marketing.to_number: unit=DAY requests_per_unit=5, shadow_mode: false, quota_mode: false',
+      'messaging.to_number: unit=DAY requests_per_unit=100, shadow_mode: true, quota_mode: false',
+      'messaging.staff: unit=UNKNOWN requests_per_unit=0, shadow_mode: false, quota_mode: false',
+      '',
+    ].join('\n'),
+  )
+  const empty = await openService(t, { rules: 'domain: [' })
+  assert.equal((await get(`${empty.debugUrl}/rlconfig`)).text, '')
+})
+
+test('/stats names every counter, those that are still 0 too', async (t) => {
+  const service = await openService(t, { rules })
+  const { decide } = await openDecisionClient(t, service)
+  await decide(ask('messaging', descriptor('to_number=1')))
+  const statistics = await readStatistics(service)
+  for (const [name, value] of [
+    ['ratelimit.service.rate_limit.messaging.to_number.total_hits', 1],
+    ['ratelimit.service.rate_limit.messaging.to_number.within_limit', 1],
+    ['ratelimit.service.rate_limit.messaging.to_number.shadow_mode', 0],
+    ['ratelimit.service.rate_limit.messaging.message_type_marketing.to_number.near_limit', 0],
+    ['ratelimit.service.rate_limit.messaging.message_type_marketing.to_number.over_limit', 0],
+    ['ratelimit.service.config_load_success', 1],
+    ['ratelimit.service.config_load_error', 0],
+    ['ratelimit.service.call.should_rate_limit.redis_error', 0],
+    ['ratelimit.service.call.should_rate_limit.service_error', 0],
+    ['ratelimit.service.global_shadow_mode', 0],
+    ['ratelimit_server.ShouldRateLimit.total_requests', 1],
+  ] as const) {
+    assert.equal(statistics.get(name), value, name)
+  }
+  for (const [name, value] of statistics) assert.ok(Number.isFinite(value), name)
+})

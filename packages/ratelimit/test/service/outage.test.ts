@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { status } from '@portcullis/grpc-unary'
+import { open, type RedisServer } from '@portcullis/test-servers'
+import { ask, descriptor } from '../support/decider.ts'
+import { openDecisionClient, postJson, readStatistics } from '../support/service-client.ts'
+import { type Load, openLoad } from '../support/service-load.ts'
+import {
+  type RunningService,
+  readMegabytes,
+  startService,
+  until,
+} from '../support/service-process.ts'
+
+const rules = `
+domain: d
+descriptors:
+  - { key: day, rate_limit: { unit: day, requests_per_unit: 4294967295 } }
+  - { key: second, rate_limit: { unit: second, requests_per_unit: 4294967295 } }
+`
+const body = '{"domain":"d","descriptors":[{"entries":[{"key":"day","value":"v"}]}]}'
+
+/** Generous: what counts is that nothing hangs. */
+const hangMs = 5_000
+
+const addressOf = ({ port }: RedisServer) => `127.0.0.1:${port}`
+
+async function openOutage(t: TestContext, timeout: string) {
+  const redis = await open(t, 'redis')
+  if (!redis) return undefined
+  const service = await startService(t, {
+    rules,
+    env: { KVSTORE_URL: addressOf(redis), KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: 'true' },
+  })
+  const load = await openLoad(t, service, {
+    clients: 16,
+    toRequest: () => ask('d', descriptor('day=v')),
+    callOptions: { headers: { 'grpc-timeout': timeout } },
+  })
+  await until(
+    () => load.calls.some(isOk),
+    () => 'a first call succeeded',
+  )
+  return { redis, service, load }
+}
+
+const isOk = ({ code }: { readonly code: number }) => code === status.OK
+const isHealthy = async ({ httpUrl }: RunningService) =>
+  (await fetch(`${httpUrl}/healthcheck`)).status === 200
+
+/** Calls that began from now on fail, with a reason. */
+async function untilFailing(load: Load): Promise<void> {
+  const from = performance.now()
+  await until(
+    () => load.since(from).some((call) => !isOk(call)),
+    () => 'a call failed',
+  )
+}
+
+async function untilRecovered(load: Load, what: string): Promise<void> {
+  const from = performance.now()
+  await until(
+    () => load.since(from).some(isOk),
+    () => `calls succeeded after ${what}`,
+    hangMs,
+  )
+}
+
+async function assertNoneHung(load: Load): Promise<void> {
+  await load.stop()
+  for (const { code, message, tookMs } of load.calls) {
+    assert.ok(tookMs < hangMs, `a call took ${Math.round(tookMs)} ms`)
+    if (code === status.OK) continue
+    assert.ok(code === status.UNKNOWN || code === status.DEADLINE_EXCEEDED, `${code}: ${message}`)
+    assert.ok(message.length > 5)
+  }
+}
+
+test('a killed Redis fails calls at once, health follows, and all is well when it is back', async (t) => {
+  const outage = await openOutage(t, '50m')
+  if (!outage) return
+  const { redis, service, load } = outage
+  assert.equal(await isHealthy(service), true)
+  const before = await readMegabytes(service)
+
+  await redis.kill()
+  await untilFailing(load)
+  await until(
+    async () => !(await isHealthy(service)),
+    () => 'the service was unhealthy',
+  )
+  const { status: code, type, text } = await postJson(service, body)
+  assert.deepEqual([code, type], [503, 'application/json'])
+  assert.match(JSON.parse(text).error, /Redis at 127\.0\.0\.1/)
+  const statistics = await readStatistics(service)
+  assert.ok((statistics.get('ratelimit.service.call.should_rate_limit.redis_error') ?? 0) > 0)
+  assert.equal(statistics.get('ratelimit.redis_pool.cx_active'), 0)
+
+  await redis.restart()
+  await untilRecovered(load, 'Redis came back')
+  await until(
+    () => isHealthy(service),
+    () => 'the service was healthy again',
+    hangMs,
+  )
+  await assertNoneHung(load)
+  assert.ok((await readMegabytes(service)) - before < 200)
+  assert.equal(service.hasEnded, false)
+})
+
+test('a Redis that stops answering costs each call no more than its deadline', async (t) => {
+  const outage = await openOutage(t, '20m')
+  if (!outage) return
+  const { redis, load } = outage
+  redis.pause()
+  try {
+    await untilFailing(load)
+    await wait(500)
+  } finally {
+    redis.resume()
+  }
+  await untilRecovered(load, 'Redis went on')
+  await assertNoneHung(load)
+})
+
+test('a caller that names no deadline is told of a silent Redis all the same', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const service = await startService(t, {
+    rules,
+    env: { KVSTORE_URL: addressOf(redis), KVSTORE_COMMAND_TIMEOUT: '100ms' },
+  })
+  const client = await openDecisionClient(t, service)
+  redis.pause()
+  t.after(() => redis.resume())
+  const started = performance.now()
+  const { code, message } = await client.ask(ask('d', descriptor('day=v')))
+  assert.equal(code, status.UNKNOWN, message)
+  assert.equal((await postJson(service, body)).status, 503)
+  assert.ok(performance.now() - started < hangMs)
+})
+
+test('Redis restarted again and again under load: every call ends, and it recovers', async (t) => {
+  const outage = await openOutage(t, '100m')
+  if (!outage) return
+  const { redis, load } = outage
+  for (let round = 0; round < 4; round += 1) {
+    await redis.restart()
+    await untilRecovered(load, `restart ${round}`)
+  }
+  await assertNoneHung(load)
+})
+
+test('without the Redis for limits per second all other limits work', async (t) => {
+  const [others, perSecond] = await Promise.all([open(t, 'redis'), open(t, 'redis')])
+  if (!others || !perSecond) return
+  const service = await startService(t, {
+    rules,
+    env: {
+      KVSTORE_URL: addressOf(others),
+      KVSTORE_PERSECOND: 'true',
+      KVSTORE_PERSECOND_URL: addressOf(perSecond),
+    },
+  })
+  const client = await openDecisionClient(t, service)
+  const codes = async () => [
+    (await client.ask(ask('d', descriptor('day=v')))).code,
+    (await client.ask(ask('d', descriptor('second=v')))).code,
+    (await client.ask(ask('d', descriptor('day=v'), descriptor('second=v')))).code,
+  ]
+  assert.deepEqual(await codes(), [status.OK, status.OK, status.OK])
+  await perSecond.kill()
+  await until(
+    async () => (await client.ask(ask('d', descriptor('second=v')))).code !== status.OK,
+    () => 'limits per second failed',
+  )
+  assert.deepEqual(await codes(), [status.OK, status.UNKNOWN, status.UNKNOWN])
+  // Nobody asked for it, so a lost store is no matter of health.
+  assert.equal(await isHealthy(service), true)
+})

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ask, descriptor } from '../support/decider.ts'
+import { openDecisionClient, readStatistics, toResponse } from '../support/service-client.ts'
+import { openLoad } from '../support/service-load.ts'
+import { type RunningService, startService, until } from '../support/service-process.ts'
+
+/** Two rules that every load changes together. */
+const toRules = (requests: number, more = '') => `
+domain: d
+descriptors:
+  - { key: a, rate_limit: { unit: day, requests_per_unit: ${requests} } }
+  - { key: b, rate_limit: { unit: day, requests_per_unit: ${requests} } }
+${more}`
+
+const request = ask('d', descriptor('a=v', { hitsAddend: 0 }), descriptor('b=v', { hitsAddend: 0 }))
+
+async function readLoads(service: RunningService) {
+  const statistics = await readStatistics(service)
+  const read = (name: string) => statistics.get(`ratelimit.service.config_load_${name}`)
+  return { successes: read('success'), errors: read('error') }
+}
+
+test('rules change under load without a failed call, and never by half', async (t) => {
+  const service = await startService(t, { rules: toRules(1_000_000) })
+  const load = await openLoad(t, service, { clients: 10, toRequest: () => request })
+  const limitsOf = (response: Buffer) =>
+    toResponse({ code: 0, message: '', response, headers: {}, trailers: {} }).statuses.map(
+      ({ currentLimit }) => currentLimit?.requestsPerUnit,
+    )
+  const rounds = [1, 2, 3, 4, 5, 6].map((round) => 1_000_000 + round)
+  for (const requests of rounds) {
+    const from = performance.now()
+    await service.rules.replace(toRules(requests))
+    await until(
+      () => load.since(from).some(({ response }) => limitsOf(response)[0] === requests),
+      () => `rules ${requests} were in force`,
+    )
+  }
+  await load.stop()
+  const known = new Set([1_000_000, ...rounds])
+  for (const { code, message, response } of load.calls) {
+    assert.equal(code, 0, message)
+    const [a = 0, b] = limitsOf(response)
+    assert.equal(a, b)
+    assert.ok(known.has(a))
+  }
+  assert.equal((await readLoads(service)).errors, 0)
+})
+
+test('a file that is broken changes nothing but a counter, until it is whole again', async (t) => {
+  const service = await startService(t, { rules: toRules(5) })
+  const { decide } = await openDecisionClient(t, service)
+  const limitNow = async () => (await decide(request)).statuses[0]?.currentLimit?.requestsPerUnit
+  assert.deepEqual(await readLoads(service), { successes: 1, errors: 0 })
+
+  const broken = [
+    'domain: [',
+    toRules(7, '  - { key: a }\n'),
+    toRules(7, '  - { key: c, rate_limit: { unit: fortnight, requests_per_unit: 1 } }\n'),
+  ]
+  for (const [index, text] of broken.entries()) {
+    await service.rules.replace(text)
+    await until(
+      async () => (await readLoads(service)).errors === index + 1,
+      () => `the error was counted; the log:\n${service.log}`,
+    )
+    assert.equal(await limitNow(), 5)
+  }
+  assert.match(service.log, /Error loading new configuration: rules\.yaml: .*fortnight/)
+  assert.equal((await fetch(`${service.httpUrl}/healthcheck`)).status, 200)
+
+  await service.rules.replace(toRules(9))
+  await until(
+    async () => (await limitNow()) === 9,
+    () => 'the whole file was read',
+  )
+  assert.deepEqual(await readLoads(service), { successes: 2, errors: broken.length })
+})
+
+test('what was counted stays counted when a limit changes', async (t) => {
+  const service = await startService(t, { rules: toRules(5) })
+  const { decide } = await openDecisionClient(t, service)
+  await decide(ask('d', descriptor('a=v', { hitsAddend: 5 })))
+  await service.rules.replace(toRules(20))
+  await until(
+    async () => (await decide(request)).statuses[0]?.limitRemaining === 15,
+    () => 'the raised limit had room',
+  )
+})

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { CounterStore, StoreError } from '../../src/counters/counter-store.ts'
+import { openMemoryStore } from '../../src/counters/memory.ts'
+import { createDecide, type ServiceError } from '../../src/decide/decide.ts'
+import type { DecisionSettings } from '../../src/decide/decision.ts'
+import { createLocalCache } from '../../src/decide/local-cache.ts'
+import type { Descriptor, RateLimitRequest, RateLimitResponse } from '../../src/protocol/message.ts'
+import { compileRules } from '../../src/rules/compile.ts'
+import { parseRuleFiles } from '../../src/rules/parse.ts'
+import { Statistics } from '../../src/stats/registry.ts'
+
+export interface DeciderOptions {
+  readonly settings?: Partial<DecisionSettings>
+  readonly localCacheBytes?: number
+  readonly store?: CounterStore
+}
+
+/** A decision maker with rules, a store and a clock that the test sets. */
+export interface Decider {
+  readonly statistics: Statistics
+  /** In seconds. */
+  now: number
+  load(yaml: string): void
+  decide(request: RateLimitRequest): Promise<RateLimitResponse>
+  /** Statistics of a rule that are not 0. */
+  counters(key: string): Record<string, number>
+}
+
+export function openDecider(t: TestContext, yaml: string, options: DeciderOptions = {}): Decider {
+  const statistics = new Statistics({ maxRequestKeys: 100 })
+  const parse = (text: string) => {
+    const { rules, faults } = parseRuleFiles([{ name: 'rules.yaml', text }], {
+      mergeDomains: false,
+    })
+    assert.deepEqual(faults, [])
+    return compileRules(rules, statistics.rules)
+  }
+  let rules = parse(yaml)
+  const decider = { now: 1_700_000_000 }
+  const now = () => decider.now * 1000
+  const store = options.store ?? openMemoryStore({ now })
+  t.after(() => store[Symbol.asyncDispose]())
+  const decide = createDecide({
+    settings: {
+      cacheKeyPrefix: '',
+      nearLimitRatio: 0.8,
+      isShadowMode: false,
+      isQuotaMode: false,
+      stopsIncrementWhenOver: false,
+      headerNames: undefined,
+      addsDynamicMetadata: false,
+      ...options.settings,
+    },
+    rules: () => rules,
+    store,
+    localCache: options.localCacheBytes
+      ? createLocalCache({ sizeInBytes: options.localCacheBytes, now })
+      : undefined,
+    statistics: {
+      storeErrors: statistics.counter('storeErrors'),
+      serviceErrors: statistics.counter('serviceErrors'),
+      globalShadowMode: statistics.counter('globalShadowMode'),
+      unknownDomain: (domain) => statistics.unknownDomain(domain),
+    },
+    now,
+  })
+  return Object.assign(decider, {
+    statistics,
+    load: (text: string) => {
+      rules = parse(text)
+    },
+    decide: (request: RateLimitRequest) =>
+      new Promise<RateLimitResponse>((resolve, reject) => {
+        decide(
+          request,
+          Number.POSITIVE_INFINITY,
+          (error: ServiceError | StoreError | undefined, response) => {
+            if (response === undefined) reject(error)
+            else resolve(response)
+          },
+        )
+      }),
+    counters: (key: string) =>
+      Object.fromEntries(
+        Object.entries(statistics.rules.forRequest(key)).filter(([, value]) => value !== 0),
+      ),
+  })
+}
+
+/** `descriptor('a=1', 'b=2')`, with more fields in an object at the end. */
+export function descriptor(...parts: (string | Partial<Descriptor>)[]): Descriptor {
+  const last = parts.at(-1)
+  const fields = typeof last === 'object' ? last : {}
+  const texts = parts.filter((part): part is string => typeof part === 'string')
+  return {
+    entries: texts.map((text) => {
+      const at = text.indexOf('=')
+      return { key: text.slice(0, at), value: text.slice(at + 1) }
+    }),
+    limit: undefined,
+    hitsAddend: undefined,
+    isNegativeHits: false,
+    ...fields,
+  }
+}
+
+export function ask(domain: string, ...descriptors: Descriptor[]): RateLimitRequest {
+  return { domain, descriptors, hitsAddend: 0 }
+}

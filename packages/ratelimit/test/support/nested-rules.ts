@@ -1,0 +1,108 @@
+import type { Descriptor } from '../../src/protocol/message.ts'
+import type { JsonObject, LimitRecord, RuleRecord, RuleSet } from '../../src/rules/rule.ts'
+import type { Unit } from '../../src/rules/units.ts'
+import { RuleCounters, type RuleCountersByKey } from '../../src/stats/rule-counters.ts'
+
+/** A rule as a person would write it, with the fields of the YAML files in camel case. */
+export interface NestedRule {
+  readonly key: string
+  readonly value?: string
+  readonly limit?: NestedLimit
+  readonly shadowMode?: boolean
+  readonly quotaMode?: boolean
+  readonly detailedMetric?: boolean
+  readonly valueToMetric?: boolean
+  readonly shareThreshold?: boolean
+  readonly metadata?: JsonObject
+  readonly rules?: readonly NestedRule[]
+}
+
+export interface NestedLimit {
+  readonly per?: Unit['name']
+  readonly requests?: number
+  readonly unlimited?: boolean
+  readonly name?: string
+  readonly replaces?: readonly string[]
+}
+
+/** Depth first, each rule on a line of its own. */
+export function toRuleSet(domains: Readonly<Record<string, readonly NestedRule[]>>): RuleSet {
+  const rules: RuleRecord[] = []
+  const add = (domain: string, parent: number, nested: readonly NestedRule[]) => {
+    for (const rule of nested) {
+      const index = rules.length
+      rules.push(toRecord(domain, parent, rule, index + 1))
+      add(domain, index, rule.rules ?? [])
+    }
+  }
+  for (const [domain, nested] of Object.entries(domains)) add(domain, -1, nested)
+  return { domains: Object.keys(domains), rules }
+}
+
+function toRecord(domain: string, parent: number, rule: NestedRule, line: number): RuleRecord {
+  return {
+    parent,
+    domain,
+    key: rule.key,
+    value: rule.value ?? '',
+    limit: rule.limit && toLimitRecord(rule.limit),
+    shadowMode: rule.shadowMode ?? false,
+    quotaMode: rule.quotaMode ?? false,
+    detailedMetric: rule.detailedMetric ?? false,
+    valueToMetric: rule.valueToMetric ?? false,
+    shareThreshold: rule.shareThreshold ?? false,
+    metadata: rule.metadata,
+    place: { file: 'rules.yaml', line, column: 5 },
+  }
+}
+
+function toLimitRecord(limit: NestedLimit): LimitRecord {
+  const unlimited = limit.unlimited ?? false
+  return {
+    requestsPerUnit: limit.requests ?? 0,
+    unit: unlimited ? undefined : (limit.per ?? 'MINUTE'),
+    unlimited,
+    name: limit.name ?? '',
+    replaces: limit.replaces ?? [],
+  }
+}
+
+/** `toDescriptor('a=1', 'b=2')`; further fields are those of a request without them. */
+export function toDescriptor(...pairs: readonly string[]): Descriptor {
+  const entries = pairs.map((pair) => {
+    const at = pair.indexOf('=')
+    return { key: pair.slice(0, at), value: pair.slice(at + 1) }
+  })
+  return { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }
+}
+
+/** Remembers which keys were asked for, and by which way. */
+export class KeyRecorder implements RuleCountersByKey {
+  readonly rules = new Map<string, RuleCounters>()
+  readonly requests = new Map<string, RuleCounters>()
+
+  forRule(key: string): RuleCounters {
+    return this.#get(this.rules, key)
+  }
+
+  forRequest(key: string): RuleCounters {
+    return this.#get(this.requests, key)
+  }
+
+  /** The key these counters were handed out under. */
+  keyOf(counters: RuleCounters | undefined): string | undefined {
+    for (const known of [this.rules, this.requests]) {
+      for (const [key, value] of known) if (value === counters) return key
+    }
+    return undefined
+  }
+
+  #get(known: Map<string, RuleCounters>, key: string): RuleCounters {
+    let counters = known.get(key)
+    if (counters === undefined) {
+      counters = new RuleCounters()
+      known.set(key, counters)
+    }
+    return counters
+  }
+}

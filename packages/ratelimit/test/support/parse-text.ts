@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { toLoadError } from '../../src/rules/fault.ts'
+import { type ParsedRules, parseRuleFiles } from '../../src/rules/parse.ts'
+import type { RuleRecord } from '../../src/rules/rule.ts'
+
+/** Parses one file called `a.yaml`. */
+export function parseText(text: string): ParsedRules {
+  return parseRuleFiles([{ name: 'a.yaml', text }], { mergeDomains: false })
+}
+
+/** The rules of a file that has to be fine. */
+export function rulesOf(text: string): readonly RuleRecord[] {
+  const { rules, faults } = parseText(text)
+  assert.deepEqual(faults, [])
+  return rules.rules
+}
+
+/** The faults of a file as the log shows them. */
+export function faultsOf(text: string): string[] {
+  return parseText(text).faults.map(toLoadError)
+}
+
+export function warningsOf(text: string): string[] {
+  return parseText(text).warnings.map(toLoadError)
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { openLifecycle } from '@portcullis/service-kit/lifecycle'
+import { openApp } from '../../src/app.ts'
+import { parseConfig } from '../../src/config.ts'
+import { collectLog } from './collected-log.ts'
+import { type ServiceOptions, testEnvironment } from './service-process.ts'
+import { makeRules, type RuleDirectory } from './service-rules.ts'
+
+export interface AppOptions extends ServiceOptions {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+}
+
+/** The whole service inside the test's own process, with real listeners. */
+export interface TestApp {
+  readonly grpcAddress: string
+  readonly httpUrl: string
+  readonly debugUrl: string
+  readonly rules: RuleDirectory
+  /** The log, as `level message`. */
+  readonly log: readonly string[]
+  stop(): Promise<number>
+}
+
+/** For what a process of its own would add nothing to but its start-up time. */
+export async function openService(t: TestContext, options: AppOptions = {}): Promise<TestApp> {
+  const { env = {}, rules = {}, now = Date.now } = options
+  const directory = await makeRules(t, rules)
+  const { config, faults } = parseConfig({
+    ...testEnvironment,
+    RUNTIME_ROOT: directory.path,
+    RUNTIME_APPDIRECTORY: '',
+    RUNTIME_WATCH_ROOT: 'false',
+    ...env,
+  })
+  assert.deepEqual(faults, [])
+  const { log, lines } = collectLog()
+  const deaf = { on: () => {}, off: () => {}, exit: () => {} }
+  const lifecycle = openLifecycle({ ...config.lifecycle, log, process: deaf })
+  const stop = () => {
+    lifecycle.stop('SIGTERM')
+    return lifecycle.ended
+  }
+  t.after(stop)
+  const app = await openApp({ config, log, lifecycle, now })
+  const { grpcAddress } = app
+  return {
+    grpcAddress: grpcAddress.startsWith('/') ? `unix:${grpcAddress}` : grpcAddress,
+    httpUrl: `http://${app.httpAddress}`,
+    debugUrl: `http://${app.debugAddress}`,
+    rules: directory,
+    log: lines,
+    stop,
+  }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { status } from '@portcullis/grpc-unary'
+import {
+  type GrpcCallOptions,
+  type GrpcClient,
+  type GrpcResult,
+  openGrpcClient,
+} from '@portcullis/grpc-unary/client'
+import { decodeResponse } from '../../src/protocol/decode-response.ts'
+import { encodeRequest } from '../../src/protocol/encode.ts'
+import type { RateLimitRequest, RateLimitResponse } from '../../src/protocol/message.ts'
+
+export const decisionPath = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
+
+/** Asks a service for decisions over gRPC. */
+export interface DecisionClient {
+  /** The decision; fails the test where there is none. */
+  decide(request: RateLimitRequest, options?: GrpcCallOptions): Promise<RateLimitResponse>
+  /** What comes back, whatever it is. */
+  ask(request: RateLimitRequest, options?: GrpcCallOptions): Promise<GrpcResult>
+  call: GrpcClient['call']
+  close(): Promise<void>
+}
+
+export async function openDecisionClient(
+  t: Pick<TestContext, 'after'>,
+  { grpcAddress }: { readonly grpcAddress: string },
+): Promise<DecisionClient> {
+  const client = await openGrpcClient({ address: grpcAddress })
+  t.after(() => client.close())
+  const ask: DecisionClient['ask'] = (request, options) =>
+    client.call(decisionPath, toBytes(request), options)
+  return {
+    ask,
+    decide: async (request, options) => toResponse(await ask(request, options)),
+    call: client.call,
+    close: client.close,
+  }
+}
+
+export function toBytes(request: RateLimitRequest): Buffer {
+  const { buffer, length } = encodeRequest(request)
+  return Buffer.from(buffer.subarray(0, length))
+}
+
+export function toResponse({ code, message, response }: GrpcResult): RateLimitResponse {
+  assert.equal(code, status.OK, message)
+  return decodeResponse(response, 0, response.length)
+}
+
+/** Everything that `/stats` says. */
+export async function readStatistics({
+  debugUrl,
+}: {
+  readonly debugUrl: string
+}): Promise<ReadonlyMap<string, number>> {
+  const text = await (await fetch(`${debugUrl}/stats`)).text()
+  return new Map(
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => {
+        const at = line.lastIndexOf(': ')
+        return [line.slice(0, at), Number(line.slice(at + 2))]
+      }),
+  )
+}
+
+/** The statistics of one rule that are not 0, by their last name. */
+export async function readRule(
+  service: { readonly debugUrl: string },
+  key: string,
+): Promise<Record<string, number>> {
+  const prefix = `ratelimit.service.rate_limit.${key}.`
+  const found: Record<string, number> = {}
+  for (const [name, value] of await readStatistics(service)) {
+    const last = name.slice(prefix.length)
+    if (value !== 0 && name.startsWith(prefix) && !last.includes('.')) found[last] = value
+  }
+  return found
+}
+
+export interface JsonAnswer {
+  readonly status: number
+  readonly type: string | null
+  readonly text: string
+}
+
+export async function postJson(
+  { httpUrl }: { readonly httpUrl: string },
+  body: string | Uint8Array<ArrayBuffer>,
+): Promise<JsonAnswer> {
+  const response = await fetch(`${httpUrl}/json`, { method: 'POST', body })
+  const text = await response.text()
+  return { status: response.status, type: response.headers.get('content-type'), text }
+}

@@ -1,0 +1,133 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import process from 'node:process'
+import type { TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { makeRules, type RuleDirectory, type RuleFiles } from './service-rules.ts'
+
+export interface ServiceOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** Without any the service has an empty directory. */
+  readonly rules?: RuleFiles
+}
+
+/** The service as users run it: a process of its own, started by its command. */
+export interface LaunchedService {
+  readonly pid: number
+  readonly rules: RuleDirectory
+  /** All that it wrote so far: its log. */
+  readonly log: string
+  /** The exit code; for a process that a signal killed its name. */
+  readonly ended: Promise<number | NodeJS.Signals>
+  readonly hasEnded: boolean
+  signal(name: NodeJS.Signals): void
+}
+
+export interface RunningService extends LaunchedService {
+  /** `host:port`, or `unix:path`. */
+  readonly grpcAddress: string
+  readonly httpUrl: string
+  readonly debugUrl: string
+  /** Asks it to end and resolves to its exit code. */
+  stop(): Promise<number | NodeJS.Signals>
+}
+
+/** Ports that are free, and no wait for load balancers that are not there. */
+export const testEnvironment = {
+  GRPC_HOST: '127.0.0.1',
+  GRPC_PORT: '0',
+  HOST: '127.0.0.1',
+  PORT: '0',
+  DEBUG_HOST: '127.0.0.1',
+  DEBUG_PORT: '0',
+  DRAIN_DELAY: '0s',
+  DISABLE_STATS: 'true',
+} as const
+
+const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+/** Starts the service and does not wait for it. It is killed after the test. */
+export async function launchService(
+  t: Pick<TestContext, 'after'>,
+  { env = {}, rules = {} }: ServiceOptions = {},
+): Promise<LaunchedService> {
+  const directory = await makeRules(t, rules)
+  const child = spawn(process.execPath, [program, 'serve', '--rules', directory.path], {
+    env: { PATH: process.env['PATH'] ?? '', ...testEnvironment, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  t.after(async () => {
+    if (child.exitCode === null) child.kill('SIGKILL')
+    await ended
+  })
+  await once(child, 'spawn')
+  return {
+    pid: child.pid ?? 0,
+    rules: directory,
+    ended,
+    get log() {
+      return log
+    },
+    get hasEnded() {
+      return child.exitCode !== null || child.signalCode !== null
+    },
+    signal: (name) => child.kill(name),
+  }
+}
+
+/** Starts the service and waits until it listens. */
+export async function startService(
+  t: Pick<TestContext, 'after'>,
+  options: ServiceOptions = {},
+): Promise<RunningService> {
+  const service = await launchService(t, options)
+  return await untilListening(service)
+}
+
+/** Resolves when the service listens everywhere. */
+export async function untilListening(service: LaunchedService): Promise<RunningService> {
+  const addressOf = (listener: string) =>
+    new RegExp(`Listening for ${listener} on '([^']+)'`).exec(service.log)?.[1]
+  // The HTTP listener opens last.
+  await until(
+    () => addressOf('HTTP') !== undefined || service.hasEnded,
+    () => `the service listens; its log:\n${service.log}`,
+  )
+  const grpc = addressOf('gRPC')
+  if (grpc === undefined) throw new Error(`The service did not start:\n${service.log}`)
+  return Object.assign(service, {
+    grpcAddress: grpc.startsWith('/') ? `unix:${grpc}` : grpc,
+    httpUrl: `http://${addressOf('HTTP')}`,
+    debugUrl: `http://${addressOf('debug')}`,
+    stop() {
+      service.signal('SIGTERM')
+      return service.ended
+    },
+  })
+}
+
+/** How much memory the process takes. */
+export async function readMegabytes({ pid }: LaunchedService): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', `${pid}`])
+  return Number(stdout) / 1_024
+}
+
+/** Waits until something holds. The limit is only for a test that fails. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: () => string,
+  patienceMs = 30_000,
+): Promise<void> {
+  const giveUpMs = performance.now() + patienceMs
+  while (!(await holds())) {
+    if (performance.now() > giveUpMs) throw new Error(`Waited in vain until ${what()}`)
+    await wait(10)
+  }
+}
