@@ -53,7 +53,8 @@ export class FloodMeter {
 
   /** Counts one more; returns the name of the limit that this exceeds. */
   exceeded(kind: Flood, nowMs: number): string | undefined {
-    if (nowMs >= this.#windowEndMs) {
+    // A clock that was set back must not make a second last for hours.
+    if (nowMs >= this.#windowEndMs || nowMs < this.#windowEndMs - WINDOW_MS) {
       this.#windowEndMs = nowMs + WINDOW_MS
       this.#counts.fill(0)
       this.calls = 0

@@ -1,0 +1,21 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: unknown = runInNewContext('gc')
+
+/** The memory of buffers is given back some time after their objects, so one look is not enough. */
+const LOOKS = 3
+
+/** Objects and buffers in use; without their garbage, since the figure means nothing with it. */
+export async function measureHeapBytes(): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let looks = 0; looks < LOOKS; looks++) {
+    if (typeof collectGarbage === 'function') collectGarbage()
+    await nextTurn()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    least = Math.min(least, heapUsed + arrayBuffers)
+  }
+  return least
+}

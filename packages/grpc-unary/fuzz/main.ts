@@ -1,0 +1,100 @@
+import { parseArgs } from 'node:util'
+import { fuzz, type Progress, type Target, targets } from './run.ts'
+
+const usage = `Fuzzes the HTTP/2 of grpc-unary, without a network.
+
+  node packages/grpc-unary/fuzz/main.ts [OPTION…]
+
+  --inputs N     how many inputs for each target (default 10000000)
+  --seed S       repeats a run: the same seed makes the same inputs (default: by the clock)
+  --first I      the number of the first input (default 0); with --inputs 1, repeats a single one
+  --minutes M    stops each target after so many minutes
+  --target NAME  only this one: ${Object.keys(targets).join(', ')} (default all)
+
+It ends with exit code 1 at the first fault, and shows the seed, the number and the bytes of the
+input. Faults are: an exception that escapes, an answer that is not correct HTTP/2, an answer that
+depends on how the bytes were cut, an error for an honest client, an input that takes long, memory
+that grows, a connection that leaves something behind, a next client that is not served; and for
+HPACK, a field or table that differs from what another encoder wrote.`
+
+class UsageError extends Error {}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  const isUsage = error instanceof UsageError
+  console.error(error instanceof Error ? error.message : error)
+  if (isUsage) console.error('\nSee --help.')
+  process.exitCode = isUsage ? 2 : 1
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = readOptions(args)
+  if (options === undefined) {
+    console.log(usage)
+    return 0
+  }
+  console.log(`seed ${options.seed}`)
+  for (const target of options.chosen) {
+    const count = await fuzz(target, { ...options, progress: show })
+    console.log(`${target}: ${count.toLocaleString('en')} inputs without a fault`)
+  }
+  return 0
+}
+
+function readOptions(args: readonly string[]) {
+  const { values } = parseOptions(args)
+  if (values.help) return undefined
+  return {
+    seed: toNumber('seed', values.seed) ?? Date.now() % 2 ** 31,
+    inputs: toNumber('inputs', values.inputs) ?? 10_000_000,
+    first: toNumber('first', values.first) ?? 0,
+    minutes: toNumber('minutes', values.minutes) ?? Number.POSITIVE_INFINITY,
+    chosen: toTargets(values.target),
+  }
+}
+
+function parseOptions(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        inputs: { type: 'string' },
+        seed: { type: 'string' },
+        first: { type: 'string' },
+        minutes: { type: 'string' },
+        target: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function toNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text.replaceAll('_', ''))
+  if (text.trim() === '' || !(number >= 0)) {
+    throw new UsageError(`--${name} takes a number from 0, not "${text}"`)
+  }
+  return number
+}
+
+function toTargets(name: string | undefined): Target[] {
+  const known = Object.keys(targets).filter((key): key is Target => key in targets)
+  if (name === undefined) return known
+  const chosen = known.filter((key) => key === name)
+  if (chosen.length === 0) {
+    throw new UsageError(`--target takes one of ${known.join(', ')}, not "${name}"`)
+  }
+  return chosen
+}
+
+function show({ target, inputs, seconds, cpuSeconds, heapBytes }: Progress): void {
+  const count = inputs.toLocaleString('en')
+  const perInput = ((cpuSeconds * 1e6) / Math.max(1, inputs)).toFixed(1)
+  const megabytes = (heapBytes / 2 ** 20).toFixed(1)
+  const time = `${seconds.toFixed(0)} s`
+  console.log(`${target} ${count} inputs, ${time}, ${perInput} µs CPU each, heap ${megabytes} MiB`)
+}

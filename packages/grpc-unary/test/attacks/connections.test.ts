@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { measureHeapBytes } from '../../fuzz/heap.ts'
+import { toInteger } from '../../fuzz/hpack-encoder.ts'
+import { errorCode, flag, frameType, PREFACE } from '../../src/http2/frames.ts'
+import { openEchoServer, until } from '../support/echo-server.ts'
+import {
+  frame,
+  headerBlock,
+  RawClient,
+  requestFields,
+  settings,
+  uint32,
+  unaryCall,
+} from '../support/raw-client.ts'
+import { repeat, SAY, underAttack, WAIT } from './under-attack.ts'
+
+/** How a connection is left: at each of the stages that it can be in. */
+const beginnings: readonly Uint8Array[] = [
+  Buffer.alloc(0),
+  PREFACE.subarray(0, 10),
+  PREFACE,
+  Buffer.concat([PREFACE, settings()]),
+  Buffer.concat([PREFACE, settings(), unaryCall(1, SAY, 'x')]),
+  Buffer.concat([PREFACE, settings(), unaryCall(1, WAIT, 'x')]),
+  Buffer.concat([PREFACE, settings(), unaryCall(1, SAY, 'x').subarray(0, 60)]),
+  Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+]
+
+/** Opens a connection, says something, and drops it: with a reset or in good order. */
+async function openAndDrop(port: number, number: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(beginnings[number % beginnings.length] ?? '')
+  if (number % 3 === 0) socket.resetAndDestroy()
+  else socket.destroy()
+  await once(socket, 'close')
+}
+
+async function openAndDropMany(port: number, count: number): Promise<void> {
+  let next = 0
+  const one = async (): Promise<void> => {
+    while (next < count) await openAndDrop(port, next++)
+  }
+  await Promise.all(Array.from({ length: 100 }, one))
+}
+
+test('10,000 connections, opened and dropped, leave nothing behind', async (t) => {
+  await underAttack(t, {}, async ({ port, server, waiting }) => {
+    await openAndDropMany(port, 2000)
+    await until(() => server.connections === 1)
+    waiting.length = 0
+    const before = await measureHeapBytes()
+    await openAndDropMany(port, 8000)
+    await until(() => server.connections === 1)
+    assert.ok(waiting.every((call) => !call.isOpen))
+    waiting.length = 0
+    const growth = (await measureHeapBytes()) - before
+    assert.ok(growth < 12 * 2 ** 20, `${growth} bytes more`)
+  })
+})
+
+test('no more connections than the limit are open at a time, and places become free', async (t) => {
+  const { port, server } = await openEchoServer(t, { limits: { connections: 10 } })
+  const clients = await Promise.all(
+    Array.from({ length: 40 }, async () => await RawClient.connect(port)),
+  )
+  await until(() => clients.filter(({ isEnded }) => isEnded).length === 30)
+  assert.equal(server.connections, 10)
+  for (const client of clients) client.socket.destroy()
+  await until(() => server.connections === 0)
+  using late = await RawClient.open(port)
+  late.send(unaryCall(1, SAY, 'x'))
+  assert.equal((await late.headers(1))[':status'], '200')
+})
+
+test('the last stream identifiers are used up without harm', async (t) => {
+  await underAttack(t, {}, async ({ port }) => {
+    using client = await RawClient.open(port)
+    const last = 2 ** 31 - 1
+    client.send(unaryCall(last - 2, SAY, 'x'), unaryCall(last, SAY, 'x'))
+    for (const id of [last - 2, last]) {
+      assert.equal((await client.headers(id))[':status'], '200')
+      assert.equal((await client.headers(id))['grpc-status'], '0')
+    }
+    // There is none left: the client has to open another connection. Old ones stay closed.
+    client.send(unaryCall(last - 2, SAY, 'x'))
+    const { code, lastId } = await client.goaway()
+    assert.equal(code, errorCode.STREAM_CLOSED)
+    assert.equal(lastId, last)
+    await client.ended()
+  })
+})
+
+test('a frame that is too long is refused by its header, not after its payload', async (t) => {
+  await underAttack(t, {}, async ({ port }) => {
+    for (const length of [16_385, 2 ** 20, 2 ** 24 - 1]) {
+      for (const type of [frameType.DATA, frameType.HEADERS, frameType.SETTINGS, 0x77]) {
+        using attacker = await RawClient.open(port)
+        const header = Buffer.alloc(9)
+        header.writeUIntBE(length, 0, 3)
+        header.writeUInt8(type, 3)
+        attacker.send(header)
+        assert.equal((await attacker.goaway()).code, errorCode.FRAME_SIZE_ERROR)
+        await attacker.ended()
+      }
+    }
+  })
+})
+
+test('more calls than allowed are refused for as long as it takes, and cost nothing', async (t) => {
+  await underAttack(t, { concurrentStreams: 100 }, async ({ port, waiting }) => {
+    using attacker = await RawClient.open(port)
+    attacker.send(...repeat(5000, (n) => unaryCall(2 * n + 1, WAIT, 'x')))
+    const { payload } = await attacker.nextOf(frameType.RST_STREAM, 9999)
+    assert.equal(payload.readUInt32BE(), errorCode.REFUSED_STREAM)
+    assert.equal(waiting.length, 100)
+  })
+})
+
+test('HPACK bombs are refused one by one, and leave no memory behind', async (t) => {
+  await underAttack(t, {}, async ({ port }) => {
+    const fields = headerBlock(requestFields(SAY))
+    const end = flag.END_HEADERS | flag.END_STREAM
+    // An entry of nearly the whole table, named again and again: 16 KB that stand for 64 MB.
+    const entry = Buffer.from(`\x40\x01x\x7f\xa1\x1e${'v'.repeat(4000)}`, 'latin1')
+    const bomb = Buffer.concat([fields, entry, Buffer.alloc(12_000, 0x80 | 62)])
+    // 5 bits for each letter: 10.5 KB that stand for 16.8 KB, a little more than is allowed.
+    const zip = Buffer.alloc(10_500, Buffer.from('0842108421', 'hex'))
+    const literal = [Buffer.from('\x00\x01x', 'latin1'), toInteger(0x80, 7, zip.length), zip]
+    const huffman = Buffer.concat([fields, ...literal])
+    const before = await measureHeapBytes()
+    for (const block of [bomb, huffman]) {
+      using attacker = await RawClient.open(port)
+      attacker.send(...repeat(300, (n) => frame(frameType.HEADERS, end, 2 * n + 1, block)))
+      const answer = await attacker.headers(599)
+      assert.equal(answer[':status'], '431')
+      assert.equal(answer['grpc-status'], '8')
+      attacker.send(unaryCall(601, SAY, 'still here'))
+      assert.equal((await attacker.headers(601))[':status'], '200')
+    }
+    const growth = (await measureHeapBytes()) - before
+    assert.ok(growth < 24 * 2 ** 20, `${growth} bytes more`)
+  })
+})
+
+test('floods, one after the other, leave no memory behind', async (t) => {
+  await underAttack(t, {}, async ({ port, server }) => {
+    const flood = async (): Promise<void> => {
+      using attacker = await RawClient.open(port)
+      attacker.send(
+        ...repeat(600, (n) =>
+          Buffer.concat([
+            unaryCall(2 * n + 1, SAY, 'x'.repeat(1000)),
+            unaryCall(2 * n + 2001, WAIT, 'x'),
+            frame(frameType.RST_STREAM, 0, 2 * n + 2001, uint32(errorCode.CANCEL)),
+          ]),
+        ),
+      )
+      await attacker.ended()
+    }
+    for (let n = 0; n < 20; n++) await flood()
+    await until(() => server.connections === 1)
+    const before = await measureHeapBytes()
+    for (let n = 0; n < 60; n++) await flood()
+    await until(() => server.connections === 1)
+    const growth = (await measureHeapBytes()) - before
+    assert.ok(growth < 12 * 2 ** 20, `${growth} bytes more`)
+  })
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FloodMeter, flood } from '../../src/http2/flood-meter.ts'
+import { defaultLimits } from '../../src/limits.ts'
+
+const START_MS = 1_800_000_000_000
+
+/** How many of a kind pass at that time before the meter says stop. */
+function countUntilStop(
+  meter: FloodMeter,
+  kind: (typeof flood)[keyof typeof flood],
+  nowMs: number,
+) {
+  let count = 0
+  while (meter.exceeded(kind, nowMs) === undefined) count++
+  return count
+}
+
+test('every second begins anew', () => {
+  const meter = new FloodMeter(defaultLimits)
+  assert.equal(countUntilStop(meter, flood.reset, START_MS), defaultLimits.resetsPerSecond)
+  assert.equal(meter.exceeded(flood.reset, START_MS + 999), 'resetsPerSecond')
+  assert.equal(countUntilStop(meter, flood.reset, START_MS + 1000), defaultLimits.resetsPerSecond)
+})
+
+test('a clock that is set back does not hold what was counted against the client', () => {
+  const meter = new FloodMeter(defaultLimits)
+  countUntilStop(meter, flood.settings, START_MS)
+  assert.equal(meter.exceeded(flood.settings, START_MS - 3_600_000), undefined)
+})
+
+test('calls allow more of what goes with them, and answers more of what they cause', () => {
+  const meter = new FloodMeter(defaultLimits)
+  meter.exceeded(flood.settings, START_MS)
+  meter.calls = 100
+  meter.sentBytes = 512_000
+  const { pingsPerSecond, prioritiesPerSecond, windowUpdatesPerSecond } = defaultLimits
+  assert.equal(countUntilStop(meter, flood.ping, START_MS), pingsPerSecond + 400 + 1000)
+  assert.equal(countUntilStop(meter, flood.priority, START_MS), prioritiesPerSecond + 400)
+  assert.equal(
+    countUntilStop(meter, flood.windowUpdate, START_MS),
+    windowUpdatesPerSecond + 400 + 1000,
+  )
+  assert.equal(countUntilStop(meter, flood.reset, START_MS), defaultLimits.resetsPerSecond)
+})

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { errorCode, flag, frameType, PREFACE, settingId } from '../../src/http2/frames.ts'
+import { until } from '../support/echo-server.ts'
+import {
+  frame,
+  grpcMessage,
+  headerBlock,
+  RawClient,
+  requestFields,
+  settings,
+  uint32,
+  unaryCall,
+} from '../support/raw-client.ts'
+import { repeat, SAY, underAttack, WAIT } from './under-attack.ts'
+
+const idOf = (index: number): number => 2 * index + 1
+
+/** Sends the bytes one by one, slowly, until they are sent or the server has had enough. */
+async function drip(attacker: RawClient, bytes: Uint8Array): Promise<number> {
+  let sent = 0
+  for (; sent < bytes.length && !attacker.isEnded; sent++) {
+    attacker.send(bytes.subarray(sent, sent + 1))
+    await new Promise((resolve) => setTimeout(resolve, 15))
+  }
+  return sent
+}
+
+describe('who keeps the server waiting is sent away', () => {
+  test('a connection on which nothing comes', async (t) => {
+    await underAttack(t, { prefaceTimeoutMs: 150 }, async ({ port }) => {
+      const attackers = await Promise.all(
+        Array.from({ length: 20 }, async () => await RawClient.connect(port)),
+      )
+      for (const attacker of attackers) await attacker.ended()
+    })
+  })
+
+  test('a preface that comes byte by byte', async (t) => {
+    await underAttack(t, { prefaceTimeoutMs: 150 }, async ({ port }) => {
+      using attacker = await RawClient.connect(port)
+      const sent = await drip(attacker, Buffer.concat([PREFACE, Buffer.alloc(100)]))
+      assert.ok(sent < 100)
+    })
+  })
+
+  test('a preface without SETTINGS', async (t) => {
+    await underAttack(t, { prefaceTimeoutMs: 150 }, async ({ port }) => {
+      using attacker = await RawClient.connect(port)
+      attacker.send(PREFACE)
+      await attacker.ended()
+    })
+  })
+
+  test('a header block that comes byte by byte', async (t) => {
+    await underAttack(t, { frameTimeoutMs: 200 }, async ({ port }) => {
+      using attacker = await RawClient.open(port)
+      const block = headerBlock({ ...requestFields(SAY), 'x-long': 'x'.repeat(500) })
+      const sent = await drip(attacker, frame(frameType.HEADERS, flag.END_HEADERS, 1, block))
+      assert.ok(sent < 500)
+      assert.match((await attacker.goaway()).reason, /frameTimeoutMs/)
+    })
+  })
+
+  test('a header block whose CONTINUATION frames come one by one', async (t) => {
+    await underAttack(t, { frameTimeoutMs: 200, continuationFrames: 1000 }, async ({ port }) => {
+      using attacker = await RawClient.open(port)
+      attacker.send(frame(frameType.HEADERS, 0, 1))
+      for (let n = 0; n < 500 && !attacker.isEnded; n++) {
+        attacker.send(frame(frameType.CONTINUATION, 0, 1))
+        await new Promise((resolve) => setTimeout(resolve, 15))
+      }
+      assert.match((await attacker.goaway()).reason, /frameTimeoutMs/)
+    })
+  })
+
+  test('uploads that are never finished are answered for, and do not pile up', async (t) => {
+    const limits = { requestTimeoutMs: 200, bufferedRequestBytes: 100_000 }
+    await underAttack(t, limits, async ({ port, waiting }) => {
+      using attacker = await RawClient.open(port)
+      const begun = grpcMessage('x'.repeat(9000)).subarray(0, 5000)
+      const open = (id: number): Uint8Array =>
+        Buffer.concat([
+          frame(frameType.HEADERS, flag.END_HEADERS, id, headerBlock(requestFields(WAIT))),
+          frame(frameType.DATA, 0, id, begun),
+        ])
+      attacker.send(...repeat(50, (n) => open(idOf(n))))
+      const statuses = new Set<string | undefined>()
+      for (let n = 0; n < 50; n++) {
+        statuses.add((await attacker.headers(idOf(n)))['grpc-status'])
+      }
+      // RESOURCE_EXHAUSTED for what is too much at a time, CANCELLED for the rest.
+      assert.deepEqual([...statuses].sort(), ['1', '8'])
+      assert.equal(waiting.length, 0)
+    })
+  })
+
+  test('the length that a message claims costs nothing', async (t) => {
+    await underAttack(t, {}, async ({ port }) => {
+      using attacker = await RawClient.open(port)
+      const claim = Buffer.from([0, 0, 0x3f, 0xff, 0xff, 1, 2, 3])
+      const before = process.memoryUsage().arrayBuffers
+      attacker.send(
+        ...repeat(1000, (n) =>
+          Buffer.concat([
+            frame(frameType.HEADERS, flag.END_HEADERS, idOf(n), headerBlock(requestFields(WAIT))),
+            frame(frameType.DATA, 0, idOf(n), claim),
+          ]),
+        ),
+        frame(frameType.PING, 0, 0, Buffer.alloc(8)),
+      )
+      await attacker.nextOf(frameType.PING)
+      // A thousand claims of 4 MiB each.
+      assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 2 ** 20)
+    })
+  })
+})
+
+describe('who does not take the answers', () => {
+  const long = 'x'.repeat(15_000)
+
+  test('by a window of 0, loses its connection', async (t) => {
+    await underAttack(t, { heldBackTimeoutMs: 200 }, async ({ port }) => {
+      using attacker = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 0]))
+      attacker.send(...repeat(100, (n) => unaryCall(idOf(n), SAY, long)))
+      assert.match((await attacker.goaway()).reason, /heldBackTimeoutMs/)
+      await attacker.ended()
+    })
+  })
+
+  test('by a window that opens one byte at a time, gets no more than is kept for it', async (t) => {
+    const limits = { heldBackTimeoutMs: 60_000, heldBackBytes: 100_000 }
+    await underAttack(t, limits, async ({ port }) => {
+      using attacker = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 0]))
+      attacker.send(...repeat(100, (n) => unaryCall(idOf(n), SAY, long)))
+      for (let n = 0; n < 50; n++) {
+        attacker.send(frame(frameType.WINDOW_UPDATE, 0, 1, uint32(1)))
+      }
+      attacker.send(frame(frameType.PING, 0, 0, Buffer.alloc(8)))
+      await attacker.nextOf(frameType.PING)
+      const resets = attacker.frames.filter(({ type }) => type === frameType.RST_STREAM)
+      assert.ok(resets.length >= 90)
+      assert.equal(resets[0]?.payload.readUInt32BE(), errorCode.ENHANCE_YOUR_CALM)
+    })
+  })
+
+  test('by not reading, is not read from, and then loses its connection', async (t) => {
+    const limits = { unsentBytes: 100_000, unsentTimeoutMs: 300 }
+    await underAttack(t, limits, async ({ port, server }) => {
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      socket.on('error', () => {})
+      socket.pause()
+      const wide = settings([settingId.INITIAL_WINDOW_SIZE, 2 ** 31 - 1])
+      const window = frame(frameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30))
+      socket.write(Buffer.concat([PREFACE, wide, window]))
+      let calls = 0
+      // Until the server does not read any more: then the socket takes no more, either.
+      const write = (): void => {
+        while (calls < 4000 && socket.writable) {
+          if (!socket.write(unaryCall(idOf(calls++), SAY, long))) return
+        }
+      }
+      socket.on('drain', write)
+      write()
+      await until(() => server.connections === 1)
+      assert.ok(calls < 4000, 'all of it was read')
+      socket.destroy()
+    })
+  })
+})

@@ -1,0 +1,148 @@
+import { errorCode, flag, frameType, PREFACE } from '../../src/http2/frames.ts'
+import type { Frame } from '../support/raw-client.ts'
+import {
+  frame,
+  grpcMessage,
+  headerBlock,
+  requestFields,
+  settings,
+  uint32,
+} from '../support/raw-client.ts'
+
+/** What a client sends, and what the server must do. */
+export interface Case {
+  /** Behind the preface and an empty SETTINGS frame. */
+  readonly sends: readonly Uint8Array[]
+  /** Instead of them. */
+  readonly begins?: readonly Uint8Array[]
+  readonly expect: Expectation
+}
+
+/** Cases by what happens in them. */
+export type Cases = Readonly<Record<string, Case>>
+
+/** All that came back, until a last PING was answered or the connection ended. */
+export interface Reaction {
+  readonly frames: readonly Frame[]
+  readonly isAlive: boolean
+}
+
+/** Returns what is wrong with a reaction. */
+export type Expectation = (reaction: Reaction) => string | undefined
+
+/** A connection error: GOAWAY with one of the codes, then the end (RFC 9113 5.4.1). */
+export function goaway(...codes: readonly ErrorName[]): Expectation {
+  return ({ frames, isAlive }) => {
+    if (isAlive) return 'the connection goes on'
+    const last = frames.at(-1)
+    if (last?.type !== frameType.GOAWAY) return 'the last frame is not GOAWAY'
+    return compareCode('GOAWAY', last.payload.readUInt32BE(4), codes)
+  }
+}
+
+/** A stream error: RST_STREAM with the code; the connection goes on (RFC 9113 5.4.2). */
+export function reset(id: number, code: ErrorName): Expectation {
+  return ({ frames, isAlive }) => {
+    if (!isAlive) return 'the connection ended'
+    const resets = frames.filter(({ type }) => type === frameType.RST_STREAM)
+    const [found] = resets
+    if (found === undefined || resets.length > 1) return `${resets.length} RST_STREAM frames`
+    if (found.id !== id) return `RST_STREAM on stream ${found.id}`
+    return compareCode('RST_STREAM', found.payload.readUInt32BE(), [code])
+  }
+}
+
+/** Nothing is wrong: the connection goes on, and no stream is reset for an error. */
+export const accepted: Expectation = ({ frames, isAlive }) => {
+  if (!isAlive) return 'the connection ended'
+  const error = frames.find(
+    ({ type, payload }) => type === frameType.RST_STREAM && payload.readUInt32BE() !== 0,
+  )
+  return error && `RST_STREAM on stream ${error.id}`
+}
+
+/** Accepted, and the request on this stream is answered to its end. */
+export function answered(id: number, httpStatus = '200'): Expectation {
+  return (reaction) => {
+    const answer = reaction.frames.filter((sent) => sent.id === id)
+    const found = answer.find(({ type }) => type === frameType.HEADERS)?.fields?.[':status']
+    if (found !== httpStatus) return `status ${found} on stream ${id}`
+    if (!answer.some(isEnd)) return `stream ${id} does not end`
+    return accepted(reaction)
+  }
+}
+
+/** Accepted, with DATA frames of these sizes so far. */
+export function sentData(id: number, ...sizes: readonly number[]): Expectation {
+  return (reaction) => {
+    const sent = reaction.frames
+      .filter((found) => found.type === frameType.DATA && found.id === id)
+      .map(({ payload }) => payload.length)
+    if (sent.join() !== sizes.join()) return `DATA of ${sent.join(', ') || 'no'} bytes`
+    return accepted(reaction)
+  }
+}
+
+/** The connection ends, with or without a reason. */
+export const ended: Expectation = ({ isAlive }) => (isAlive ? 'the connection goes on' : undefined)
+
+type ErrorName = keyof typeof errorCode
+
+function compareCode(what: string, found: number, codes: readonly ErrorName[]): string | undefined {
+  if (codes.some((code) => errorCode[code] === found)) return undefined
+  const name = Object.entries(errorCode).find(([, value]) => value === found)?.[0]
+  return `${what} has the code ${name ?? found}`
+}
+
+function isEnd({ type, flags }: Frame): boolean {
+  const mayEnd = type === frameType.DATA || type === frameType.HEADERS
+  return mayEnd && (flags & flag.END_STREAM) !== 0
+}
+
+export const END = flag.END_HEADERS | flag.END_STREAM
+
+export const SAY = '/test.Echo/Say'
+
+/** Answered only when the test says so: its stream stays half-closed. */
+export const WAIT = '/test.Echo/Wait'
+
+export const sayBlock = headerBlock(requestFields(SAY))
+
+export const hello = grpcMessage('hello')
+
+/** HEADERS that open a call; DATA must follow. */
+export function openCall(id: number, path = SAY): Buffer {
+  return frame(frameType.HEADERS, flag.END_HEADERS, id, headerBlock(requestFields(path)))
+}
+
+/** A whole call, answered at once. */
+export function wholeCall(id: number, path = SAY): Buffer {
+  return Buffer.concat([openCall(id, path), frame(frameType.DATA, flag.END_STREAM, id, hello)])
+}
+
+/** HEADERS with these fields, and nothing more to come. */
+export function request(id: number, fields: Readonly<Record<string, string>>): Buffer {
+  return frame(frameType.HEADERS, END, id, headerBlock(fields))
+}
+
+export function windowUpdate(id: number, increment: number): Buffer {
+  return frame(frameType.WINDOW_UPDATE, 0, id, uint32(increment))
+}
+
+export function cancel(id: number): Buffer {
+  return frame(frameType.RST_STREAM, 0, id, uint32(errorCode.CANCEL))
+}
+
+/** Exclusive or not, the stream it depends on, and the weight less one. */
+export function priority(id: number, dependency: number, weight = 15, isExclusive = false): Buffer {
+  const payload = Buffer.alloc(5)
+  payload.writeUInt32BE(dependency + (isExclusive ? 2 ** 31 : 0))
+  payload.writeUInt8(weight, 4)
+  return frame(frameType.PRIORITY, 0, id, payload)
+}
+
+export function padded(payload: Uint8Array, padding: number): Buffer {
+  return Buffer.concat([Buffer.from([padding]), payload, Buffer.alloc(padding)])
+}
+
+export const usualBeginning: readonly Uint8Array[] = [PREFACE, settings()]

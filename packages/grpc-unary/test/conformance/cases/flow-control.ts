@@ -1,0 +1,44 @@
+import { settingId } from '../../../src/http2/frames.ts'
+import { settings } from '../../support/raw-client.ts'
+import { type Cases, sentData, wholeCall, windowUpdate } from '../case.ts'
+
+const initialWindow = (size: number): Buffer => settings([settingId.INITIAL_WINDOW_SIZE, size])
+
+/** The answer to `wholeCall` has 10 bytes of DATA. RFC 9113 6.9: how many of them may go out. */
+export const flowControl: Cases = {
+  '6.9.1: a window of 1 lets 1 byte go': {
+    sends: [initialWindow(1), wholeCall(1)],
+    expect: sentData(1, 1),
+  },
+  '6.9.1: each WINDOW_UPDATE lets go what it adds': {
+    sends: [initialWindow(0), wholeCall(1), windowUpdate(1, 2), windowUpdate(1, 3)],
+    expect: sentData(1, 2, 3),
+  },
+  '6.9.1: what fits goes whole': {
+    sends: [initialWindow(10), wholeCall(1)],
+    expect: sentData(1, 10),
+  },
+  '6.9.1: one stream does not use the window of another': {
+    sends: [initialWindow(4), wholeCall(1), wholeCall(3), windowUpdate(3, 6)],
+    expect: sentData(3, 4, 6),
+  },
+  '6.9.2: a larger initial window lets go what waits': {
+    sends: [initialWindow(0), wholeCall(1), initialWindow(1)],
+    expect: sentData(1, 1),
+  },
+  '6.9.2: a smaller one makes windows negative, and that is made up for first': {
+    sends: [initialWindow(3), wholeCall(1), initialWindow(2), windowUpdate(1, 2)],
+    expect: sentData(1, 3, 1),
+  },
+  '6.9.2: the connection window is not changed by SETTINGS': {
+    sends: [initialWindow(0), wholeCall(1), windowUpdate(0, 100)],
+    expect: sentData(1),
+  },
+  '6.5.3: several values of one setting apply in their order': {
+    sends: [
+      settings([settingId.INITIAL_WINDOW_SIZE, 100], [settingId.INITIAL_WINDOW_SIZE, 1]),
+      wholeCall(1),
+    ],
+    expect: sentData(1, 1),
+  },
+}

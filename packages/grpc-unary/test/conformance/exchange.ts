@@ -1,0 +1,26 @@
+import { flag, frameType } from '../../src/http2/frames.ts'
+import { type Frame, frame, RawClient } from '../support/raw-client.ts'
+import { type Case, type Reaction, usualBeginning } from './case.ts'
+
+/** The answer to this PING comes behind everything else that the server has to say at once. */
+const lastPing = Buffer.from('the last')
+
+/** Sends what the case says in one write, and gathers what comes back. */
+export async function exchange(port: number, { begins, sends }: Case): Promise<Reaction> {
+  using client = await RawClient.connect(port)
+  client.send(...(begins ?? usualBeginning), ...sends, frame(frameType.PING, 0, 0, lastPing))
+  const frames: Frame[] = []
+  try {
+    for (;;) {
+      const next = await client.next(() => true)
+      if (isLastPong(next)) return { frames, isAlive: true }
+      frames.push(next)
+    }
+  } catch {
+    return { frames, isAlive: false }
+  }
+}
+
+function isLastPong({ type, flags, payload }: Frame): boolean {
+  return type === frameType.PING && flags === flag.ACK && payload.equals(lastPing)
+}

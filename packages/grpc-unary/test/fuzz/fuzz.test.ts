@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { fuzz } from '../../fuzz/run.ts'
+
+// A few seconds of what fuzz/main.ts does for as long as it is let: the same inputs every time.
+const SEED = 20_231_010
+
+test('mutated sessions never break a connection, its answers, or the next client', async () => {
+  assert.equal(await fuzz('frames', { seed: SEED, inputs: 16_384 }), 16_384)
+})
+
+test('header blocks mean to the decoder what another encoder wrote', async () => {
+  assert.equal(await fuzz('hpack', { seed: SEED, inputs: 65_536 }), 65_536)
+})
+
+test('the long runner explains itself and refuses what it does not know', async () => {
+  const main = join(import.meta.dirname, '../../fuzz/main.ts')
+  const run = promisify(execFile)
+  const help = await run(process.execPath, [main, '--help'])
+  assert.match(help.stdout, /--inputs N/)
+  await assert.rejects(run(process.execPath, [main, '--inputs', 'many']), (error) => {
+    assert.ok(error instanceof Error && 'code' in error && 'stderr' in error)
+    assert.equal(error.code, 2)
+    assert.match(String(error.stderr), /--inputs takes a number from 0, not "many"/)
+    return true
+  })
+  const short = await run(process.execPath, [main, '--inputs', '300', '--seed', '7'])
+  assert.match(short.stdout, /frames: 300 inputs without a fault/)
+  assert.match(short.stdout, /hpack: 300 inputs without a fault/)
+})
