@@ -8,7 +8,10 @@ import { openRules } from './app/open-rules.ts'
 import { openStore } from './app/open-store.ts'
 import type { Config } from './config.ts'
 import { Statistics } from './stats/registry.ts'
+import { openSink } from './stats/sinks/index.ts'
+import { processGauges } from './transports/debug/process-gauges.ts'
 import { openDebugListener } from './transports/debug.ts'
+import { openHttpListener } from './transports/http-listener.ts'
 
 export interface AppSettings {
   readonly config: Config
@@ -35,6 +38,17 @@ export type ServiceHealth = Health<'store' | 'configuration' | 'termination'>
  */
 export async function openApp({ config, log, lifecycle, now }: AppSettings): Promise<App> {
   const statistics = new Statistics({ maxRequestKeys: config.stats.maxDynamicKeys })
+  // Opened first and so closed last: its final flush has everything.
+  let hasDomain = (_domain: string): boolean => false
+  const sink = await openSink(config.stats, {
+    statistics,
+    log,
+    now,
+    processGauges,
+    hasDomain: (domain) => hasDomain(domain),
+    listen: openHttpListener,
+  })
+  lifecycle.own('statistics sink', sink)
   const health: ServiceHealth = createHealth({
     store: { isEnabled: true, isHealthy: true },
     configuration: { isEnabled: config.lifecycle.healthNeedsRules, isHealthy: false },
@@ -44,7 +58,8 @@ export async function openApp({ config, log, lifecycle, now }: AppSettings): Pro
     if (lifecycle.stopping.reason === 'SIGTERM') health.set('termination', false)
   })
 
-  const rules = lifecycle.own('rules', openRules(config.rules, { log, statistics, health }))
+  const rules = lifecycle.own('rules', await openRules(config.rules, { log, statistics, health }))
+  hasDomain = (domain) => rules.current?.hasDomain(domain) ?? false
   const { store, ready } = openStore(config.store, {
     log,
     statistics,
@@ -54,8 +69,14 @@ export async function openApp({ config, log, lifecycle, now }: AppSettings): Pro
   lifecycle.own('store', store)
   await ready
   if (!config.lifecycle.startWithoutRules) await rules.firstAttempt
+  // Who stops a service that waits for its rules wants no ports of it.
+  lifecycle.stopping.throwIfAborted()
 
-  const decide = openDecide(config.decisions, {
+  // memcached counts after the answer: there is nothing to look at before.
+  const stopsIncrementWhenOver =
+    config.decisions.stopsIncrementWhenOver && config.store.kind !== 'memcached'
+  const decisions = { ...config.decisions, stopsIncrementWhenOver }
+  const decider = openDecide(decisions, {
     rules: () => rules.current,
     store,
     statistics,
@@ -68,7 +89,18 @@ export async function openApp({ config, log, lifecycle, now }: AppSettings): Pro
     log,
   })
   if (debug !== undefined) lifecycle.own('debug listener', debug)
-  const grpc = await openGrpc(config.listeners.grpc, { decide, health, statistics, lifecycle, log })
-  const http = await openHttp(config.listeners.http, { decide, health, lifecycle, log })
+  const grpc = await openGrpc(config.listeners.grpc, {
+    decide: decider.decideEncoded,
+    health,
+    statistics,
+    lifecycle,
+    log,
+  })
+  const http = await openHttp(config.listeners.http, {
+    decide: decider.decide,
+    health,
+    lifecycle,
+    log,
+  })
   return { grpcAddress: grpc, httpAddress: http, debugAddress: debug?.address }
 }

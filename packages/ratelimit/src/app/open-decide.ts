@@ -1,6 +1,6 @@
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore } from '../counters/counter-store.ts'
-import { createDecide, type Decide } from '../decide/decide.ts'
+import { createDecider, type Decider } from '../decide/decide.ts'
 import type { Rules } from '../decide/decision.ts'
 import { createLocalCache, type LocalCache } from '../decide/local-cache.ts'
 import type { Statistics } from '../stats/registry.ts'
@@ -15,9 +15,9 @@ export interface DecideSurroundings {
 export function openDecide(
   config: DecisionsConfig,
   { rules, store, statistics, now }: DecideSurroundings,
-): Decide {
+): Decider {
   const calls = 'ratelimit.service.call.should_rate_limit'
-  return createDecide({
+  return createDecider({
     settings: config,
     rules,
     store,

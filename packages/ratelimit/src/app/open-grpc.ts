@@ -10,7 +10,7 @@ import type { Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
 import type { GrpcListenerConfig, GrpcTlsConfig } from '../config/listeners.ts'
-import type { Decide } from '../decide/decide.ts'
+import type { DecideEncoded } from '../decide/decide.ts'
 import type { Statistics } from '../stats/registry.ts'
 import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
 import { createHealthMethods, healthService } from '../transports/health.ts'
@@ -18,7 +18,7 @@ import { toAddress } from '../transports/http-listener.ts'
 import { trackStreams } from '../transports/open-streams.ts'
 
 export interface GrpcSurroundings {
-  readonly decide: Decide
+  readonly decide: DecideEncoded
   readonly health: Health
   readonly statistics: Statistics
   readonly lifecycle: Lifecycle

@@ -18,34 +18,19 @@ export interface OpenRules extends AsyncDisposable {
   readonly firstAttempt: Promise<void>
 }
 
-export function openRules(
+export async function openRules(
   { source, mergesDomains }: RulesConfig,
   { log, statistics, health }: RulesSurroundings,
-): OpenRules {
+): Promise<OpenRules> {
   const successes = statistics.counter('ratelimit.service.config_load_success')
   const errors = statistics.counter('ratelimit.service.config_load_error')
-  const fileCount = { value: 0 }
-  statistics.gauge('runtime.num_values', () => fileCount.value)
   let current: RuleSnapshot | undefined
 
-  if (source.kind !== 'file') {
-    throw new Error('Rules over xDS are not supported yet: set CONFIG_TYPE to FILE')
-  }
-  const opened: RuleSource = ruleSources[source.kind]({
+  const parts = {
     log,
-    root: source.root,
-    subdirectory: source.subdirectory,
-    appDirectory: source.appDirectory,
-    ignoreDotFiles: source.ignoresDotFiles,
-    watchRoot: source.watchesRoot,
-    mergeDomains: mergesDomains,
     counters: statistics.rules,
-    statistics: {
-      loadAttempts: statistics.counter('runtime.load_attempts'),
-      loadFailures: statistics.counter('runtime.load_failures'),
-      fileCount,
-    },
-    onSnapshot(snapshot) {
+    mergeDomains: mergesDomains,
+    onSnapshot(snapshot: RuleSnapshot) {
       current = snapshot
       successes.value += 1
       health.set('configuration', snapshot.domainCount > 0)
@@ -53,12 +38,34 @@ export function openRules(
     onFailure() {
       errors.value += 1
     },
-  })
+  }
+  const opened: RuleSource =
+    source.kind === 'xds'
+      ? (await ruleSources.xds())({ ...source, ...parts })
+      : (await ruleSources.file())({
+          ...parts,
+          root: source.root,
+          subdirectory: source.subdirectory,
+          appDirectory: source.appDirectory,
+          ignoreDotFiles: source.ignoresDotFiles,
+          watchRoot: source.watchesRoot,
+          statistics: toFileStatistics(statistics),
+        })
   return {
     get current() {
       return current
     },
     firstAttempt: opened.firstAttempt,
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
+}
+
+function toFileStatistics(statistics: Statistics) {
+  const fileCount = { value: 0 }
+  statistics.gauge('runtime.num_values', () => fileCount.value)
+  return {
+    loadAttempts: statistics.counter('runtime.load_attempts'),
+    loadFailures: statistics.counter('runtime.load_failures'),
+    fileCount,
   }
 }

@@ -1,8 +1,12 @@
 import type { Log } from '@portcullis/service-kit/log'
+import type { MemcachedConfig } from '../config/memcached.ts'
 import type { RedisConfig, RedisInstanceConfig } from '../config/redis.ts'
 import type { StoreConfig } from '../config/store.ts'
 import type { CounterStore } from '../counters/counter-store.ts'
+import { openMemcachedStore } from '../counters/memcached/memcached-store.ts'
+import { createMemcachedStatistics } from '../counters/memcached/statistics.ts'
 import { openMemoryStore } from '../counters/memory.ts'
+import type { TlsFiles } from '../counters/network/client-tls.ts'
 import { createPerSecondRouter } from '../counters/per-second.ts'
 import { parseRedisAddress } from '../counters/redis/address.ts'
 import { openRedisStore, type RedisStore } from '../counters/redis/redis-store.ts'
@@ -25,9 +29,7 @@ export interface OpenStore {
 
 export function openStore(config: StoreConfig, surroundings: StoreSurroundings): OpenStore {
   if (config.kind === 'redis') return openRedis(config, surroundings)
-  if (config.kind === 'memcached') {
-    throw new Error('memcached is not supported yet: set BACKEND_TYPE to redis or memory')
-  }
+  if (config.kind === 'memcached') return openMemcached(config, surroundings)
   const { log, statistics } = surroundings
   if (config.isDefault) {
     log.warning(
@@ -39,6 +41,21 @@ export function openStore(config: StoreConfig, surroundings: StoreSurroundings):
   statistics.gauge('ratelimit.memory_store.counters', () => store.size)
   statistics.gauge('ratelimit.memory_store.bytes', () => store.bytes)
   return { store, ready: Promise.resolve() }
+}
+
+function openMemcached(
+  { nodes, maxIdleConnections, tls }: MemcachedConfig,
+  { log, statistics, expirationJitterMaxSeconds }: StoreSurroundings,
+): OpenStore {
+  const store = openMemcachedStore({
+    nodes,
+    maxIdleConnections,
+    tls: tls && toTlsFiles(tls),
+    expirationJitterMaxSeconds,
+    log,
+    statistics: createMemcachedStatistics((name) => statistics.counter(name)),
+  })
+  return { store, ready: store.ready }
 }
 
 function openRedis(config: RedisConfig, surroundings: StoreSurroundings): OpenStore {
@@ -79,12 +96,7 @@ function openInstance(
     address: parseRedisAddress({ type, socketType, url }),
     auth,
     sentinelAuth,
-    tls: tls && {
-      caFile: tls.caPath,
-      certFile: tls.certPath,
-      keyFile: tls.keyPath,
-      skipHostnameVerification: tls.skipsHostname,
-    },
+    tls: tls && toTlsFiles(tls),
     poolSize: instance.poolSize,
     pipelineWindowMs: instance.pipelineWindowMs,
     pipelineLimit: instance.pipelineLimit,
@@ -96,4 +108,13 @@ function openInstance(
     onActive,
     log,
   })
+}
+
+function toTlsFiles(tls: NonNullable<RedisInstanceConfig['tls']>): TlsFiles {
+  return {
+    caFile: tls.caPath,
+    certFile: tls.certPath,
+    keyFile: tls.keyPath,
+    skipHostnameVerification: tls.skipsHostname,
+  }
 }

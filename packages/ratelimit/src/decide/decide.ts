@@ -1,12 +1,13 @@
 import type { StoreError } from '../counters/counter-store.ts'
-import type { Descriptor, RateLimitRequest, RateLimitResponse } from '../protocol/message.ts'
-import type { Match } from '../rules/rule.ts'
-import type { Decision, DecisionParts, Rules } from './decision.ts'
-import { findReplaced } from './replaces.ts'
+import { decodeRequest } from '../protocol/decode.ts'
+import type { RateLimitRequest, RateLimitResponse } from '../protocol/message.ts'
+import type { DecisionParts, Rules } from './decision.ts'
+import { RequestCache } from './request-cache.ts'
 import { toResponse } from './respond.ts'
 import { spareOthers } from './stop-increment.ts'
-import { Tally } from './tally.ts'
-import { toCounterKey, windowStart } from './windows.ts'
+import type { Tallies, Tally } from './tally.ts'
+import { toTallies } from './to-tallies.ts'
+import { windowStart } from './windows.ts'
 
 /** The request makes no sense, or there is nothing to judge it by. The message is for the caller. */
 export class ServiceError extends Error {
@@ -21,30 +22,76 @@ export type Decided = (
 /** Calls back once, before it returns where the store answers at once. */
 export type Decide = (request: RateLimitRequest, deadlineMs: number, decided: Decided) => void
 
-export function createDecide(parts: DecisionParts): Decide {
-  const { settings, statistics, localCache, store } = parts
+/** The same for the encoded request between `start` and `end`. Throws a `DecodeError`. */
+export type DecideEncoded = (
+  buffer: Buffer,
+  start: number,
+  end: number,
+  deadlineMs: number,
+  decided: Decided,
+) => void
 
-  return (request, deadlineMs, decided) => {
+export interface Decider {
+  readonly decide: Decide
+  readonly decideEncoded: DecideEncoded
+}
+
+export function createDecider(parts: DecisionParts): Decider {
+  const { settings, statistics, localCache, store } = parts
+  // Dynamic metadata repeats the request, which is not kept.
+  const known = settings.addsDynamicMetadata ? undefined : new RequestCache()
+
+  function decide(request: RateLimitRequest, deadlineMs: number, decided: Decided): void {
     const rules = parts.rules()
     const refusal = findRefusal(request, rules)
+    if (refusal !== undefined || rules === undefined) refuse(refusal, decided)
+    else carryOut(request, toTallies(parts, rules, request), deadlineMs, decided)
+  }
+
+  function decideEncoded(
+    buffer: Buffer,
+    start: number,
+    end: number,
+    deadlineMs: number,
+    decided: Decided,
+  ): void {
+    const rules = parts.rules()
+    if (known !== undefined && rules !== undefined) {
+      const tallies = known.find(rules, buffer, start, end)
+      if (tallies !== undefined) {
+        carryOut(undefined, tallies, deadlineMs, decided)
+        return
+      }
+    }
+    const request = decodeRequest(buffer, start, end)
+    const refusal = findRefusal(request, rules)
     if (refusal !== undefined || rules === undefined) {
-      statistics.serviceErrors.value += 1
-      decided(new ServiceError(refusal), undefined)
+      refuse(refusal, decided)
       return
     }
+    const tallies = toTallies(parts, rules, request)
+    known?.keep(request, tallies)
+    carryOut(request, tallies, deadlineMs, decided)
+  }
 
+  function refuse(refusal: string | undefined, decided: Decided): void {
+    statistics.serviceErrors.value += 1
+    decided(new ServiceError(refusal), undefined)
+  }
+
+  function carryOut(
+    request: RateLimitRequest | undefined,
+    tallies: Tallies,
+    deadlineMs: number,
+    decided: Decided,
+  ): void {
     const nowSeconds = Math.floor(parts.now() / 1000)
-    const { descriptors, domain } = request
-    const matches: (Match | undefined)[] = []
-    if (rules.hasDomain(domain)) {
-      for (const descriptor of descriptors) matches.push(rules.match(domain, descriptor))
-    } else {
-      for (const _ of descriptors) matches.push(undefined)
-      statistics.unknownDomain(domain).value += descriptors.length
+    const toCount: Tally[] = []
+    for (let i = 0; i < tallies.length; i += 1) {
+      const tally = tallies[i]
+      if (tally !== undefined && open(tally, nowSeconds)) toCount.push(tally)
     }
-
-    const decision: Decision = { request, nowSeconds, matches, tallies: [] }
-    const toCount = openTallies(decision)
+    const decision = { request, nowSeconds, tallies }
     if (toCount.length === 0) {
       decided(undefined, toResponse(parts, decision))
       return
@@ -64,52 +111,27 @@ export function createDecide(parts: DecisionParts): Decide {
     }
   }
 
-  /** Fills the decision's tallies, and returns those the store must be asked about. */
-  function openTallies({ request, nowSeconds, matches, tallies }: Decision): Tally[] {
-    const toCount: Tally[] = []
-    const { descriptors, domain } = request
-    const replaced = findReplaced(matches)
-    for (let i = 0; i < descriptors.length; i += 1) {
-      const descriptor = descriptors[i]
-      const match = matches[i]
-      let tally: Tally | undefined
-      if (match !== undefined && descriptor !== undefined) {
-        if (replaced?.has(match)) matches[i] = undefined
-        else tally = openTally(request, domain, descriptor, match, nowSeconds)
-      }
-      tallies.push(tally)
-      if (tally !== undefined && !tally.isKnownOver) toCount.push(tally)
+  /** Whether the store must be asked about it. */
+  function open(tally: Tally, nowSeconds: number): boolean {
+    const { counters, charge, isRefund, unitSeconds, key } = tally
+    if (!isRefund) counters.totalHits += charge
+    if (tally.isUnlimited) {
+      if (!isRefund) counters.withinLimit += charge
+      return false
     }
-    return toCount
+    const window = windowStart(nowSeconds, unitSeconds)
+    tally.window = window
+    if (localCache === undefined) return true
+    if (isRefund) {
+      // It may bring the counter back below the limit, so what was known no longer holds.
+      localCache.delete(key, window)
+      return true
+    }
+    tally.isKnownOver = localCache.isOver(key, window, tally.requestsPerUnit, nowSeconds)
+    return !tally.isKnownOver
   }
 
-  function openTally(
-    request: RateLimitRequest,
-    domain: string,
-    descriptor: Descriptor,
-    match: Match,
-    nowSeconds: number,
-  ): Tally | undefined {
-    const { limit, counters } = match
-    const isRefund = descriptor.isNegativeHits
-    const charge = descriptor.hitsAddend ?? Math.max(1, request.hitsAddend)
-    if (!isRefund) counters.totalHits += charge
-    const { unit } = limit
-    if (unit === undefined) {
-      if (!isRefund) counters.withinLimit += charge
-      return undefined
-    }
-    const window = windowStart(nowSeconds, unit.seconds)
-    const key = toCounterKey(settings.cacheKeyPrefix, domain, descriptor, match.sharedValues)
-    const isQuota = limit.quotaMode || settings.isQuotaMode
-    const tally = new Tally(match, unit, key, window, charge, isRefund, isQuota)
-    if (localCache !== undefined) {
-      // A refund may bring the counter back below the limit, so what was known no longer holds.
-      if (isRefund) localCache.delete(key, window)
-      else tally.isKnownOver = localCache.isOver(key, window, limit.requestsPerUnit, nowSeconds)
-    }
-    return tally
-  }
+  return { decide, decideEncoded }
 }
 
 function findRefusal(request: RateLimitRequest, rules: Rules | undefined): string | undefined {

@@ -4,12 +4,14 @@ import type { Match } from '../rules/rule.ts'
 import type { Counter } from '../stats/registry.ts'
 import type { HeaderNames } from './headers.ts'
 import type { LocalCache } from './local-cache.ts'
-import type { Tally } from './tally.ts'
+import type { Tallies } from './tally.ts'
 
 /** The rules in force. Replaced as a whole: a decision holds on to the one it began with. */
 export interface Rules {
   hasDomain(domain: string): boolean
   match(domain: string, descriptor: Descriptor): Match | undefined
+  /** Whether these rules have the very same match for such a descriptor every time. */
+  isLasting(domain: string, descriptor: Descriptor): boolean
 }
 
 export interface DecisionSettings {
@@ -40,12 +42,10 @@ export interface DecisionStatistics {
   unknownDomain(domain: string): Counter
 }
 
-/** One request on its way: what each descriptor met, by the descriptor's index. */
+/** One request on its way. */
 export interface Decision {
-  readonly request: RateLimitRequest
+  /** Undefined where it was known already and nobody needs it. */
+  readonly request: RateLimitRequest | undefined
   readonly nowSeconds: number
-  /** Undefined: no rule, or replaced by another one's. */
-  readonly matches: (Match | undefined)[]
-  /** Undefined: nothing to count. */
-  readonly tallies: (Tally | undefined)[]
+  readonly tallies: Tallies
 }

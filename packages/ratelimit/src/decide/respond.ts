@@ -4,7 +4,6 @@ import {
   OVER_LIMIT,
   type RateLimitResponse,
 } from '../protocol/message.ts'
-import type { Match } from '../rules/rule.ts'
 import type { Decision, DecisionParts } from './decision.ts'
 import { toDynamicMetadata } from './dynamic-metadata.ts'
 import { toHeaders } from './headers.ts'
@@ -23,17 +22,16 @@ const unlimited: DescriptorStatus = { ...noRule, limitRemaining: 4_294_967_295 }
 /** From the counts to the answer, with the statistics that follow from it. */
 export function toResponse(parts: DecisionParts, decision: Decision): RateLimitResponse {
   const { settings, statistics } = parts
-  const { request, matches, tallies } = decision
+  const { request, tallies } = decision
   const statuses: DescriptorStatus[] = []
   const verdict = new Verdict(settings.isQuotaMode)
   for (let i = 0; i < tallies.length; i += 1) {
     const tally = tallies[i]
     if (tally === undefined) {
-      const isUnlimited = matches[i] !== undefined
-      statuses.push(isUnlimited ? unlimited : noRule)
-      if (!isUnlimited) verdict.addPassedWithoutRule()
+      statuses.push(noRule)
+      verdict.addPassedWithoutRule()
     } else {
-      statuses.push(toStatus(parts, decision, tally, verdict))
+      statuses.push(tally.isUnlimited ? unlimited : toStatus(parts, decision, tally, verdict))
     }
   }
 
@@ -49,9 +47,10 @@ export function toResponse(parts: DecisionParts, decision: Decision): RateLimitR
       settings.headerNames === undefined
         ? []
         : toHeaders(statuses, settings.headerNames, (index) => tallies[index]?.isQuota === true),
-    dynamicMetadata: settings.addsDynamicMetadata
-      ? toDynamicMetadata(request, matches.map(passedMetadata(statuses)))
-      : undefined,
+    dynamicMetadata:
+      settings.addsDynamicMetadata && request !== undefined
+        ? toDynamicMetadata(request, tallies.map(passedMetadata(statuses)))
+        : undefined,
   }
 }
 
@@ -61,23 +60,18 @@ function toStatus(
   tally: Tally,
   verdict: Verdict,
 ): DescriptorStatus {
-  const { limit, unit, after } = tally
-  const isShadow = limit.shadowMode || settings.isShadowMode
+  const { after, unitSeconds, requestsPerUnit, isShadowRule } = tally
+  const isShadow = isShadowRule || settings.isShadowMode
   const isOver = judge(tally, settings.nearLimitRatio, isShadow)
   if (isOver && !tally.isKnownOver && localCache !== undefined) {
-    const { key, window, unitSeconds } = tally
-    localCache.add(key, window, unitSeconds, limit.requestsPerUnit, nowSeconds)
+    localCache.add(tally.key, tally.window, unitSeconds, requestsPerUnit, nowSeconds)
   }
-  verdict.add(isOver && !limit.shadowMode, tally.isQuota)
+  verdict.add(isOver && !isShadowRule, tally.isQuota)
   return {
     code: isOver && !isShadow ? OVER_LIMIT : OK,
-    currentLimit: {
-      requestsPerUnit: limit.requestsPerUnit,
-      unit: unit.wire,
-      name: limit.name,
-    },
-    limitRemaining: isOver ? 0 : limit.requestsPerUnit - after,
-    resetSeconds: secondsUntilReset(nowSeconds, unit.seconds),
+    currentLimit: { requestsPerUnit, unit: tally.unit, name: tally.name },
+    limitRemaining: isOver ? 0 : requestsPerUnit - after,
+    resetSeconds: secondsUntilReset(nowSeconds, unitSeconds),
   }
 }
 
@@ -113,8 +107,8 @@ class Verdict {
 
 /** Metadata is returned of rules that have a limit and let the request pass. */
 function passedMetadata(statuses: readonly DescriptorStatus[]) {
-  return (match: Match | undefined, index: number) =>
-    match === undefined || match.limit.unlimited || statuses[index]?.code !== OK
+  return (tally: Tally | undefined, index: number) =>
+    tally === undefined || tally.isUnlimited || statuses[index]?.code !== OK
       ? undefined
-      : match.limit.metadata
+      : tally.metadata
 }

@@ -34,9 +34,9 @@ export function spareOthers({ store, decision, toCount, deadlineMs, counted }: S
 }
 
 function wouldRefuse(tally: Tally): boolean {
-  return canRefuse(tally) && tally.after + tally.charge > tally.limit.requestsPerUnit
+  return canRefuse(tally) && tally.after + tally.charge > tally.requestsPerUnit
 }
 
-function canRefuse({ isRefund, isQuota, limit }: Tally): boolean {
-  return !isRefund && !isQuota && !limit.shadowMode
+function canRefuse({ isRefund, isQuota, isShadowRule }: Tally): boolean {
+  return !isRefund && !isQuota && !isShadowRule
 }

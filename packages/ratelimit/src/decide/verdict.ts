@@ -13,8 +13,7 @@ export function nearLimitFrom(requestsPerUnit: number, ratio: number): number {
  * within, near or over by where it fell, so a call that straddles a border counts on both sides.
  */
 export function judge(tally: Tally, nearLimitRatio: number, isShadowMode: boolean): boolean {
-  const { counters, charge, after, limit } = tally
-  const most = limit.requestsPerUnit
+  const { counters, charge, after, requestsPerUnit: most } = tally
   // A refund was no hit: nothing is counted, but the caller learns how it stands.
   if (tally.isRefund) return after > most
 

@@ -38,9 +38,11 @@ export function createSnapshotBuilder(
     return top
   }
 
-  function siblingsOf(parent: RuleNode): Siblings {
+  function addChild(parent: RuleNode, node: RuleNode): void {
+    const isFirst = parent.children === undefined
     parent.children ??= new Siblings()
-    return parent.children
+    parent.children.add(node)
+    parent.onlyChild = isFirst && node.value === '' ? node : undefined
   }
 
   return {
@@ -52,8 +54,8 @@ export function createSnapshotBuilder(
         }
         const node = toRuleNode(record, intern(record.key), parent, counters)
         nodes.push(node)
-        const siblings = parent === undefined ? topOf(record.domain) : siblingsOf(parent)
-        siblings.add(node)
+        if (parent === undefined) topOf(record.domain).add(node)
+        else addChild(parent, node)
       }
     },
 

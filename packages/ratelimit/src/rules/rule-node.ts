@@ -32,6 +32,7 @@ export function toRuleNode(
   return {
     match,
     namesValues: detailedMetric ? hasOpenLevel : hasMetricLevel,
+    onlyChild: undefined,
     children: undefined,
     domain,
     key,

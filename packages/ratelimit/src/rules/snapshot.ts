@@ -60,6 +60,16 @@ export class RuleSnapshot {
     return { limit, counters: this.#counters.forRequest(key), sharedValues }
   }
 
+  /**
+   * Whether `match` gives the very same for such a descriptor every time. Not where statistics go by
+   * what the request says: they are kept in a bounded number, so their counters may change.
+   */
+  isLasting(domain: string, { entries, limit }: Descriptor): boolean {
+    const top = this.#domains.get(domain)
+    if (top === undefined || limit !== undefined) return false
+    return findRule(top, entries)?.namesValues !== true
+  }
+
   /** One line per rule with a limit, in the order of the configuration, made as they are asked for. */
   *describe(): Generator<string> {
     for (const { match } of this.#nodes) {

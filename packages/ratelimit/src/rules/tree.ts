@@ -13,6 +13,11 @@ export interface RuleNode {
   readonly match: Match | undefined
   /** Whether statistics go by the request's values, so that the counters of `match` are not it. */
   readonly namesValues: boolean
+  /**
+   * The rule nested in this one, where it is the only one and takes any value: most are like that,
+   * and each table on the way to it would be one more miss of the processor's caches.
+   */
+  onlyChild: RuleNode | undefined
   children: Siblings | undefined
   readonly domain: string
   readonly key: string
@@ -81,16 +86,19 @@ export class Siblings extends NameMap<SameKeyRules> {
  * tried any more, even where nothing below the choice matches.
  */
 export function findRule(top: Siblings, entries: readonly Entry[]): RuleNode | undefined {
-  let siblings: Siblings | undefined = top
-  let node: RuleNode | undefined
-  for (let i = 0; i < entries.length; i += 1) {
+  const first = entries[0]
+  if (first === undefined) return undefined
+  let node = top.find(first.key, first.value)
+  for (let i = 1; i < entries.length && node !== undefined; i += 1) {
     const entry = entries[i]
-    if (entry === undefined || siblings === undefined) return undefined
-    node = siblings.find(entry.key, entry.value)
-    if (node === undefined) return undefined
-    siblings = node.children
+    node = entry === undefined ? undefined : findChild(node, entry)
   }
   return node
+}
+
+function findChild({ onlyChild, children }: RuleNode, { key, value }: Entry): RuleNode | undefined {
+  if (onlyChild !== undefined) return onlyChild.key === key ? onlyChild : undefined
+  return children?.find(key, value)
 }
 
 /** From 1. A descriptor with another number of entries never ends at this rule. */

@@ -17,9 +17,11 @@ export interface StatisticsSettings {
 
 type RuleLine = readonly [key: string, counters: RuleCounters]
 
+export type DroppedDomains = (counters: ReadonlyMap<string, Counter>) => void
+
 /** About a millisecond of work. */
 const sliceSize = 5_000
-const rulePrefix = 'ratelimit.service.rate_limit.'
+export const rulePrefix = 'ratelimit.service.rate_limit.'
 
 /**
  * Every statistic of the process, by name. `/stats` prints it and the sinks read it; whoever counts
@@ -29,14 +31,19 @@ export class Statistics {
   readonly rules: RuleStatistics
   /** Set by a sink that must not lose what is forgotten. */
   dropped: Dropped | undefined
+  /** Likewise for the counters of unknown domains, by domain. */
+  droppedDomains: DroppedDomains | undefined
   readonly #counters = new Map<string, Counter>()
   readonly #gauges = new Map<string, () => number>()
   readonly #timers = new Map<string, Timer>()
   readonly #unknownDomains: Generations<Counter>
+  #attachTimer: ((name: string, timer: Timer) => void) | undefined
 
   constructor({ maxRequestKeys }: StatisticsSettings) {
     this.rules = new RuleStatistics(maxRequestKeys, (counters) => this.dropped?.(counters))
-    this.#unknownDomains = new Generations(maxRequestKeys, () => {})
+    this.#unknownDomains = new Generations(maxRequestKeys, (counters) =>
+      this.droppedDomains?.(counters),
+    )
   }
 
   counter(name: string): Counter {
@@ -48,7 +55,34 @@ export class Statistics {
   }
 
   timer(name: string): Timer {
-    return getOrAdd(this.#timers, name, () => new Timer())
+    return getOrAdd(this.#timers, name, () => {
+      const timer = new Timer()
+      this.#attachTimer?.(name, timer)
+      return timer
+    })
+  }
+
+  /** Hands over every timer, those that come later too. */
+  eachTimer(attach: (name: string, timer: Timer) => void): void {
+    this.#attachTimer = attach
+    for (const [name, timer] of this.#timers) attach(name, timer)
+  }
+
+  get counters(): ReadonlyMap<string, Counter> {
+    return this.#counters
+  }
+
+  get gauges(): ReadonlyMap<string, () => number> {
+    return this.#gauges
+  }
+
+  get timers(): ReadonlyMap<string, Timer> {
+    return this.#timers
+  }
+
+  /** By domain. One that is used meanwhile may be met twice. */
+  unknownDomains(): Generator<[string, Counter]> {
+    return this.#unknownDomains.entries()
   }
 
   /** `domain_not_found` of a domain that callers name and no rule does. */
@@ -103,10 +137,14 @@ export class Statistics {
       lines.push([`${name}.sum_ms`, timer.sumMs])
     }
     for (const [domain, { value }] of this.#unknownDomains.entries()) {
-      lines.push([`${rulePrefix}${domain}.domain_not_found`, value])
+      lines.push([toUnknownDomainName(domain), value])
     }
     return lines.sort(([a], [b]) => compare(a, b))
   }
+}
+
+export function toUnknownDomainName(domain: string): string {
+  return `${rulePrefix}${domain}.domain_not_found`
 }
 
 function getOrAdd<Value>(map: Map<string, Value>, name: string, create: () => Value): Value {

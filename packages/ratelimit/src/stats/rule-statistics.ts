@@ -51,6 +51,16 @@ export class RuleStatistics implements RuleCountersByKey {
     return this.#rules.size + this.#requests.size
   }
 
+  /** Those of the configuration, which are never dropped. */
+  get configured(): ReadonlyMap<string, RuleCounters> {
+    return this.#rules
+  }
+
+  /** Those made from requests. One that is used meanwhile may be met twice. */
+  requested(): Generator<[string, RuleCounters]> {
+    return this.#requests.entries()
+  }
+
   /** Those of the configuration first. */
   *entries(): Generator<[string, RuleCounters]> {
     yield* this.#rules

@@ -1,8 +1,7 @@
 import { type Methods, status, type UnaryCall } from '@portcullis/grpc-unary'
-import type { Decide } from '../decide/decide.ts'
-import { DecodeError, decodeRequest } from '../protocol/decode.ts'
+import type { Decided, DecideEncoded } from '../decide/decide.ts'
+import { DecodeError } from '../protocol/decode.ts'
 import { encodeResponse } from '../protocol/encode.ts'
-import type { RateLimitRequest } from '../protocol/message.ts'
 import type { Counter } from '../stats/registry.ts'
 import type { Timer } from '../stats/timer.ts'
 
@@ -14,15 +13,14 @@ export interface CallStatistics {
 }
 
 /** The decision call. What the caller did wrong and what the store did are UNKNOWN, as in Go. */
-export function createRateLimitMethods(decide: Decide, statistics: CallStatistics): Methods {
-  const { totalRequests, responseTime } = statistics
-
+export function createRateLimitMethods(
+  decide: DecideEncoded,
+  { totalRequests, responseTime }: CallStatistics,
+): Methods {
   function handle(call: UnaryCall): void {
     const startMs = performance.now()
     totalRequests.value += 1
-    const request = decode(call)
-    if (request === undefined) return
-    decide(request, call.deadlineMs, (error, response) => {
+    const decided: Decided = (error, response) => {
       if (response !== undefined) {
         const { buffer, length } = encodeResponse(response)
         call.send(buffer, 0, length)
@@ -30,18 +28,14 @@ export function createRateLimitMethods(decide: Decide, statistics: CallStatistic
         call.fail(status.UNKNOWN, error?.message ?? 'no decision was made')
       }
       responseTime.observe(performance.now() - startMs)
-    })
+    }
+    try {
+      decide(call.buffer, call.start, call.end, call.deadlineMs, decided)
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error
+      call.fail(status.INTERNAL, error.message)
+    }
   }
 
   return { [`/${rateLimitService}/ShouldRateLimit`]: { kind: 'unary', handle } }
-}
-
-function decode(call: UnaryCall): RateLimitRequest | undefined {
-  try {
-    return decodeRequest(call.buffer, call.start, call.end)
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error
-    call.fail(status.INTERNAL, error.message)
-    return undefined
-  }
 }

@@ -3,25 +3,22 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Tally } from '../../src/decide/tally.ts'
 import { judge, nearLimitFrom } from '../../src/decide/verdict.ts'
-import { unitByName } from '../../src/rules/units.ts'
 import { RuleCounters } from '../../src/stats/rule-counters.ts'
 
 function openTally(requestsPerUnit: number, charge: number, after: number): Tally {
-  const unit = unitByName('minute')
-  assert.ok(unit)
-  const limit = {
+  const tally = new Tally({
+    key: 'd_k_v_',
+    unitSeconds: 60,
+    unit: 2,
     requestsPerUnit,
-    unit,
-    unlimited: false,
     name: '',
-    replaces: [],
-    shadowMode: false,
-    quotaMode: false,
+    charge,
+    isRefund: false,
+    isQuota: false,
+    isShadowRule: false,
+    counters: new RuleCounters(),
     metadata: undefined,
-    path: 'd.k',
-  }
-  const match = { limit, counters: new RuleCounters(), sharedValues: undefined }
-  const tally = new Tally(match, unit, 'd_k_v_', 0, charge, false, false)
+  })
   tally.after = after
   return tally
 }

@@ -160,4 +160,20 @@ suite('statistics keys', () => {
     assert.deepEqual([...counters.requests.keys()], ['D.detailed_1'])
     assert.deepEqual([...counters.rules.keys()], ['D.fixed', 'D.detailed'])
   })
+
+  test('a match lasts where neither the caller nor a value has a say in its statistics', () => {
+    const rules = [
+      { key: 'fixed', limit },
+      { key: 'detailed', detailedMetric: true, limit },
+    ]
+    const snapshot = compileRules(toRuleSet({ D: rules }), new KeyRecorder())
+    const fixed = toDescriptor('fixed=1')
+    assert.equal(snapshot.isLasting('D', fixed), true)
+    assert.equal(snapshot.match('D', fixed), snapshot.match('D', fixed))
+    assert.equal(snapshot.isLasting('D', toDescriptor('nothing=1')), true)
+    assert.equal(snapshot.isLasting('D', toDescriptor('detailed=1')), false)
+    assert.equal(snapshot.isLasting('unknown', fixed), false)
+    const sent = { ...fixed, limit: { requestsPerUnit: 1, unit: 1 } }
+    assert.equal(snapshot.isLasting('D', sent), false)
+  })
 })

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { CounterStore, StoreError } from '../../src/counters/counter-store.ts'
+import type { CounterStore } from '../../src/counters/counter-store.ts'
 import { openMemoryStore } from '../../src/counters/memory.ts'
-import { createDecide, type ServiceError } from '../../src/decide/decide.ts'
+import { createDecider, type Decided } from '../../src/decide/decide.ts'
 import type { DecisionSettings } from '../../src/decide/decision.ts'
 import { createLocalCache } from '../../src/decide/local-cache.ts'
 import type { Descriptor, RateLimitRequest, RateLimitResponse } from '../../src/protocol/message.ts'
 import { compileRules } from '../../src/rules/compile.ts'
 import { parseRuleFiles } from '../../src/rules/parse.ts'
+import type { RuleSet } from '../../src/rules/rule.ts'
 import { Statistics } from '../../src/stats/registry.ts'
 
 export interface DeciderOptions {
   readonly settings?: Partial<DecisionSettings>
   readonly localCacheBytes?: number
   readonly store?: CounterStore
+  readonly maxRequestKeys?: number
 }
 
 /** A decision maker with rules, a store and a clock that the test sets. */
@@ -21,27 +23,29 @@ export interface Decider {
   readonly statistics: Statistics
   /** In seconds. */
   now: number
-  load(yaml: string): void
+  load(rules: string | RuleSet): void
   decide(request: RateLimitRequest): Promise<RateLimitResponse>
+  /** The same with the request as it comes over gRPC. */
+  decideEncoded(message: Buffer): Promise<RateLimitResponse>
   /** Statistics of a rule that are not 0. */
   counters(key: string): Record<string, number>
 }
 
-export function openDecider(t: TestContext, yaml: string, options: DeciderOptions = {}): Decider {
-  const statistics = new Statistics({ maxRequestKeys: 100 })
-  const parse = (text: string) => {
-    const { rules, faults } = parseRuleFiles([{ name: 'rules.yaml', text }], {
-      mergeDomains: false,
-    })
-    assert.deepEqual(faults, [])
-    return compileRules(rules, statistics.rules)
-  }
-  let rules = parse(yaml)
+/** @param firstRules as YAML, or as they are after parsing. */
+export function openDecider(
+  t: Pick<TestContext, 'after'>,
+  firstRules: string | RuleSet,
+  options: DeciderOptions = {},
+): Decider {
+  const statistics = new Statistics({ maxRequestKeys: options.maxRequestKeys ?? 100 })
+  const compile = (given: string | RuleSet) =>
+    compileRules(typeof given === 'string' ? parse(given) : given, statistics.rules)
+  let rules = compile(firstRules)
   const decider = { now: 1_700_000_000 }
   const now = () => decider.now * 1000
   const store = options.store ?? openMemoryStore({ now })
   t.after(() => store[Symbol.asyncDispose]())
-  const decide = createDecide({
+  const { decide, decideEncoded } = createDecider({
     settings: {
       cacheKeyPrefix: '',
       nearLimitRatio: 0.8,
@@ -67,24 +71,34 @@ export function openDecider(t: TestContext, yaml: string, options: DeciderOption
   })
   return Object.assign(decider, {
     statistics,
-    load: (text: string) => {
-      rules = parse(text)
+    load: (given: string | RuleSet) => {
+      rules = compile(given)
     },
     decide: (request: RateLimitRequest) =>
-      new Promise<RateLimitResponse>((resolve, reject) => {
-        decide(
-          request,
-          Number.POSITIVE_INFINITY,
-          (error: ServiceError | StoreError | undefined, response) => {
-            if (response === undefined) reject(error)
-            else resolve(response)
-          },
-        )
-      }),
+      toPromise((decided) => decide(request, Number.POSITIVE_INFINITY, decided)),
+    decideEncoded: (message: Buffer) =>
+      toPromise((decided) =>
+        decideEncoded(message, 0, message.length, Number.POSITIVE_INFINITY, decided),
+      ),
     counters: (key: string) =>
       Object.fromEntries(
         Object.entries(statistics.rules.forRequest(key)).filter(([, value]) => value !== 0),
       ),
+  })
+}
+
+function parse(text: string): RuleSet {
+  const { rules, faults } = parseRuleFiles([{ name: 'rules.yaml', text }], { mergeDomains: false })
+  assert.deepEqual(faults, [])
+  return rules
+}
+
+function toPromise(start: (decided: Decided) => void): Promise<RateLimitResponse> {
+  return new Promise((resolve, reject) => {
+    start((error, response) => {
+      if (response === undefined) reject(error)
+      else resolve(response)
+    })
   })
 }
 

@@ -1,5 +1,5 @@
 import { type Increment, StoreError } from '../counter-store.ts'
-import { Backoff } from './backoff.ts'
+import { Backoff } from '../network/backoff.ts'
 import type { Call } from './call.ts'
 import { CommandBuffer } from './command-buffer.ts'
 import { Link, type LinkOwner, type LinkSettings } from './link.ts'
@@ -206,13 +206,14 @@ export class Connection implements LinkOwner {
     this.#state = 'waiting'
     const isLossy = wasOpen || this.#queue.length > 0
     this.#settings.onDown({ wasOpen, isLossy, isOurDoing, reason })
-    this.#failAll(reason)
+    // Before the calls are failed: one of them may ask again at once, and hurry the attempt.
     if (isDueAtOnce) this.#connect()
     else this.#retry = setTimeout(() => this.#connect(), this.#backoff.nextMs())
+    this.#failAll(reason)
   }
 
   #connect(): void {
-    if (this.#state === 'closed' || this.#state === 'connecting') return
+    if (this.#state !== 'idle' && this.#state !== 'waiting') return
     clearTimeout(this.#retry)
     this.#state = 'connecting'
     this.#backoff.noteAttempt()

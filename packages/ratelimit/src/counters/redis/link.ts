@@ -1,16 +1,16 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { StoreError } from '../counter-store.ts'
+import type { ClientTls } from '../network/client-tls.ts'
 import { type Credentials, type Endpoint, toEndpointText } from './address.ts'
 import { CommandBuffer } from './command-buffer.ts'
 import { type Reply, ReplyError, type ReplyHandler, RespReader } from './resp-reader.ts'
-import type { RedisTls } from './tls.ts'
 
 export interface LinkSettings {
   readonly endpoint: Endpoint
   readonly credentials?: Credentials | undefined
   readonly database?: number | undefined
-  readonly tls?: RedisTls | undefined
+  readonly tls?: ClientTls | undefined
   /** Behind sentinels: whoever is not the master is no use. */
   readonly mustBeMaster?: boolean
   /** For the connection and the handshake together. */

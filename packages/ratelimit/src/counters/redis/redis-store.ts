@@ -1,4 +1,5 @@
 import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
+import { loadClientTls } from '../network/client-tls.ts'
 import { parseRedisAuth, type RedisAddress, toAddressText } from './address.ts'
 import { Call } from './call.ts'
 import { Cluster } from './cluster.ts'
@@ -9,7 +10,6 @@ import { createSentinel } from './sentinel.ts'
 import { ConnectionCounters, type RedisSettings, redisDefaults } from './settings.ts'
 import { createSingle } from './single.ts'
 import { tryUntilReady } from './startup.ts'
-import { loadRedisTls } from './tls.ts'
 import type { Surroundings, Topology } from './topology.ts'
 
 /** A counter store in Redis. Calls made before it is ready fail at once. */
@@ -105,7 +105,7 @@ class Store implements RedisStore {
       link: {
         credentials: parseRedisAuth(auth) ?? address.credentials,
         database: address.database,
-        tls: usesTls ? loadRedisTls(tls ?? {}) : undefined,
+        tls: usesTls ? loadClientTls('Redis', tls ?? {}) : undefined,
         // An attempt without an end would keep the next one from being made.
         connectTimeoutMs: connectTimeoutMs > 0 ? connectTimeoutMs : redisDefaults.connectTimeoutMs,
       },

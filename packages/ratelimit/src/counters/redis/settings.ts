@@ -1,6 +1,6 @@
 import type { Log } from '@portcullis/service-kit/log'
+import type { TlsFiles } from '../network/client-tls.ts'
 import type { RedisAddress } from './address.ts'
-import type { TlsFiles } from './tls.ts'
 
 export interface RedisSettings {
   /** Which server or servers, from `parseRedisAddress`. */

@@ -1,6 +1,5 @@
-import { openFileSource } from './file.ts'
-
-/** By the kind of source in the configuration. */
+/** By the kind of source in the configuration. Loaded when used: xDS brings the protobuf library. */
 export const ruleSources = {
-  file: openFileSource,
+  file: async () => (await import('./file.ts')).openFileSource,
+  xds: async () => (await import('./xds/xds-source.ts')).openXdsSource,
 }

@@ -6,13 +6,43 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file envoy/config/core/v3/base.proto.
  */
 export const file_envoy_config_core_v3_base: GenFile = /*@__PURE__*/
-  fileDesc("Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyI8CgtIZWFkZXJWYWx1ZRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkSEQoJcmF3X3ZhbHVlGAMgASgMYgZwcm90bzM");
+  fileDesc("Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyJOCgROb2RlEgoKAmlkGAEgASgJEg8KB2NsdXN0ZXIYAiABKAkSKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IjwKC0hlYWRlclZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCRIRCglyYXdfdmFsdWUYAyABKAxiBnByb3RvMw", [file_google_protobuf_struct]);
+
+/**
+ * Who asks a management server for configuration.
+ *
+ * @generated from message envoy.config.core.v3.Node
+ */
+export type Node = Message<"envoy.config.core.v3.Node"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string cluster = 2;
+   */
+  cluster: string;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 3;
+   */
+  metadata?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.Node.
+ * Use `create(NodeSchema)` to create a new message.
+ */
+export const NodeSchema: GenMessage<Node> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 0);
 
 /**
  * @generated from message envoy.config.core.v3.HeaderValue
@@ -39,5 +69,5 @@ export type HeaderValue = Message<"envoy.config.core.v3.HeaderValue"> & {
  * Use `create(HeaderValueSchema)` to create a new message.
  */
 export const HeaderValueSchema: GenMessage<HeaderValue> = /*@__PURE__*/
-  messageDesc(file_envoy_config_core_v3_base, 0);
+  messageDesc(file_envoy_config_core_v3_base, 1);
 

@@ -12,8 +12,8 @@ export class Backoff {
   }
 
   /**
-   * A connection that lasted deserves an attempt at once. One that did not, such as one to a replica
-   * that refuses every write, is a failure however often it opens.
+   * A connection that lasted deserves an attempt at once. One that did not is a failure however often
+   * it opens.
    */
   isDueAtOnce(lastedMs: number): boolean {
     if (lastedMs < firstMs) return false

@@ -10,38 +10,44 @@ export interface TlsFiles {
   readonly skipHostnameVerification?: boolean | undefined
 }
 
-export interface RedisTls {
+export interface ClientTls {
   readonly context: SecureContext
   readonly skipHostnameVerification: boolean
 }
 
-/** @throws {Error} when a file cannot be read or is no certificate or key. */
-export function loadRedisTls(files: TlsFiles): RedisTls {
+/**
+ * @param server how the messages call who is connected to.
+ * @throws {Error} when a file cannot be read or is no certificate or key.
+ */
+export function loadClientTls(server: string, files: TlsFiles): ClientTls {
   const { caFile, certFile, keyFile, skipHostnameVerification = false } = files
   if (!certFile !== !keyFile) {
-    throw new Error('TLS to Redis needs the client certificate and its key together, or neither')
+    throw new Error(
+      `TLS to ${server} needs the client certificate and its key together, or neither`,
+    )
+  }
+  const read = (what: string, file: string): string => {
+    try {
+      return readFileSync(file, 'utf8')
+    } catch (error) {
+      throw new Error(`The ${what} for ${server} cannot be read: ${toText(error)}`, {
+        cause: error,
+      })
+    }
   }
   const ca = [...getCACertificates('default'), ...getCACertificates('system')]
-  if (caFile) ca.push(readPem('CA certificate', caFile))
+  if (caFile) ca.push(read('CA certificate', caFile))
   const own =
     certFile && keyFile
-      ? { cert: readPem('client certificate', certFile), key: readPem('client key', keyFile) }
+      ? { cert: read('client certificate', certFile), key: read('client key', keyFile) }
       : {}
   try {
     return { context: createSecureContext({ ca, ...own }), skipHostnameVerification }
   } catch (error) {
     const given = [caFile, certFile, keyFile].filter(Boolean).join(', ')
-    throw new Error(`The TLS files for Redis do not fit (${given}): ${toText(error)}`, {
+    throw new Error(`The TLS files for ${server} do not fit (${given}): ${toText(error)}`, {
       cause: error,
     })
-  }
-}
-
-function readPem(what: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new Error(`The ${what} for Redis cannot be read: ${toText(error)}`, { cause: error })
   }
 }
 

@@ -1,0 +1,99 @@
+import { type Counted, type Increment, StoreError } from '../counter-store.ts'
+import type { Connection } from './connection.ts'
+import type { NamedCounter } from './named-counter.ts'
+import { Operation } from './operation.ts'
+import { ProtocolError } from './reply-reader.ts'
+
+/** One `add` or `read` while the nodes are being read. */
+export class Call {
+  readonly increments: readonly Increment[]
+  /** Of each increment its counter; the same one for all that have the same name. */
+  readonly counters: readonly NamedCounter[]
+  readonly deadlineMs: number
+  readonly counted: Counted
+  /** How many nodes have not answered yet. */
+  nodesLeft = 0
+  /** How many counters they had. */
+  found = 0
+  /** Why one of them never will, if so. */
+  failure: StoreError | undefined
+  readonly #onRead: (call: Call) => void
+
+  constructor(
+    increments: readonly Increment[],
+    counters: readonly NamedCounter[],
+    deadlineMs: number,
+    counted: Counted,
+    onRead: (call: Call) => void,
+  ) {
+    this.increments = increments
+    this.counters = counters
+    this.deadlineMs = deadlineMs
+    this.counted = counted
+    this.#onRead = onRead
+  }
+
+  endOfNode(found: number, failure: StoreError | undefined): void {
+    this.found += found
+    this.failure ??= failure
+    this.nodesLeft--
+    if (this.nodesLeft === 0) this.#onRead(this)
+  }
+}
+
+/** The `get` of a call's counters on one node. */
+export class Read extends Operation {
+  readonly deadlineMs: number
+  readonly #call: Call
+  readonly #counters: readonly NamedCounter[]
+  /** Values come in the order of the names, with gaps. */
+  #next = 0
+  #found = 0
+
+  constructor(call: Call, counters: readonly NamedCounter[]) {
+    super()
+    this.deadlineMs = call.deadlineMs
+    this.#call = call
+    this.#counters = counters
+    for (const counter of counters) counter.isMissing = true
+  }
+
+  get command(): string {
+    let command = 'get'
+    for (const { name } of this.#counters) command += ` ${name}`
+    return `${command}\r\n`
+  }
+
+  override onValue(name: string, count: number): void {
+    const counters = this.#counters
+    for (let tried = 0; tried < counters.length; tried++) {
+      const counter = counters[this.#next]
+      this.#next = this.#next + 1 === counters.length ? 0 : this.#next + 1
+      if (counter?.name !== name) continue
+      if (this.isDone) return
+      // What is there but no number is 0; adding to it will fail, and be logged.
+      counter.count = Number.isNaN(count) ? 0 : count
+      counter.isMissing = false
+      this.#found++
+      return
+    }
+    throw new ProtocolError('memcached sent a value that nobody asked for')
+  }
+
+  override onEnd(): void {
+    if (this.isDone) return
+    this.isDone = true
+    this.#call.endOfNode(this.#found, undefined)
+  }
+
+  override onStatus(_from: Connection, text: string): void {
+    if (!this.isDone) this.fail(new StoreError(text))
+  }
+
+  override fail(reason: StoreError): void {
+    this.isDone = true
+    // Half an answer is none: what is missing in it may be there.
+    for (const counter of this.#counters) counter.isMissing = false
+    this.#call.endOfNode(0, reason)
+  }
+}

@@ -1,0 +1,247 @@
+import { StoreError } from '../counter-store.ts'
+import { Backoff } from '../network/backoff.ts'
+import { Link, type LinkOwner, type LinkSettings } from './link.ts'
+import { type Operation, Ping, pingCommand } from './operation.ts'
+import { OperationQueue } from './operation-queue.ts'
+import { ProtocolError } from './reply-reader.ts'
+
+export interface ConnectionSettings extends LinkSettings {
+  readonly onOpen: () => void
+  /** After a connection was lost, and after every attempt that failed. */
+  readonly onDown: (reason: StoreError) => void
+}
+
+/** Deadlines are looked at this often; Envoy's usual one is 20 ms. */
+const tickMs = 5
+/** Commands without a reply, above which calls fail at once: a paused node fills no memory. */
+const maxPending = 65_536
+/** How many timeouts a node may be silent while it owes replies, before it is connected to anew. */
+const timeoutsBeforeDrop = 10
+/** How often a connection that nobody uses is tried. */
+const pingMs = 5_000
+
+type State = 'idle' | 'connecting' | 'open' | 'waiting' | 'closed'
+
+/**
+ * A pipelined connection that reconnects by itself. All commands of one turn of the event loop leave
+ * in one write, and one timer looks after the deadlines of all operations.
+ *
+ * While it is down, operations fail at once. Only the first attempt after a loss is waited for, each
+ * operation at most until its deadline. A node that owes replies and is silent for the timeout is not
+ * waited for until it says something, so a stuck node costs its callers the timeout once; what nobody
+ * waits for is still sent to it.
+ */
+export class Connection implements LinkOwner {
+  readonly #settings: ConnectionSettings
+  readonly #queue = new OperationQueue()
+  readonly #backoff = new Backoff()
+  readonly #flood: StoreError
+  readonly #late: StoreError
+  readonly #timeoutTicks: number
+  #state: State = 'idle'
+  #link: Link | undefined
+  #isAccepting = false
+  #isSilent = false
+  #refusal: StoreError
+  #commands = ''
+  #isFlushComing = false
+  #openedAtMs = 0
+  #retry: NodeJS.Timeout | undefined
+  #pinger: NodeJS.Timeout | undefined
+  #ticker: NodeJS.Timeout | undefined
+  #isTicking = false
+  #silentTicks = 0
+  #nextDeadlineMs = Number.POSITIVE_INFINITY
+
+  constructor(settings: ConnectionSettings) {
+    const { name, timeoutMs } = settings
+    this.#settings = settings
+    this.#timeoutTicks = Math.ceil(timeoutMs / tickMs)
+    this.#refusal = new StoreError(`${name}: not connected yet`)
+    this.#flood = new StoreError(`${name}: ${maxPending} commands wait for a reply already`)
+    this.#late = new StoreError(`${name}: did not answer in time`)
+  }
+
+  /** Replies that are on the way. */
+  get pending(): number {
+    return this.#queue.length
+  }
+
+  /** Whether commands collected in this turn have not left yet. */
+  get isCollecting(): boolean {
+    return this.#isFlushComing
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** Whether an answer can be hoped for, now or when the attempt under way succeeds. */
+  get isAccepting(): boolean {
+    return this.#isAccepting && !this.#isSilent
+  }
+
+  /** @param isAwaited whether commands may wait for the first attempt. */
+  start(isAwaited: boolean): void {
+    if (this.#state !== 'idle') return
+    this.#isAccepting = isAwaited
+    this.#connect()
+  }
+
+  /** Sends a command in this turn's write, or gives the reason why it does not. */
+  send(command: string, operation: Operation): StoreError | undefined {
+    const refusal = this.#refuse(operation)
+    if (refusal !== undefined) return refusal
+    if (this.#queue.length === 0) this.#silentTicks = 0
+    this.#queue.push(operation)
+    this.#commands += command
+    if (operation.deadlineMs < this.#nextDeadlineMs) this.#nextDeadlineMs = operation.deadlineMs
+    if (!this.#isFlushComing) {
+      this.#isFlushComing = true
+      setImmediate(this.#flush)
+    }
+    if (!this.#isTicking) this.#startTicking()
+    return undefined
+  }
+
+  /** For good. */
+  close(reason: string): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#isAccepting = false
+    this.#refusal = new StoreError(reason)
+    clearTimeout(this.#retry)
+    clearTimeout(this.#ticker)
+    clearInterval(this.#pinger)
+    this.#link?.close(reason)
+    this.#failAll(this.#refusal)
+  }
+
+  onOpen(): void {
+    this.#state = 'open'
+    this.#isAccepting = true
+    this.#openedAtMs = performance.now()
+    this.#silentTicks = 0
+    this.#pinger = setInterval(() => {
+      if (this.#queue.length === 0) this.send(pingCommand, new Ping())
+    }, pingMs).unref()
+    this.#settings.onOpen()
+    this.#flush()
+  }
+
+  onValue(name: string, count: number): void {
+    const { oldest } = this.#queue
+    if (oldest === undefined) throw new ProtocolError('memcached sent a reply to no command')
+    oldest.onValue(name, count)
+  }
+
+  onEnd(): void {
+    this.#next().onEnd()
+  }
+
+  onNumber(value: number): void {
+    this.#next().onNumber(this, value)
+  }
+
+  onStatus(text: string): void {
+    this.#next().onStatus(this, text)
+  }
+
+  onRead(): void {
+    this.#silentTicks = 0
+    this.#isSilent = false
+  }
+
+  onClose(reason: StoreError): void {
+    if (this.#state === 'closed') return
+    const wasOpen = this.#state === 'open'
+    clearInterval(this.#pinger)
+    this.#link = undefined
+    this.#refusal = reason
+    const lastedMs = performance.now() - this.#openedAtMs
+    // One that fell silent is not worth waiting for.
+    const isDueAtOnce = wasOpen && !this.#isSilent && this.#backoff.isDueAtOnce(lastedMs)
+    this.#isAccepting = isDueAtOnce
+    this.#isSilent = false
+    this.#state = 'waiting'
+    this.#settings.onDown(reason)
+    if (!isDueAtOnce) this.#retry = setTimeout(() => this.#connect(), this.#backoff.nextMs())
+    this.#failAll(reason)
+    if (isDueAtOnce) this.#connect()
+  }
+
+  #refuse({ deadlineMs }: Operation): StoreError | undefined {
+    const isAwaited = deadlineMs < Number.POSITIVE_INFINITY
+    if (this.#isSilent && isAwaited) return this.#late
+    if (this.#isAccepting) return this.#queue.length < maxPending ? undefined : this.#flood
+    if (this.#state === 'waiting' && this.#backoff.mayHurry()) this.#connect()
+    return this.#refusal
+  }
+
+  #connect(): void {
+    if (this.#state !== 'idle' && this.#state !== 'waiting') return
+    clearTimeout(this.#retry)
+    this.#state = 'connecting'
+    this.#backoff.noteAttempt()
+    this.#link = new Link(this.#settings, this)
+  }
+
+  #next(): Operation {
+    const operation = this.#queue.shift()
+    if (operation === undefined) throw new ProtocolError('memcached sent a reply to no command')
+    return operation
+  }
+
+  readonly #flush = (): void => {
+    this.#isFlushComing = false
+    if (this.#state !== 'open' || this.#commands === '') return
+    const commands = this.#commands
+    this.#commands = ''
+    this.#link?.send(commands)
+  }
+
+  #startTicking(): void {
+    this.#isTicking = true
+    if (this.#ticker === undefined) this.#ticker = setTimeout(this.#tick, tickMs)
+    else this.#ticker.refresh()
+  }
+
+  readonly #tick = (): void => {
+    if (this.#queue.length === 0 || this.#state === 'closed') {
+      this.#isTicking = false
+      return
+    }
+    this.#ticker?.refresh()
+    const nowMs = Date.now()
+    if (nowMs >= this.#nextDeadlineMs) this.#failLate(nowMs)
+    if (this.#state !== 'open') return
+    this.#silentTicks++
+    if (this.#silentTicks >= this.#timeoutTicks) this.#isSilent = true
+    if (this.#silentTicks >= this.#timeoutTicks * timeoutsBeforeDrop) {
+      this.#link?.close(`has not answered for ${(this.#silentTicks * tickMs) / 1000} s`)
+    }
+  }
+
+  /** The operations fail now; their replies are still awaited, and then mean nothing. */
+  #failLate(nowMs: number): void {
+    const queue = this.#queue
+    this.#nextDeadlineMs = Number.POSITIVE_INFINITY
+    let nextDeadlineMs = Number.POSITIVE_INFINITY
+    for (let i = 0; i < queue.length; i++) {
+      const operation = queue.at(i)
+      if (operation === undefined || operation.isDone) continue
+      if (operation.deadlineMs <= nowMs) operation.fail(this.#late)
+      else if (operation.deadlineMs < nextDeadlineMs) nextDeadlineMs = operation.deadlineMs
+    }
+    this.#nextDeadlineMs = Math.min(this.#nextDeadlineMs, nextDeadlineMs)
+  }
+
+  #failAll(reason: StoreError): void {
+    this.#commands = ''
+    // Not more than there are now: a caller may try again in its callback.
+    for (let left = this.#queue.length; left > 0; left--) {
+      const operation = this.#queue.shift()
+      if (operation?.isDone === false) operation.fail(reason)
+    }
+  }
+}

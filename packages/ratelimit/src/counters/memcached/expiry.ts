@@ -1,0 +1,24 @@
+/** What memcached takes for seconds from now; anything above is a time since the epoch. */
+const maxRelativeSeconds = 2_592_000
+
+export interface ExpirySettings {
+  readonly expirationJitterMaxSeconds: number
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/**
+ * The unit and a random part, so that the counters of a window do not all end in one moment. The
+ * random part is at least 1, also without jitter: a memcached counts whole seconds of its own clock,
+ * so a counter for one second could end after a tenth of it.
+ */
+export function createToExpiry({
+  expirationJitterMaxSeconds,
+  now,
+}: ExpirySettings): (unitSeconds: number) => number {
+  const spread = Math.max(1, Math.trunc(expirationJitterMaxSeconds) - 1)
+  return (unitSeconds) => {
+    const ttlSeconds = unitSeconds + 1 + Math.floor(Math.random() * spread)
+    return ttlSeconds > maxRelativeSeconds ? Math.floor(now() / 1000) + ttlSeconds : ttlSeconds
+  }
+}

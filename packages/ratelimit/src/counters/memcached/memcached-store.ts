@@ -1,0 +1,216 @@
+import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
+import { loadClientTls } from '../network/client-tls.ts'
+import { Call, Read } from './call.ts'
+import { malformed } from './counter-name.ts'
+import { createToExpiry } from './expiry.ts'
+import { FailureLog } from './failure-log.ts'
+import { groupByNode, toNamedCounters } from './named-counter.ts'
+import { NodeList } from './node-list.ts'
+import { type MemcachedSettings, memcachedDefaults } from './settings.ts'
+import { SrvLookup } from './srv.ts'
+import { createMemcachedStatistics, type MemcachedStatistics } from './statistics.ts'
+import { type WriteSurroundings, write } from './write.ts'
+
+/**
+ * A counter store in memcached, which counts loosely (specification, rule 12): it reads the counters,
+ * answers with what they will be, and writes afterwards. Calls that read at the same time get the
+ * same counts; every hit is still counted once.
+ *
+ * A node that cannot be read has counts of 0 and holds nobody up, as in envoyproxy/ratelimit.
+ */
+export interface MemcachedStore extends CounterStore {
+  /**
+   * The nodes are known, and each of them was tried: one that is away is no error. Rejects when the
+   * SRV record cannot be resolved. Calls before it fail.
+   */
+  readonly ready: Promise<void>
+}
+
+/** @throws {Error} when an address or the TLS files cannot be used. */
+export function openMemcachedStore(settings: MemcachedSettings): MemcachedStore {
+  return new Store({ ...memcachedDefaults, ...settings })
+}
+
+const noNodes = 'memcache: no servers configured or available'
+const closed = 'memcached: the store is closed'
+/** What a log line shows of the names in a call. */
+const maxLoggedNames = 10
+
+type AllSettings = MemcachedSettings &
+  Required<Pick<MemcachedSettings, keyof typeof memcachedDefaults>>
+
+class Store implements MemcachedStore {
+  readonly ready: Promise<void>
+  readonly #settings: AllSettings
+  readonly #statistics: MemcachedStatistics
+  readonly #nodes: NodeList
+  readonly #lookup: SrvLookup | undefined
+  readonly #writes: WriteSurroundings
+  readonly #readFailures: FailureLog
+  #finished: Promise<void> | undefined
+
+  constructor(settings: AllSettings) {
+    const { nodes, log, statistics = createMemcachedStatistics(), now = Date.now } = settings
+    this.#settings = settings
+    this.#statistics = statistics
+    this.#nodes = this.#openNodes()
+    this.#readFailures = new FailureLog((line) => log.error(line))
+    this.#writes = {
+      statistics,
+      failures: new FailureLog((line) => log.error(line)),
+      toExpiry: createToExpiry({ ...settings, now }),
+    }
+    if (nodes.kind === 'list') {
+      if (nodes.hosts.length === 0) throw new Error(noNodes)
+      this.#nodes.replace(nodes.hosts)
+    } else {
+      this.#lookup = new SrvLookup({
+        ...nodes,
+        resolveSrv: settings.resolveSrv,
+        onAddresses: (addresses) => this.#useNodes(addresses),
+        log,
+      })
+    }
+    this.ready = this.#start()
+    // Who does not wait for it hears of it from the calls.
+    this.ready.catch(() => undefined)
+  }
+
+  add(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.#call(increments, deadlineMs, counted, this.#count)
+  }
+
+  read(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.#call(increments, deadlineMs, counted, this.#show)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#lookup?.[Symbol.dispose]()
+    this.#finished ??= this.#nodes.finish(closed)
+    return this.#finished
+  }
+
+  #call(
+    increments: readonly Increment[],
+    deadlineMs: number,
+    counted: Counted,
+    onRead: (call: Call) => void,
+  ): void {
+    const nowMs = Date.now()
+    const refusal = this.#refuse(deadlineMs, nowMs)
+    if (refusal !== undefined) {
+      counted(new StoreError(refusal))
+      return
+    }
+    if (increments.length === 0) {
+      counted(undefined)
+      return
+    }
+    const counters = toNamedCounters(increments, this.#nodes)
+    if (counters === undefined) {
+      this.#statistics.multiget.error.value++
+      counted(new StoreError(malformed))
+      return
+    }
+    const endsAtMs = Math.min(deadlineMs, nowMs + this.#settings.timeoutMs)
+    this.#read(new Call(increments, counters, endsAtMs, counted, onRead))
+  }
+
+  #refuse(deadlineMs: number, nowMs: number): string | undefined {
+    if (this.#finished !== undefined) return closed
+    if (this.#nodes.length === 0) return noNodes
+    if (deadlineMs <= nowMs) return 'memcached was not asked: the deadline of the call was over'
+    return undefined
+  }
+
+  /** One `get` per node, all at once. */
+  #read(call: Call): void {
+    const groups = groupByNode(call.counters)
+    call.nodesLeft = groups.length
+    for (const counters of groups) {
+      this.#statistics.keysRequested.value += counters.length
+      const read = new Read(call, counters)
+      const refusal = counters[0]?.node.connection.send(read.command, read)
+      if (refusal !== undefined) read.fail(refusal)
+    }
+  }
+
+  readonly #show = (call: Call): void => {
+    this.#noteRead(call)
+    const { increments, counters, counted } = call
+    for (let i = 0; i < increments.length; i++) {
+      const [increment, counter] = [increments[i], counters[i]]
+      if (increment && counter) increment.after = counter.count
+    }
+    counted(undefined)
+  }
+
+  /**
+   * The writes join the commands of this turn, which leave when the caller has been answered. They are
+   * queued before that: whatever the caller asks next comes after them, so calls that follow each
+   * other count exactly.
+   */
+  readonly #count = (call: Call): void => {
+    this.#noteRead(call)
+    const { increments, counters, counted } = call
+    for (let i = 0; i < increments.length; i++) {
+      const [increment, counter] = [increments[i], counters[i]]
+      if (!increment || !counter) continue
+      const { hits, unitSeconds } = increment
+      counter.count = Math.max(0, counter.count + hits)
+      increment.after = counter.count
+      if (hits === 0) continue
+      const change = { name: counter.name, hits, unitSeconds }
+      write(counter.node.connection, change, counter.isMissing, this.#writes)
+      // The next increment of the same counter finds what this one makes.
+      if (hits > 0) counter.isMissing = false
+    }
+    counted(undefined)
+  }
+
+  #noteRead({ counters, found, failure }: Call): void {
+    const { multiget, keysFound } = this.#statistics
+    keysFound.value += found
+    if (failure === undefined) {
+      multiget.success.value++
+      return
+    }
+    multiget.error.value++
+    this.#readFailures.report(() => {
+      const names = counters.slice(0, maxLoggedNames).map(({ name }) => name)
+      if (counters.length > names.length) names.push('…')
+      return `Error multi-getting memcache keys (${names.join(' ')}): ${failure.message}`
+    })
+  }
+
+  #openNodes(): NodeList {
+    const { tls, timeoutMs, maxIdleConnections, log } = this.#settings
+    const losses = new FailureLog((line) => log.warning(line))
+    return new NodeList({
+      tls: tls && loadClientTls('memcached', tls),
+      timeoutMs,
+      maxConnections: Math.max(1, maxIdleConnections),
+      onDown: (reason) => losses.report(() => `No connection: ${reason.message}`),
+    })
+  }
+
+  async #start(): Promise<void> {
+    await this.#lookup?.start()
+    await this.#nodes.tryAll()
+    const { addresses, unreached } = this.#nodes
+    this.#settings.log.info(`Counting in memcached (${addresses.join(', ')})`)
+    if (unreached.length === 0) return
+    this.#settings.log.warning(
+      `Not limiting what is counted on ${unreached.join(', ')}: not reached yet`,
+    )
+  }
+
+  #useNodes(addresses: readonly string[]): void {
+    const isKnown = addresses.join() === this.#nodes.addresses.join()
+    if (isKnown || this.#finished !== undefined) return
+    if (this.#nodes.length > 0) {
+      this.#settings.log.info(`The memcached nodes are now ${addresses.join(', ')}`)
+    }
+    this.#nodes.replace(addresses)
+  }
+}

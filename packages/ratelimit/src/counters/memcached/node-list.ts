@@ -1,0 +1,78 @@
+import { crc32 } from 'node:zlib'
+import { parseEndpoint } from './endpoint.ts'
+import { Node, type NodeSettings } from './node.ts'
+
+export type NodeListSettings = Omit<NodeSettings, 'name' | 'endpoint'>
+
+/**
+ * The nodes, and which of them has a counter: the CRC-32 of its name modulo their number, as
+ * envoyproxy/ratelimit chooses. Every process must have the same list in the same order.
+ */
+export class NodeList {
+  readonly #settings: NodeListSettings
+  #nodes: readonly Node[] = []
+  #addresses: readonly string[] = []
+  /** Those that are no longer listed but have not finished yet. */
+  readonly #leaving = new Set<Promise<void>>()
+
+  constructor(settings: NodeListSettings) {
+    this.#settings = settings
+  }
+
+  get length(): number {
+    return this.#nodes.length
+  }
+
+  get addresses(): readonly string[] {
+    return this.#addresses
+  }
+
+  /** Those that could not be reached so far. */
+  get unreached(): string[] {
+    return this.#addresses.filter((_, i) => this.#nodes[i]?.isOpen === false)
+  }
+
+  /** `undefined` while there is no node at all. */
+  nodeOf(name: string): Node | undefined {
+    const nodes = this.#nodes
+    return nodes.length === 1 ? nodes[0] : nodes[crc32(name) % nodes.length]
+  }
+
+  /**
+   * Nodes that stay keep their connections.
+   * @throws {Error} when one of the addresses is none. The list stays as it was.
+   */
+  replace(addresses: readonly string[]): void {
+    const endpoints = addresses.map(parseEndpoint)
+    const old = new Map(this.#addresses.map((address, i) => [address, this.#nodes[i]]))
+    this.#nodes = endpoints.map((endpoint, i) => {
+      const address = addresses[i] ?? ''
+      const staying = old.get(address)
+      old.delete(address)
+      return staying ?? new Node({ ...this.#settings, name: `memcached at ${address}`, endpoint })
+    })
+    this.#addresses = addresses
+    for (const node of old.values()) {
+      const left = node?.finish(finishMs(this.#settings), 'memcached: the node is no longer listed')
+      if (left === undefined) continue
+      this.#leaving.add(left)
+      void left.then(() => this.#leaving.delete(left))
+    }
+  }
+
+  /** Waits for the first attempt to connect to each. */
+  async tryAll(): Promise<void> {
+    await Promise.all(this.#nodes.map(({ firstAttempt }) => firstAttempt))
+  }
+
+  /** Lets what is on the way arrive, in limits, and closes. */
+  async finish(reason: string): Promise<void> {
+    const within = finishMs(this.#settings)
+    await Promise.all([...this.#nodes.map((node) => node.finish(within, reason)), ...this.#leaving])
+  }
+}
+
+/** A count takes a read and up to three writes, one after the other. */
+function finishMs({ timeoutMs }: NodeListSettings): number {
+  return 4 * timeoutMs
+}

@@ -1,0 +1,77 @@
+import { resolveSrv as resolveByDns } from 'node:dns/promises'
+import type { MemcachedSettings, ResolveSrv } from './settings.ts'
+
+export interface SrvSettings {
+  readonly record: string
+  /** 0: never again. */
+  readonly refreshMs: number
+  readonly resolveSrv?: ResolveSrv | undefined
+  /** Gets every list that was found. What it throws makes the lookup a failed one. */
+  readonly onAddresses: (addresses: readonly string[]) => void
+  readonly log: MemcachedSettings['log']
+}
+
+/** Looks the nodes up, and again from time to time. */
+export class SrvLookup implements Disposable {
+  readonly #settings: SrvSettings
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(settings: SrvSettings) {
+    this.#settings = settings
+  }
+
+  /** @throws {Error} when the first lookup fails. Later ones that fail change nothing. */
+  async start(): Promise<void> {
+    const { record } = this.#settings
+    try {
+      await this.#look()
+    } catch (error) {
+      const text = `Unable to fetch servers from SRV ${record}: ${toText(error)}`
+      throw new Error(text, { cause: error })
+    }
+    this.#lookLater()
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+  }
+
+  #lookLater(): void {
+    const { refreshMs } = this.#settings
+    if (refreshMs <= 0 || this.#isClosed) return
+    this.#timer = setTimeout(() => void this.#refresh(), Math.min(refreshMs, maxTimerMs)).unref()
+  }
+
+  async #refresh(): Promise<void> {
+    const { record, log } = this.#settings
+    try {
+      await this.#look()
+    } catch (error) {
+      log.warning(
+        `Failed to refresh the memcached nodes from SRV ${record}, those known are kept: ` +
+          toText(error),
+      )
+    }
+    this.#lookLater()
+  }
+
+  async #look(): Promise<void> {
+    const { record, resolveSrv = resolveByDns, onAddresses } = this.#settings
+    const targets = await resolveSrv(record)
+    if (targets.length === 0) throw new Error('the record names no server')
+    if (this.#isClosed) return
+    // The order decides which node has which counter. envoyproxy/ratelimit sorts the names with
+    // their last dot, which makes a difference where one name is the start of another.
+    const sorted = targets.map(({ name, port }) => `${name}.:${port}`).sort()
+    onAddresses(sorted.map((address) => address.replace('.:', ':')))
+  }
+}
+
+/** The longest that a timer of Node can wait: 24 days. */
+const maxTimerMs = 2_147_483_647
+
+function toText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

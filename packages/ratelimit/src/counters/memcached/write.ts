@@ -1,0 +1,135 @@
+import { StoreError } from '../counter-store.ts'
+import type { Connection } from './connection.ts'
+import type { FailureLog } from './failure-log.ts'
+import { Operation } from './operation.ts'
+import type { MemcachedStatistics } from './statistics.ts'
+
+export interface WriteSurroundings {
+  readonly statistics: MemcachedStatistics
+  readonly failures: FailureLog
+  /** When a counter that is made now ends, as memcached wants it said. */
+  readonly toExpiry: (unitSeconds: number) => number
+}
+
+export interface Change {
+  readonly name: string
+  readonly hits: number
+  readonly unitSeconds: number
+}
+
+interface Step {
+  /** How the log calls it. */
+  readonly verb: string
+  readonly statistics: 'increment' | 'add'
+  toCommand(change: Change, toExpiry: WriteSurroundings['toExpiry']): string
+  /** The reply to success, where that is no number. */
+  readonly success?: string
+  /** The reply that says: not with this command. */
+  readonly refusal: string
+  /** What to try then, if anything. */
+  readonly next: () => Step | undefined
+}
+
+const increase: Step = {
+  verb: 'increment',
+  statistics: 'increment',
+  toCommand: ({ name, hits }) => `incr ${name} ${hits}\r\n`,
+  refusal: 'NOT_FOUND',
+  next: () => addition,
+}
+
+const addition: Step = {
+  verb: 'add',
+  statistics: 'add',
+  toCommand({ name, hits, unitSeconds }, toExpiry) {
+    const value = `${hits}`
+    return `add ${name} 0 ${toExpiry(unitSeconds)} ${value.length}\r\n${value}\r\n`
+  },
+  success: 'STORED',
+  refusal: 'NOT_STORED',
+  next: () => increase,
+}
+
+/** Stops at 0 by itself. A counter that is not there has nothing to give back. */
+const decrease: Step = {
+  verb: 'decrement',
+  statistics: 'increment',
+  toCommand: ({ name, hits }) => `decr ${name} ${-hits}\r\n`,
+  refusal: 'NOT_FOUND',
+  next: () => undefined,
+}
+
+/** incr, add, incr: after that somebody deletes the counter faster than we can make it. */
+const maxSteps = 3
+
+/**
+ * Adds or gives back hits, after the caller had its answer.
+ * @param isMissing whether the read just found no counter, so that `add` is the better first guess.
+ */
+export function write(
+  to: Connection | undefined,
+  change: Change,
+  isMissing: boolean,
+  surroundings: WriteSurroundings,
+): void {
+  const first = change.hits < 0 ? decrease : isMissing ? addition : increase
+  send(to, new Write(first, change, surroundings, maxSteps - 1))
+}
+
+function send(to: Connection | undefined, operation: Write): void {
+  const refusal =
+    to === undefined ? new StoreError('there is no node') : to.send(operation.command, operation)
+  if (refusal !== undefined) operation.fail(refusal)
+}
+
+class Write extends Operation {
+  /** Nobody waits: it ends with its reply, or with the connection. */
+  readonly deadlineMs = Number.POSITIVE_INFINITY
+  readonly #step: Step
+  readonly #change: Change
+  readonly #surroundings: WriteSurroundings
+  readonly #stepsLeft: number
+
+  constructor(step: Step, change: Change, surroundings: WriteSurroundings, stepsLeft: number) {
+    super()
+    this.#step = step
+    this.#change = change
+    this.#surroundings = surroundings
+    this.#stepsLeft = stepsLeft
+  }
+
+  get command(): string {
+    return this.#step.toCommand(this.#change, this.#surroundings.toExpiry)
+  }
+
+  override onNumber(from: Connection, value: number): void {
+    if (this.#step.success !== undefined) super.onNumber(from, value)
+    this.#statistics.success.value++
+  }
+
+  override onStatus(from: Connection, text: string): void {
+    const { success, refusal } = this.#step
+    if (text === success) this.#statistics.success.value++
+    else if (text === refusal) this.#tryNext(from, text)
+    else this.fail(new StoreError(text))
+  }
+
+  override fail(reason: StoreError): void {
+    this.isDone = true
+    this.#statistics.error.value++
+    const [{ verb }, { name }] = [this.#step, this.#change]
+    this.#surroundings.failures.report(() => `Failed to ${verb} key ${name}: ${reason.message}`)
+  }
+
+  get #statistics() {
+    return this.#surroundings.statistics[this.#step.statistics]
+  }
+
+  #tryNext(from: Connection, text: string): void {
+    this.#statistics.refused.value++
+    const next = this.#step.next()
+    if (next === undefined) return
+    if (this.#stepsLeft === 0) this.fail(new StoreError(text))
+    else send(from, new Write(next, this.#change, this.#surroundings, this.#stepsLeft - 1))
+  }
+}

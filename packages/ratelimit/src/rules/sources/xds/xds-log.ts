@@ -1,0 +1,68 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Log } from '@portcullis/service-kit/log'
+import type { RuleSnapshot } from '../../snapshot.ts'
+import type { ResourceFault } from './parse-resources.ts'
+
+/** What people are told, in the words that operators of envoyproxy/ratelimit know. */
+export interface XdsLog {
+  connected(): void
+  /** The same reason again and again is told once, until the server has answered. */
+  lost(reason: string): void
+  answered(): void
+  rules(snapshot: RuleSnapshot, warnings: readonly ResourceFault[]): Promise<void>
+  loaded(): void
+  refused(message: string, faults: readonly ResourceFault[]): void
+}
+
+/** Nobody reads more of them, and the first is the one to mend. */
+const mostFaults = 20
+
+/** So many lines are written in one turn of the event loop. */
+const linesPerTurn = 200
+
+export function createXdsLog(log: Log, serverUrl: string): XdsLog {
+  let lastReason: string | undefined
+  return {
+    connected() {
+      log.info(`Connection to xDS Management Server ${serverUrl} is successful`)
+    },
+
+    lost(reason) {
+      const message = `Failed to receive configuration from xDS Management Server: ${reason}`
+      if (reason === lastReason) log.debug(message)
+      else log.error(message)
+      lastReason = reason
+    },
+
+    answered() {
+      lastReason = undefined
+    },
+
+    async rules(snapshot, warnings) {
+      for (const warning of warnings.slice(0, mostFaults)) log.warning(toText(warning))
+      if (!log.isEnabled('debug')) return
+      let lines = 0
+      for (const line of snapshot.describeLoad()) {
+        log.debug(line)
+        lines += 1
+        if (lines % linesPerTurn === 0) await nextTurn()
+      }
+    },
+
+    loaded() {
+      log.info('Successfully loaded new configuration')
+    },
+
+    refused(message, faults) {
+      const texts = faults.length === 0 ? [message] : faults.slice(0, mostFaults).map(toText)
+      for (const text of texts) log.error(`Error loading new configuration: ${text}`)
+      if (faults.length > mostFaults) {
+        log.error(`Error loading new configuration: ${faults.length - mostFaults} more faults`)
+      }
+    },
+  }
+}
+
+function toText({ place, message, path }: ResourceFault): string {
+  return `${place.file}: ${message}${path === '' ? '' : ` (at ${path})`}`
+}

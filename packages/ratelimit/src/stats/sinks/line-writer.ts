@@ -1,0 +1,73 @@
+import { type Counter, rulePrefix, toUnknownDomainName } from '../registry.ts'
+import type { RuleCounters } from '../rule-counters.ts'
+import { ruleStatistics } from '../rule-statistics.ts'
+import { Differences, type RuleSum } from './differences.ts'
+import type { LineFormat, StatisticType } from './line-format.ts'
+import type { Output } from './outputs/output.ts'
+import { Pace } from './pace.ts'
+import { parseTags, type Tag } from './tags.ts'
+
+const noTags: readonly Tag[] = []
+
+/** Writes statistics as lines to an output, counters as what they have grown by. */
+export class LineWriter implements RuleSum {
+  readonly #format: LineFormat
+  readonly #output: Output
+  readonly #differences = new Differences()
+  readonly #pace = new Pace()
+  #key = ''
+
+  constructor(format: LineFormat, output: Output) {
+    this.#format = format
+    this.#output = output
+  }
+
+  /** Whether there is any use in writing. */
+  get isOpen(): boolean {
+    return this.#output.isOpen
+  }
+
+  /** For a name that is registered: it may have tags of its own. */
+  value(type: StatisticType, registered: string, value: number): void {
+    // An average of nothing has no way to be written.
+    if (!Number.isFinite(value)) return
+    const { name, tags } = parseTags(registered)
+    this.#output.write(this.#format(type, name, tags, value))
+  }
+
+  counter(name: string, counter: Counter): void {
+    const difference = this.#differences.take(counter)
+    if (difference !== 0) this.value('counter', name, difference)
+  }
+
+  domain(domain: string, counter: Counter): void {
+    const difference = this.#differences.take(counter)
+    if (difference === 0) return
+    this.#output.write(this.#format('counter', toUnknownDomainName(domain), noTags, difference))
+  }
+
+  rule(key: string, counters: RuleCounters): void {
+    this.#key = key
+    this.#differences.takeRule(counters, this)
+  }
+
+  /** A statistic of the rule at hand. */
+  add(statistic: number, by: number): void {
+    const name = `${rulePrefix}${this.#key}.${ruleStatistics[statistic]?.[0]}`
+    this.#output.write(this.#format('counter', name, noTags, by))
+  }
+
+  /** To be awaited between two writes; undefined where there is nothing to wait for. */
+  pause(): Promise<void> | undefined {
+    return this.#output.isFull ? this.#room() : this.#pace.step()
+  }
+
+  /** Sends what waits for company. */
+  send(): void {
+    this.#output.send()
+  }
+
+  async #room(): Promise<void> {
+    while (this.#output.isOpen && this.#output.isFull) await this.#output.room()
+  }
+}

@@ -1,0 +1,166 @@
+import type { Counter, Statistics } from '../../registry.ts'
+import type { RuleCounters } from '../../rule-counters.ts'
+import { Differences } from '../differences.ts'
+import { type DroppedBatch, DroppedCounters } from '../dropped-counters.ts'
+import { Pace } from '../pace.ts'
+import { parseTags } from '../tags.ts'
+import type { Families, Row } from './families.ts'
+import type { Mapped, Mapping } from './mapping.ts'
+import { toTagLabels } from './names.ts'
+import { createRuleTargets, openRow, type RuleTarget } from './rule-target.ts'
+
+export interface CollectorSettings {
+  readonly statistics: Statistics
+  readonly mapping: Mapping
+  readonly families: Families
+  readonly processGauges: () => Iterable<readonly [name: string, value: number]>
+}
+
+const droppedDelayMs = 500
+
+/**
+ * Brings what Prometheus is shown up to date. Several counters may add to one series and some of
+ * them are forgotten in time, so a series grows by what they have grown by and never shrinks.
+ */
+export class Collector implements Disposable {
+  readonly #statistics: Statistics
+  readonly #mapping: Mapping
+  readonly #families: Families
+  readonly #processGauges: CollectorSettings['processGauges']
+  readonly #openTarget: (key: string) => RuleTarget
+  readonly #differences = new Differences()
+  readonly #rules = new WeakMap<RuleCounters, RuleTarget>()
+  readonly #counters = new WeakMap<Counter, Row | undefined>()
+  readonly #gauges = new Map<string, Row | undefined>()
+  readonly #dropped: DroppedCounters
+  readonly #pace = new Pace()
+  #work: Promise<void> | undefined
+  #hasCollected = false
+
+  constructor({ statistics, mapping, families, processGauges }: CollectorSettings) {
+    this.#statistics = statistics
+    this.#mapping = mapping
+    this.#families = families
+    this.#processGauges = processGauges
+    this.#openTarget = createRuleTargets(mapping, families)
+    this.#dropped = new DroppedCounters(statistics, {
+      delayMs: droppedDelayMs,
+      most: Number.POSITIVE_INFINITY,
+      ready: () => void (this.#hasCollected ? this.#collectDropped() : this.collect()),
+    })
+    statistics.eachTimer((name, timer) => {
+      timer.observer = this.#openHistogram(name)
+    })
+  }
+
+  /** Works in slices. Who asks meanwhile gets the same. */
+  collect(): Promise<void> {
+    this.#work ??= this.#collectAll().finally(() => {
+      this.#work = undefined
+    })
+    return this.#work
+  }
+
+  [Symbol.dispose](): void {
+    this.#dropped[Symbol.dispose]()
+    this.#statistics.eachTimer((_, timer) => {
+      timer.observer = undefined
+    })
+  }
+
+  async #collectAll(): Promise<void> {
+    const { counters, gauges, rules } = this.#statistics
+    for (const [name, counter] of counters) {
+      this.#addCounter(counter, () => this.#map(name, 'counter'))
+    }
+    for (const [name, read] of gauges) this.#setGauge(name, read())
+    for (const [name, value] of this.#processGauges()) this.#setGauge(name, value)
+    for (const [domain, counter] of this.#statistics.unknownDomains()) {
+      this.#addDomain(domain, counter)
+      const pause = this.#pace.step()
+      if (pause !== undefined) await pause
+    }
+    for (const [key, counters] of rules.entries()) {
+      this.#addRule(key, counters)
+      const pause = this.#pace.step()
+      if (pause !== undefined) await pause
+    }
+    // Last: a series that a rule keeps alive must know of that before others leave it.
+    this.#hasCollected = true
+    await this.#collectDropped()
+  }
+
+  async #collectDropped(): Promise<void> {
+    for (let batch = this.#dropped.take(); batch; batch = this.#dropped.take()) {
+      await this.#release(batch)
+    }
+  }
+
+  async #release(batch: DroppedBatch): Promise<void> {
+    if (batch.kind === 'rules') {
+      for (const [key, counters] of batch.counters) {
+        this.#addRule(key, counters).leave()
+        const pause = this.#pace.step()
+        if (pause !== undefined) await pause
+      }
+    } else {
+      for (const [domain, counter] of batch.counters) {
+        this.#addDomain(domain, counter)?.leave()
+        const pause = this.#pace.step()
+        if (pause !== undefined) await pause
+      }
+    }
+  }
+
+  #addRule(key: string, counters: RuleCounters): RuleTarget {
+    let target = this.#rules.get(counters)
+    if (target === undefined) {
+      target = this.#openTarget(key)
+      this.#rules.set(counters, target)
+    }
+    this.#differences.takeRule(counters, target)
+    return target
+  }
+
+  #addDomain(domain: string, counter: Counter): Row | undefined {
+    return this.#addCounter(counter, () => this.#mapping.unknownDomain(domain))
+  }
+
+  #addCounter(counter: Counter, map: () => Mapped | undefined): Row | undefined {
+    if (!this.#counters.has(counter)) {
+      const mapped = map()
+      this.#counters.set(counter, mapped && openRow(mapped, this.#families)?.join())
+    }
+    const row = this.#counters.get(counter)
+    row?.add(0, this.#differences.take(counter))
+    return row
+  }
+
+  #setGauge(name: string, value: number): void {
+    if (!this.#gauges.has(name)) {
+      const mapped = this.#map(name, 'gauge')
+      this.#gauges.set(name, mapped && openRow(mapped, this.#families, 'gauge'))
+    }
+    const row = this.#gauges.get(name)
+    if (row !== undefined) row.values[0] = value
+  }
+
+  #openHistogram(name: string): ((durationMs: number) => void) | undefined {
+    const mapped = this.#map(name, 'timer')
+    if (mapped?.histogram === undefined) return undefined
+    const { buckets, scale } = mapped.histogram
+    const labels = this.#families.toLabelText(mapped.labels, mapped.honorsTags)
+    const histogram = this.#families.histogram(mapped, labels, buckets)
+    return histogram && ((durationMs) => histogram.observe(durationMs * scale))
+  }
+
+  /** The tags in a name are labels too. */
+  #map(registered: string, type: 'counter' | 'gauge' | 'timer'): Mapped | undefined {
+    const { name, tags } = parseTags(registered)
+    const mapped = this.#mapping.named(name, type)
+    if (mapped === undefined || tags.length === 0) return mapped
+    const own = toTagLabels(tags)
+    const ordered = mapped.honorsTags ? [...mapped.labels, ...own] : [...own, ...mapped.labels]
+    return { ...mapped, labels: [...new Map(ordered)] }
+  }
+}

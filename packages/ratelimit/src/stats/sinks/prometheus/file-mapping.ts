@@ -1,0 +1,54 @@
+import { rulePrefix, toUnknownDomainName } from '../../registry.ts'
+import { ruleStatistics } from '../../rule-statistics.ts'
+import type { StatisticType } from '../line-format.ts'
+import { expandTemplate, isTooDeepForPatterns } from '../mogrify.ts'
+import { type MapperRule, matchName } from './mapper-rule.ts'
+import { defaultBuckets, type Mapped, type Mapping } from './mapping.ts'
+import { toMetricName } from './names.ts'
+
+/** As statsd_exporter does it: all globs first, then regular expressions, each in their order. */
+export function createFileMapping(
+  rules: readonly MapperRule[],
+  { usesMilliseconds }: { readonly usesMilliseconds: boolean },
+): Mapping {
+  const globs = rules.filter(({ pattern }) => pattern.kind === 'glob')
+  const regexes = rules.filter(({ pattern }) => pattern.kind === 'regex')
+  const scale = usesMilliseconds ? 1 : 0.001
+
+  const find = (candidates: readonly MapperRule[], name: string, type: StatisticType) => {
+    for (const rule of candidates) {
+      if (rule.type !== undefined && rule.type !== type) continue
+      const caught = matchName(rule.pattern, name)
+      if (caught !== undefined) return { rule, caught }
+    }
+    return undefined
+  }
+  const named = (name: string, type: StatisticType): Mapped | undefined => {
+    const found =
+      find(globs, name, type) ??
+      (isTooDeepForPatterns(name) ? undefined : find(regexes, name, type))
+    if (found === undefined) {
+      const histogram = { buckets: defaultBuckets, scale }
+      return { name: toMetricName(name), help: name, labels: [], histogram }
+    }
+    const { rule, caught } = found
+    if (rule.isDropped) return undefined
+    const metric = toMetricName(expandTemplate(rule.name, caught))
+    return {
+      name: metric,
+      help: rule.help ?? metric,
+      labels: rule.labels.map(([label, value]) => [label, expandTemplate(value, caught)]),
+      honorsTags: rule.honorsTags,
+      histogram: { buckets: rule.buckets, scale: rule.scale ?? scale },
+    }
+  }
+  return {
+    named,
+    rules: {
+      kind: 'separate',
+      map: (key) =>
+        ruleStatistics.map(([statistic]) => named(`${rulePrefix}${key}.${statistic}`, 'counter')),
+    },
+    unknownDomain: (domain) => named(toUnknownDomainName(domain), 'counter'),
+  }
+}

@@ -1,0 +1,163 @@
+import { TextLines } from '../../../rules/yaml-lines.ts'
+import type { YamlNode } from '../../../rules/yaml-node.ts'
+import { readYaml } from '../../../rules/yaml-reader.ts'
+import { createFileMapping } from './file-mapping.ts'
+import { MapperFields } from './mapper-fields.ts'
+import type { MapperRule } from './mapper-rule.ts'
+import { defaultBuckets, type Mapping } from './mapping.ts'
+
+export interface MapperFault {
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
+export interface MapperSettings {
+  readonly usesMilliseconds: boolean
+}
+
+/** Without a mapping there are faults. */
+export interface ParsedMapper {
+  readonly mapping: Mapping | undefined
+  readonly faults: readonly MapperFault[]
+}
+
+interface Defaults {
+  matchType: 'glob' | 'regex'
+  buckets: readonly number[]
+}
+
+const noSummary =
+  'summaries are not supported: use histogram, whose quantiles Prometheus computes itself'
+
+/**
+ * Reads a mapping file of statsd_exporter. What it says and we do not do is refused: metrics that
+ * silently look different would be noticed in the alert that never came.
+ */
+export function parseMapper(text: string, settings: MapperSettings): ParsedMapper {
+  const document = readYaml(text)
+  const fields = new MapperFields([...document.faults])
+  const rules = document.root === undefined ? [] : readRoot(document.root, fields)
+  const lines = new TextLines(text)
+  const faults = fields.faults.map(({ offset, message }) => ({ ...lines.placeOf(offset), message }))
+  if (faults.length > 0) return { mapping: undefined, faults }
+  return { mapping: createFileMapping(rules, settings), faults }
+}
+
+function readRoot(root: YamlNode, fields: MapperFields): MapperRule[] {
+  const defaults: Defaults = { matchType: 'glob', buckets: defaultBuckets }
+  let mappings: readonly YamlNode[] = []
+  fields.read(root, {
+    defaults: (node) => readDefaults(node, defaults, fields),
+    mappings: (node) => {
+      mappings = fields.list(node)
+    },
+  })
+  const rules: MapperRule[] = []
+  for (const node of mappings) {
+    const rule = readMapping(node, defaults, fields)
+    if (rule !== undefined) rules.push(rule)
+  }
+  return rules
+}
+
+function readDefaults(node: YamlNode, defaults: Defaults, fields: MapperFields): void {
+  fields.read(node, {
+    match_type: (value) => {
+      defaults.matchType = fields.choice(value, ['glob', 'regex']) ?? defaults.matchType
+    },
+    glob_disable_ordering: (value) => {
+      if (fields.boolean(value)) fields.fault(value, 'the order of mappings cannot be disabled')
+    },
+    ...timerFields(fields, (buckets) => {
+      defaults.buckets = buckets
+    }),
+  })
+}
+
+/** What `defaults` and a mapping say about timers in the same words. */
+function timerFields(fields: MapperFields, setBuckets: (buckets: readonly number[]) => void) {
+  const readType = (value: YamlNode) => {
+    const type = fields.choice(value, ['histogram', 'summary'])
+    if (type === 'summary') fields.fault(value, noSummary)
+  }
+  const readBuckets = (value: YamlNode) => {
+    const buckets = fields.ascending(value)
+    if (buckets !== undefined) setBuckets(buckets)
+  }
+  const refuseSummary = (value: YamlNode) => fields.fault(value, noSummary)
+  return {
+    timer_type: readType,
+    observer_type: readType,
+    buckets: readBuckets,
+    histogram_options: (value: YamlNode) => fields.read(value, { buckets: readBuckets }),
+    quantiles: refuseSummary,
+    summary_options: refuseSummary,
+    ttl: (value: YamlNode) => {
+      const text = fields.text(value)
+      if (!/^0(?:ns|us|µs|ms|s|m|h)?$/.test(text)) {
+        fields.fault(value, 'series do not expire here: the only ttl is 0')
+      }
+    },
+  }
+}
+
+type Draft = {
+  -readonly [Key in Exclude<keyof MapperRule, 'pattern' | 'name' | 'buckets'>]: MapperRule[Key]
+}
+
+function readMapping(
+  node: YamlNode,
+  defaults: Defaults,
+  fields: MapperFields,
+): MapperRule | undefined {
+  let match: YamlNode | undefined
+  let name: string | undefined
+  let { matchType, buckets } = defaults
+  const rule: Draft = {
+    isDropped: false,
+    type: undefined,
+    labels: [],
+    help: undefined,
+    scale: undefined,
+    honorsTags: false,
+  }
+  fields.read(node, {
+    match: (value) => {
+      match = value
+    },
+    match_type: (value) => {
+      matchType = fields.choice(value, ['glob', 'regex']) ?? matchType
+    },
+    match_metric_type: (value) => {
+      const type = fields.choice(value, ['counter', 'gauge', 'timer', 'observer'])
+      rule.type = type === 'observer' ? 'timer' : type
+    },
+    name: (value) => {
+      name = fields.template(value, 'name')
+    },
+    labels: (value) => {
+      rule.labels = fields.labels(value)
+    },
+    help: (value) => {
+      rule.help = fields.text(value)
+    },
+    action: (value) => {
+      rule.isDropped = fields.choice(value, ['map', 'drop']) === 'drop'
+    },
+    scale: (value) => {
+      rule.scale = fields.number(value)
+    },
+    honor_labels: (value) => {
+      rule.honorsTags = fields.boolean(value)
+    },
+    ...timerFields(fields, (own) => {
+      buckets = own
+    }),
+  })
+  if (match === undefined) fields.fault(node, "a mapping needs 'match'")
+  if (name === undefined && !rule.isDropped) fields.fault(node, "a mapping needs 'name'")
+  const pattern = match && fields.pattern(match, matchType)
+  if (pattern === undefined) return undefined
+  return { ...rule, pattern, name: name ?? '', buckets }
+}

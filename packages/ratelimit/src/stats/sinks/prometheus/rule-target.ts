@@ -1,0 +1,45 @@
+import type { Families, Row } from './families.ts'
+import type { Mapped, Mapping } from './mapping.ts'
+
+/** What the statistics of one rule add to, in the order of `ruleStatistics`. */
+export interface RuleTarget {
+  add(statistic: number, by: number): void
+  /** The rule is forgotten. */
+  leave(): void
+}
+
+/** How to find what a rule adds to by its key. */
+export function createRuleTargets(
+  { rules }: Mapping,
+  families: Families,
+): (key: string) => RuleTarget {
+  if (rules.kind === 'separate') return (key) => new SeparateRows(rules.map(key), families)
+  const table = families.addTable('counter', rules.columns)
+  return (key) => table.row(families.toLabelText(rules.toLabels(key))).join()
+}
+
+class SeparateRows implements RuleTarget {
+  readonly #rows: readonly (Row | undefined)[]
+
+  constructor(mapped: readonly (Mapped | undefined)[], families: Families) {
+    this.#rows = mapped.map((each) => each && openRow(each, families)?.join())
+  }
+
+  add(statistic: number, by: number): void {
+    this.#rows[statistic]?.add(0, by)
+  }
+
+  leave(): void {
+    for (const row of this.#rows) row?.leave()
+  }
+}
+
+/** A row with one value. Undefined when its name is taken by another type. */
+export function openRow(
+  mapped: Mapped,
+  families: Families,
+  type: 'counter' | 'gauge' = 'counter',
+): Row | undefined {
+  const labels = families.toLabelText(mapped.labels, mapped.honorsTags)
+  return families.table(type, mapped)?.row(labels)
+}

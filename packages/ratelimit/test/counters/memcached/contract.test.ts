@@ -1,0 +1,38 @@
+import { open } from '@portcullis/test-servers'
+import { type ContractPoint, testCounterStore } from '../contract.ts'
+import { openReadyStore } from './support/store.ts'
+
+const keyRules = 'memcached keys have no whitespace or control characters (rule 12)'
+
+/** Where memcached is documented to be looser. */
+const except: { readonly [Point in ContractPoint]?: string } = {
+  'gives 1,000 concurrent calls the counts 1 to 1,000':
+    'calls that read at the same time get the same counts (rule 12)',
+  'keeps strange keys apart': keyRules,
+  'keeps keys with control characters apart': keyRules,
+  'keeps keys of 10 kB apart': 'memcached keys have at most 250 bytes (Limits)',
+}
+
+testCounterStore(
+  'memcached',
+  async (t) => {
+    const memcached = await open(t, 'memcached')
+    return memcached && openReadyStore(t, { ports: [memcached.port] })
+  },
+  except,
+)
+
+testCounterStore(
+  'memcached on three nodes',
+  async (t) => {
+    const nodes = [
+      await open(t, 'memcached'),
+      await open(t, 'memcached'),
+      await open(t, 'memcached'),
+    ]
+    const ports = nodes.flatMap((node) => node?.port ?? [])
+    if (ports.length < nodes.length) return undefined
+    return openReadyStore(t, { ports, expirationJitterMaxSeconds: 0 })
+  },
+  except,
+)

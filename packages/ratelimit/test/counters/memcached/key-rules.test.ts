@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { open } from '@portcullis/test-servers'
+import { StoreError } from '../../../src/counters/counter-store.ts'
+import { createMemcachedStatistics } from '../../../src/counters/memcached/statistics.ts'
+import { storedCount } from './support/memcached-client.ts'
+import { count, countAll, openReadyStore, read, toIncrement, window } from './support/store.ts'
+
+/** What is left for the key beside the window. */
+const maxKeyBytes = 250 - `${window}`.length
+
+const refused = {
+  'a space': 'two words_',
+  'a tab': 'a\tb_',
+  'a line break': 'a\r\nflush_all\r\n_',
+  'a zero byte': 'a\0b_',
+  'a delete character': 'a\x7fb_',
+  'a byte too many': `${'x'.repeat(maxKeyBytes)}_`,
+  'too many bytes in few characters': `${'日'.repeat(82)}_`,
+}
+
+const allowed = {
+  'the most bytes': `${'x'.repeat(maxKeyBytes - 1)}_`,
+  'the most bytes in few characters': `${'日'.repeat(79)}_`,
+  'other alphabets': 'über/日本語/🙂_',
+  'half a character': '\ud83d_',
+  'spaces beyond ASCII': 'a\u00a0b\u2028_',
+  'words of the protocol': 'get_END_VALUE_',
+}
+
+test('a key that memcached cannot have fails the call and writes nothing', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const statistics = createMemcachedStatistics()
+  const store = await openReadyStore(t, { ports: [memcached.port], statistics })
+  for (const [what, key] of Object.entries(refused)) {
+    await t.test(what, async () => {
+      const isMalformed = (error: unknown) => {
+        assert.ok(error instanceof StoreError)
+        assert.equal(error.message, 'malformed: key is too long or contains invalid characters')
+        return true
+      }
+      await assert.rejects(count(store, key), isMalformed)
+      await assert.rejects(read(store, key), isMalformed)
+      await assert.rejects(countAll(store, [toIncrement('good_'), toIncrement(key)]), isMalformed)
+    })
+  }
+  assert.equal(statistics.multiget.error.value, 3 * Object.keys(refused).length)
+  assert.equal(statistics.keysRequested.value, 0)
+  assert.equal(await count(store, 'good_'), 1)
+})
+
+test('every other key is counted', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const store = await openReadyStore(t, { ports: [memcached.port] })
+  for (const [what, key] of Object.entries(allowed)) {
+    await t.test(what, async () => {
+      assert.equal(await count(store, key), 1)
+      assert.equal(await count(store, key), 2)
+      assert.equal(await read(store, key), 2)
+      assert.equal(await storedCount(memcached.port, key), 2)
+    })
+  }
+})

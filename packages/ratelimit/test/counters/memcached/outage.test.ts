@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { open } from '@portcullis/test-servers'
+import { createMemcachedStatistics } from '../../../src/counters/memcached/statistics.ts'
+import { findFreePort } from '../redis/support/free-port.ts'
+import { openProxy } from '../redis/support/proxy.ts'
+import { createLines } from '../redis/support/store.ts'
+import { eventually, storedCount } from './support/memcached-client.ts'
+import { count, countAll, openReadyStore, openStore, read, toIncrement } from './support/store.ts'
+
+/** Far above any hiccup of a busy machine, far below "it hangs". */
+const generousMs = 5_000
+
+/** Several threads take a moment to stop. */
+async function pause(memcached: { pause(): void }): Promise<void> {
+  memcached.pause()
+  await sleep(50)
+}
+
+test('without its node a call is answered at once with nothing counted before it', async (t) => {
+  const port = await findFreePort()
+  const { lines, log } = createLines()
+  const statistics = createMemcachedStatistics()
+  const store = await openReadyStore(t, { ports: [port], statistics, log })
+  assert.ok(lines.includes(`info Counting in memcached (127.0.0.1:${port})`), lines.join('\n'))
+  const warning = `warning Not limiting what is counted on 127.0.0.1:${port}: not reached yet`
+  assert.ok(lines.includes(warning), lines.join('\n'))
+  const increment = toIncrement('a_', { hits: 3 })
+  let isAnswered = false
+  store.add([increment], Number.POSITIVE_INFINITY, (error) => {
+    assert.equal(error, undefined)
+    isAnswered = true
+  })
+  assert.ok(isAnswered)
+  assert.equal(increment.after, 3)
+  assert.equal(await count(store, 'a_', { hits: -3 }), 0)
+  assert.equal(await read(store, 'a_'), 0)
+  assert.equal(statistics.multiget.error.value, 3)
+  assert.equal(statistics.increment.error.value, 2)
+  assert.match(
+    lines.join('\n'),
+    /error Error multi-getting memcache keys \(a_\d+\): memcached at 127\.0\.0\.1:\d+: .*ECONNREFUSED/,
+  )
+  assert.match(lines.join('\n'), /error Failed to increment key a_\d+: .*ECONNREFUSED/)
+})
+
+test('a node that is away fills no log', async (t) => {
+  const { lines, log } = createLines()
+  const store = await openReadyStore(t, { ports: [await findFreePort()], log })
+  await count(store, 'a_')
+  lines.length = 0
+  for (let i = 0; i < 10_000; i++) assert.equal(await count(store, `k${i}_`), 1)
+  const seconds = () => Math.ceil(performance.now() / 1000) + 1
+  assert.ok(lines.length <= 4 * seconds(), `${lines.length} lines`)
+  await sleep(1_050)
+  await count(store, 'last_')
+  assert.match(
+    lines.join('\n'),
+    /Error multi-getting memcache keys \(last_\d+\): .* \(\d+ more before it\)/,
+  )
+})
+
+test('the counters of the other nodes are counted as ever', async (t) => {
+  const [one, two] = [await open(t, 'memcached'), await open(t, 'memcached')]
+  if (!one || !two) return
+  const store = await openReadyStore(t, { ports: [one.port, two.port] })
+  const keys = Array.from({ length: 20 }, (_, i) => `k${i}_`)
+  const countThem = () =>
+    countAll(
+      store,
+      keys.map((key) => toIncrement(key)),
+    )
+  await countThem()
+  assert.deepEqual(new Set(await countThem()), new Set([2]))
+  const onTwo = await Promise.all(keys.map((key) => storedCount(two.port, key)))
+  await one.kill()
+  for (let round = 3; round < 6; round++) {
+    const expected = onTwo.map((stored) => (stored === undefined ? 1 : round))
+    assert.deepEqual(await countThem(), expected)
+  }
+  assert.ok(onTwo.includes(undefined))
+})
+
+test('a node that is back is used within a second, and was not waited for', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const store = await openReadyStore(t, { ports: [memcached.port] })
+  assert.equal(await count(store, 'a_'), 1)
+  assert.equal(await count(store, 'a_'), 2)
+  await memcached.kill()
+  const startedAtMs = performance.now()
+  for (let i = 0; i < 20; i++) {
+    assert.equal(await count(store, 'a_'), 1)
+    await sleep(20)
+  }
+  assert.ok(performance.now() - startedAtMs < generousMs)
+  await memcached.restart()
+  const backAtMs = performance.now()
+  // Counting works again when a second count sees the first.
+  assert.equal(
+    await eventually(
+      () => count(store, 'a_'),
+      (after) => after > 1,
+    ),
+    2,
+  )
+  assert.ok(performance.now() - backAtMs < generousMs)
+})
+
+test('a stuck node costs the timeout once, and its late replies harm nobody', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const statistics = createMemcachedStatistics()
+  const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 200, statistics })
+  assert.equal(await count(store, 'a_'), 1)
+  assert.equal(await count(store, 'a_'), 2)
+  await pause(memcached)
+  const late = await Promise.all([count(store, 'a_'), count(store, 'b_', { hits: 5 })])
+  assert.deepEqual(late, [1, 5])
+  let isAnswered = false
+  const isSilent = () => {
+    isAnswered = false
+    store.read([toIncrement('a_')], Number.POSITIVE_INFINITY, () => {
+      isAnswered = true
+    })
+    return isAnswered
+  }
+  assert.ok(await eventually(isSilent, Boolean), 'answers at once while the node is silent')
+  assert.equal(await count(store, 'a_', { hits: 10 }), 10)
+  memcached.resume()
+  // All that came while it was stuck is counted when it goes on.
+  assert.equal(
+    await eventually(
+      () => read(store, 'a_'),
+      (value) => value === 13,
+    ),
+    13,
+  )
+  assert.equal(await read(store, 'b_'), 5)
+  assert.equal(await count(store, 'a_'), 14)
+  assert.ok(statistics.multiget.error.value >= 3)
+})
+
+test('the deadline of a call ends its wait before the timeout does', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 60_000 })
+  await pause(memcached)
+  const startedAtMs = performance.now()
+  assert.equal(await count(store, 'a_', { deadlineMs: Date.now() + 20 }), 1)
+  assert.ok(performance.now() - startedAtMs < generousMs)
+  memcached.resume()
+  assert.equal(
+    await eventually(
+      () => read(store, 'a_'),
+      (value) => value === 1,
+    ),
+    1,
+  )
+})
+
+test('a node that stays silent is connected to anew', async (t) => {
+  const [memcached, other] = [await open(t, 'memcached'), await open(t, 'memcached')]
+  if (!memcached || !other) return
+  const proxy = await openProxy(t, memcached.port)
+  const store = await openReadyStore(t, { ports: [proxy.port], timeoutMs: 100 })
+  assert.equal(await count(store, 'a_'), 1)
+  // Nobody says that the machine is gone: packets just vanish.
+  await pause(memcached)
+  proxy.target = other.port
+  assert.equal(
+    await eventually(
+      () => count(store, 'a_'),
+      (after) => after > 1,
+    ),
+    2,
+  )
+  assert.ok(((await storedCount(other.port, 'a_')) ?? 0) > 0)
+  memcached.resume()
+})
+
+test('a paused node fills no memory: above a bound calls are answered at once', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 60_000 })
+  await pause(memcached)
+  let [answeredAtOnce, answered] = [0, 0]
+  let isSynchronous = true
+  for (let i = 0; i < 100_000; i++) {
+    store.read([toIncrement('a_')], Date.now() + 30, () => {
+      if (isSynchronous) answeredAtOnce++
+      answered++
+    })
+  }
+  isSynchronous = false
+  assert.ok(answeredAtOnce > 30_000, `${answeredAtOnce} at once`)
+  assert.equal(
+    await eventually(
+      () => answered,
+      (value) => value === 100_000,
+    ),
+    100_000,
+  )
+  memcached.resume()
+  assert.equal(
+    await eventually(
+      () => count(store, 'a_'),
+      (after) => after > 1,
+    ),
+    2,
+  )
+})
+
+test('a connection cut in the middle of a reply is replaced at once', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const proxy = await openProxy(t, memcached.port)
+  const store = await openReadyStore(t, { ports: [proxy.port] })
+  assert.equal(await count(store, 'a_', { hits: 7 }), 7)
+  assert.equal(await count(store, 'a_'), 8)
+  await sleep(200)
+  proxy.onAnswer = (bytes) => {
+    proxy.onAnswer = () => undefined
+    return bytes.subarray(0, 9)
+  }
+  const cut = Promise.all(Array.from({ length: 10 }, () => count(store, 'a_', { hits: 0 })))
+  await sleep(20)
+  proxy.cut()
+  assert.deepEqual(new Set(await cut), new Set([0]))
+  proxy.onAnswer = (bytes) => bytes
+  assert.equal(
+    await eventually(
+      () => read(store, 'a_'),
+      (value) => value > 0,
+    ),
+    8,
+  )
+})
+
+test('bytes that are no reply end the connection, and the next one works', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const proxy = await openProxy(t, memcached.port)
+  const { lines, log } = createLines()
+  const store = await openReadyStore(t, { ports: [proxy.port], log })
+  const foreign = [
+    'VALUE other_1 0 1\r\n1\r\nEND\r\n',
+    '17\r\n',
+    'VALUE a_ 0\r\n',
+    'END\r\nEND\r\n',
+  ]
+  for (const answer of foreign) {
+    await eventually(
+      () => count(store, 'a_'),
+      (after) => after > 1,
+    )
+    await sleep(200)
+    proxy.onAnswer = () => {
+      proxy.onAnswer = (bytes) => bytes
+      return Buffer.from(answer)
+    }
+    assert.equal(await read(store, 'a_'), 0)
+  }
+  assert.ok(
+    (await eventually(
+      () => count(store, 'a_'),
+      (after) => after > 4,
+    )) > 4,
+  )
+  assert.match(lines.join('\n'), /No connection: memcached at .* memcached sent a/)
+})
+
+test('an error of the server is told, and the call is answered', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const proxy = await openProxy(t, memcached.port)
+  const { lines, log } = createLines()
+  const store = await openReadyStore(t, { ports: [proxy.port], log })
+  proxy.onAnswer = () => {
+    proxy.onAnswer = (bytes) => bytes
+    return Buffer.from('SERVER_ERROR out of memory writing get response\r\n')
+  }
+  assert.equal(await count(store, 'a_'), 1)
+  assert.match(
+    lines.join('\n'),
+    /multi-getting memcache keys \(a_\d+\): SERVER_ERROR out of memory/,
+  )
+  // It is counted nevertheless, and the connection is still the same.
+  await eventually(() => storedCount(memcached.port, 'a_'), Boolean)
+  assert.equal(await count(store, 'a_'), 2)
+})
+
+test('whoever answers but is no memcached is not counted in', async (t) => {
+  const server = createServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const { lines, log } = createLines()
+  const store = await openReadyStore(t, { ports: [port], log })
+  assert.equal(await count(store, 'a_'), 1)
+  assert.match(lines.join('\n'), /warning No connection: memcached at .*: SSH-2\.0/)
+})
+
+test('under load a killed and restarted node leaves no call hanging', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const store = await openReadyStore(t, { ports: [memcached.port] })
+  const calls = { answered: 0, open: 0 }
+  let isOver = false
+  const callAgain = () => {
+    if (isOver) return
+    calls.open++
+    store.add([toIncrement(`k${calls.answered % 100}_`)], Date.now() + 50, (error) => {
+      assert.equal(error, undefined)
+      calls.open--
+      calls.answered++
+      setTimeout(callAgain, 1)
+    })
+  }
+  for (let i = 0; i < 50; i++) callAgain()
+  for (let round = 0; round < 3; round++) {
+    await sleep(100)
+    await memcached.kill()
+    await sleep(200)
+    await memcached.restart()
+    await eventually(
+      () => count(store, 'a_'),
+      (after) => after > 1,
+    )
+  }
+  isOver = true
+  assert.equal(
+    await eventually(
+      () => calls.open,
+      (value) => value === 0,
+    ),
+    0,
+  )
+})
+
+test('closing finishes the writes of calls that were answered', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const store = await openReadyStore(t, { ports: [memcached.port] })
+  const calls = Array.from({ length: 500 }, () => count(store, 'a_', { hits: 2 }))
+  await store[Symbol.asyncDispose]()
+  await Promise.all(calls)
+  assert.equal(await storedCount(memcached.port, 'a_'), 1000)
+})
+
+test('closing does not wait for ever for a stuck node', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const { lines, log } = createLines()
+  const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 100, log })
+  await pause(memcached)
+  const call = count(store, 'a_')
+  const startedAtMs = performance.now()
+  await store[Symbol.asyncDispose]()
+  assert.ok(performance.now() - startedAtMs < generousMs)
+  assert.equal(await call, 1)
+  assert.match(lines.join('\n'), /Failed to increment key a_\d+: memcached: the store is closed/)
+  memcached.resume()
+})
+
+test('a store that is closed while it starts is closed', async (t) => {
+  const store = openStore(t, { ports: [await findFreePort()] })
+  await store[Symbol.asyncDispose]()
+  await store.ready
+  await assert.rejects(count(store, 'a_'), /the store is closed/)
+})

@@ -1,0 +1,90 @@
+import type { TestContext } from 'node:test'
+import type { CounterStore, Increment, StoreError } from '../../../../src/counters/counter-store.ts'
+import {
+  type MemcachedStore,
+  openMemcachedStore,
+} from '../../../../src/counters/memcached/memcached-store.ts'
+import type { MemcachedSettings } from '../../../../src/counters/memcached/settings.ts'
+import { createLines } from '../../redis/support/store.ts'
+
+export interface StoreOptions extends Partial<MemcachedSettings> {
+  /** The ports of nodes on this machine. */
+  readonly ports?: readonly number[]
+}
+
+/** A store that is not waited for; the test closes it. */
+export function openStore(
+  t: Pick<TestContext, 'after'>,
+  { ports = [], ...settings }: StoreOptions,
+): MemcachedStore {
+  const hosts = ports.map((port) => `127.0.0.1:${port}`)
+  const nodes = { kind: 'list', hosts } as const
+  const store = openMemcachedStore({ nodes, log: createLines().log, ...settings })
+  t.after(() => store[Symbol.asyncDispose]())
+  return store
+}
+
+export async function openReadyStore(
+  t: Pick<TestContext, 'after'>,
+  options: StoreOptions,
+): Promise<MemcachedStore> {
+  const store = openStore(t, options)
+  await store.ready
+  return store
+}
+
+export interface CountOptions {
+  readonly unitSeconds?: number
+  readonly hits?: number
+  readonly deadlineMs?: number
+}
+
+/** Every increment of these tests is in this window, so that a name can be foretold. */
+export const window = 86_400 * 20_000
+
+export function toIncrement(key: string, options: CountOptions = {}): Increment {
+  const { unitSeconds = 86_400, hits = 1 } = options
+  return { key, window, unitSeconds, hits, after: Number.NaN }
+}
+
+function run(
+  store: CounterStore,
+  method: 'add' | 'read',
+  increments: readonly Increment[],
+  deadlineMs = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
+  return new Promise((resolve, reject) => {
+    store[method](increments, deadlineMs, (error: StoreError | undefined) => {
+      if (error) reject(error)
+      else resolve(increments.map(({ after }) => after))
+    })
+  })
+}
+
+/** Counts several and gives the counts after it. */
+export function countAll(
+  store: CounterStore,
+  increments: readonly Increment[],
+  deadlineMs?: number,
+): Promise<number[]> {
+  return run(store, 'add', increments, deadlineMs)
+}
+
+/** Counts once and gives the count after it. */
+export async function count(
+  store: CounterStore,
+  key: string,
+  options: CountOptions = {},
+): Promise<number> {
+  const [after = Number.NaN] = await countAll(
+    store,
+    [toIncrement(key, options)],
+    options.deadlineMs,
+  )
+  return after
+}
+
+export async function read(store: CounterStore, key: string): Promise<number> {
+  const [after = Number.NaN] = await run(store, 'read', [toIncrement(key)])
+  return after
+}

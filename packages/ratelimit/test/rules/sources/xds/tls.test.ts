@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { ServerCredentials } from '@grpc/grpc-js'
+import type { XdsTlsFiles } from '../../../../src/rules/sources/xds/tls.ts'
+import { createAuthority, type Identity } from '../../../counters/redis/support/certificates.ts'
+import { makeDirectory, until } from '../../../support/file-source.ts'
+import { type AdsServer, openAdsServer, toRules } from './support/ads-server.ts'
+import { openSource, type WatchedSource } from './support/xds-source.ts'
+
+const authority = createAuthority('servers')
+const clients = createAuthority('clients')
+
+const noFiles: XdsTlsFiles = {
+  certPath: undefined,
+  keyPath: undefined,
+  caPath: undefined,
+  serverName: undefined,
+}
+
+async function write(t: TestContext, texts: Record<string, string>): Promise<string> {
+  const directory = await makeDirectory(t)
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(directory, name), text)
+  return directory
+}
+
+/** A server that sends one set of rules over TLS. */
+function openTlsServer(t: TestContext, identity: Identity, clientCa?: string): Promise<AdsServer> {
+  const pair = {
+    cert_chain: Buffer.from(identity.certificate),
+    private_key: Buffer.from(identity.key),
+  }
+  const ca = clientCa === undefined ? null : Buffer.from(clientCa)
+  return openAdsServer(t, {
+    credentials: ServerCredentials.createSsl(ca, [pair], ca !== null),
+    onStream: (stream) => stream.send({ version: '1', nonce: '1', resources: [toRules(1)] }),
+  })
+}
+
+async function waitForLoss(source: WatchedSource, reason: RegExp): Promise<void> {
+  await until(() => source.lines.some((line) => reason.test(line)), `${reason} is told`)
+  assert.equal(source.snapshots.length, 0)
+}
+
+test('a server whose certificate the given CA signed is trusted', async (t) => {
+  const server = await openTlsServer(t, authority.issue('127.0.0.1'))
+  const directory = await write(t, { 'ca.pem': authority.certificate })
+  const tls = { ...noFiles, caPath: join(directory, 'ca.pem') }
+  const source = openSource(t, { serverUrl: server.url, tls })
+  await source.firstAttempt
+  assert.equal(source.requests(), 1)
+})
+
+test('a server of an unknown CA is not', async (t) => {
+  const server = await openTlsServer(t, authority.issue('127.0.0.1'))
+  const source = openSource(t, { serverUrl: server.url, tls: noFiles })
+  await waitForLoss(source, /^error .* cannot be reached: unable to (?:verify|get)/)
+  assert.equal(server.streams.length, 0)
+})
+
+test('a certificate for another name is refused, unless it is the name to look for', async (t) => {
+  const server = await openTlsServer(t, authority.issue('xds.example'))
+  const directory = await write(t, { 'ca.pem': authority.certificate })
+  const tls = { ...noFiles, caPath: join(directory, 'ca.pem') }
+  const stranger = openSource(t, { serverUrl: server.url, tls })
+  await waitForLoss(stranger, /^error .* cannot be reached: .*(?:altnames|cert's)/)
+  await stranger.close()
+
+  const other = { ...tls, serverName: 'other.example' }
+  const misled = openSource(t, { serverUrl: server.url, tls: other })
+  await waitForLoss(misled, /^error .* cannot be reached: .*other\.example/)
+  await misled.close()
+
+  const named = { ...tls, serverName: 'xds.example' }
+  const source = openSource(t, { serverUrl: server.url, tls: named })
+  await source.firstAttempt
+  assert.equal(source.requests(), 1)
+})
+
+test('the name to look for may be an address', async (t) => {
+  const server = await openTlsServer(t, authority.issue('10.1.2.3'))
+  const directory = await write(t, { 'ca.pem': authority.certificate })
+  const tls = { ...noFiles, caPath: join(directory, 'ca.pem'), serverName: '10.1.2.3' }
+  const source = openSource(t, { serverUrl: server.url, tls })
+  await source.firstAttempt
+  assert.equal(source.requests(), 1)
+})
+
+test('a server that asks for a certificate gets ours, and the one that was renewed later', async (t) => {
+  const identity = clients.issue('ratelimit')
+  const stranger = createAuthority('strangers').issue('ratelimit')
+  const directory = await write(t, {
+    'ca.pem': authority.certificate,
+    'cert.pem': stranger.certificate,
+    'key.pem': stranger.key,
+  })
+  const [caPath, certPath, keyPath] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) =>
+    join(directory, name),
+  )
+  const tls = { caPath, certPath, keyPath, serverName: undefined }
+  const server = await openTlsServer(t, authority.issue('127.0.0.1'), clients.certificate)
+  const source = openSource(t, { serverUrl: server.url, tls })
+  await waitForLoss(source, /^error Failed to receive configuration/)
+  await writeFile(join(directory, 'cert.pem'), identity.certificate)
+  await writeFile(join(directory, 'key.pem'), identity.key)
+  await source.firstAttempt
+  assert.equal(source.requests(), 1)
+})
+
+test('TLS with a server that does not speak it is told', async (t) => {
+  const server = await openAdsServer(t)
+  const source = openSource(t, { serverUrl: server.url, tls: noFiles })
+  await waitForLoss(source, /^error .* cannot be reached: /)
+})
+
+test('files that cannot be read or do not fit are refused at the start', async (t) => {
+  const directory = await write(t, { 'cert.pem': 'no certificate', 'key.pem': 'no key' })
+  const open = (tls: Partial<XdsTlsFiles>) => () =>
+    openSource(t, { serverUrl: '127.0.0.1:1', tls: { ...noFiles, ...tls } })
+  assert.throws(
+    open({ caPath: join(directory, 'none.pem') }),
+    /CONFIG_GRPC_XDS_SERVER_TLS_CACERT cannot be read: ENOENT/,
+  )
+  assert.throws(
+    open({ certPath: join(directory, 'cert.pem'), keyPath: join(directory, 'key.pem') }),
+    /The TLS files for the management server do not fit/,
+  )
+})
