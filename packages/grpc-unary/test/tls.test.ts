@@ -27,8 +27,8 @@ async function greet(port: number, options: ConnectionOptions) {
 }
 
 test('calls over TLS, large ones too', async (t) => {
-  const authority = await openAuthority(t)
-  const { port } = await openEchoServer(t, { tls: await authority.sign('localhost') })
+  const authority = openAuthority()
+  const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const client = openGrpcJsClient(
     t,
     `localhost:${port}`,
@@ -40,9 +40,9 @@ test('calls over TLS, large ones too', async (t) => {
 })
 
 test('new certificates are used without a restart, and a bad pair is refused', async (t) => {
-  const authority = await openAuthority(t)
-  const first = await authority.sign('first')
-  const second = await authority.sign('second')
+  const authority = openAuthority()
+  const first = authority.sign('first')
+  const second = authority.sign('second')
   const { port, server } = await openEchoServer(t, { tls: first })
   const before = await greet(port, {})
   assert.equal(before.name, 'first')
@@ -55,11 +55,11 @@ test('new certificates are used without a restart, and a bad pair is refused', a
 })
 
 test('a client may ask for another name', async (t) => {
-  const authority = await openAuthority(t)
-  const other = createSecureContext(await authority.sign('other'))
+  const authority = openAuthority()
+  const other = createSecureContext(authority.sign('other'))
   const { port } = await openEchoServer(t, {
     tls: {
-      ...(await authority.sign('main')),
+      ...authority.sign('main'),
       contextFor: (name) => (name === 'other' ? other : undefined),
     },
   })
@@ -71,13 +71,13 @@ test('a client may ask for another name', async (t) => {
 })
 
 test('only clients with a certificate of the authority, and the right name, get in', async (t) => {
-  const authority = await openAuthority(t)
-  const stranger = await (await openAuthority(t)).sign('envoy')
-  const friend = await authority.sign('envoy')
-  const wrongName = await authority.sign('somebody')
+  const authority = openAuthority()
+  const stranger = await openAuthority().sign('envoy')
+  const friend = authority.sign('envoy')
+  const wrongName = authority.sign('somebody')
   const { port, reported } = await openEchoServer(t, {
     tls: {
-      ...(await authority.sign('localhost')),
+      ...authority.sign('localhost'),
       ca: authority.ca,
       requestCert: true,
       refusePeer: (certificate) =>
@@ -102,16 +102,16 @@ test('only clients with a certificate of the authority, and the right name, get 
 })
 
 test('a client that does not agree on h2 is not served', async (t) => {
-  const authority = await openAuthority(t)
-  const { port, server } = await openEchoServer(t, { tls: await authority.sign('localhost') })
+  const authority = openAuthority()
+  const { port, server } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const { socket } = await greet(port, { ALPNProtocols: [] })
   await once(socket, 'close')
   assert.equal(server.connections, 0)
 })
 
 test('closing ends handshakes that never finish', async (t) => {
-  const authority = await openAuthority(t)
-  const { port, server } = await openEchoServer(t, { tls: await authority.sign('localhost') })
+  const authority = openAuthority()
+  const { port, server } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const silent = connectNet(port, '127.0.0.1')
   silent.on('error', () => {})
   await once(silent, 'connect')

@@ -1,3 +1,4 @@
+export { type Authority, createAuthority, type Identity } from './certificates.ts'
 export { open } from './open.ts'
 export { type ProgramName, programs } from './programs/programs.ts'
 export { MissingProgramError, provideProgram } from './programs/provide-program.ts'

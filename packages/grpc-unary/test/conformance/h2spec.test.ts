@@ -28,8 +28,8 @@ for (const [what, path] of [
 }
 
 test('h2spec passes completely over TLS', { skip }, async (t) => {
-  const authority = await openAuthority(t)
-  const { port } = await openEchoServer(t, { tls: await authority.sign('localhost') })
+  const authority = openAuthority()
+  const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const args = ['--strict', '--tls', '--insecure', '--host', 'localhost', '--port', String(port)]
   const { stdout } = await run(h2spec ?? '', [...args, '--timeout', '10'])
   assert.match(stdout, /\b(\d+) tests, \1 passed, 0 skipped, 0 failed/)

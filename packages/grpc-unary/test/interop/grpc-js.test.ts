@@ -232,8 +232,8 @@ describe('the stream that health Watch needs', () => {
 })
 
 test('everything goes over TLS as well', async (t) => {
-  const authority = await openAuthority(t)
-  const { port } = await openEchoServer(t, { tls: await authority.sign('localhost') })
+  const authority = openAuthority()
+  const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const secure = credentials.createSsl(Buffer.from(authority.ca))
   const client = openGrpcJsClient(t, `localhost:${port}`, secure)
   const texts = Array.from({ length: 200 }, (_, index) => 'y'.repeat(index * 37))

@@ -213,8 +213,8 @@ test('requests that are not gRPC get an answer of HTTP', async (t) => {
 })
 
 test('TLS with ALPN: the same calls, and large ones', async (t) => {
-  const authority = await openAuthority(t)
-  const { port } = await openEchoServer(t, { tls: await authority.sign('localhost') })
+  const authority = openAuthority()
+  const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const session = await openSession(t, `https://localhost:${port}`, {}, authority.ca)
   assert.equal(session.alpnProtocol, 'h2')
   const texts = ['small', 'x'.repeat(100_000), 'y'.repeat(3 * 2 ** 20)]

@@ -75,8 +75,8 @@ for (const [title, connections, streams] of [
 }
 
 test('h2load gets every answer over TLS', needs('h2load'), async (t) => {
-  const authority = await openAuthority(t)
-  const { port } = await openEchoServer(t, { tls: await authority.sign('localhost') })
+  const authority = openAuthority()
+  const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const body = await writeBody(t, 'hello h2load')
   const load = ['-n', '2000', '-c', '4', '-m', '32', '-d', body, ...grpcHeaders]
   const { stdout } = await run('h2load', [...load, `https://localhost:${port}/test.Echo/Later`])
@@ -101,8 +101,8 @@ test('curl makes a call, and is told what is no call', needsCurl, async (t) => {
 })
 
 test('curl over TLS agrees on h2', needsCurl, async (t) => {
-  const authority = await openAuthority(t)
-  const { port } = await openEchoServer(t, { tls: await authority.sign('localhost') })
+  const authority = openAuthority()
+  const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const body = await writeBody(t, 'x'.repeat(100_000))
   const args = ['-sSk', '--http2', '--data-binary', `@${body}`, ...grpcHeaders]
   const { stdout } = await run('curl', [...args, `https://localhost:${port}${SAY}`], {

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { createGrpcServer, type Methods, status } from '@portcullis/grpc-unary'
+import { createAuthority } from '@portcullis/test-servers'
 import { client } from '../../src/commands/client.ts'
 import { decodeRequest } from '../../src/protocol/decode.ts'
 import { encodeResponse } from '../../src/protocol/encode.ts'
 import { OK, OVER_LIMIT, type RateLimitRequest } from '../../src/protocol/message.ts'
-import { createAuthority } from '../counters/redis/support/certificates.ts'
 
 async function run(...args: string[]) {
   const out: string[] = []
