@@ -37,6 +37,9 @@ export type ServiceHealth = Health<'store' | 'configuration' | 'termination'>
  * load of the rules was tried: who reaches the service gets decisions.
  */
 export async function openApp({ config, log, lifecycle, now }: AppSettings): Promise<App> {
+  if (config.tracing !== undefined) {
+    log.warning('TRACING_ENABLED has no effect: this version sends no traces yet')
+  }
   const statistics = new Statistics({ maxRequestKeys: config.stats.maxDynamicKeys })
   // Opened first and so closed last: its final flush has everything.
   let hasDomain = (_domain: string): boolean => false
