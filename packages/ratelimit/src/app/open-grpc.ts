@@ -16,6 +16,7 @@ import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
 import { createHealthMethods, healthService } from '../transports/health.ts'
 import { toAddress } from '../transports/http-listener.ts'
 import { trackStreams } from '../transports/open-streams.ts'
+import { toListenError } from './listen-error.ts'
 
 export interface GrpcSurroundings {
   readonly decide: DecideEncoded
@@ -50,11 +51,13 @@ export async function openGrpc(
     streams.end()
     return drained
   })
-  const bound = await server.listen(
+  const target =
     config.socketPath === undefined
       ? { host: config.host, port: config.port }
-      : { path: config.socketPath },
-  )
+      : { path: config.socketPath }
+  const bound = await server.listen(target).catch((error: unknown) => {
+    throw toListenError(error, 'gRPC', 'path' in target ? 'GRPC_UDS' : 'GRPC_HOST or GRPC_PORT')
+  })
   const address = 'path' in bound ? bound.path : toAddress(config.host, bound.port)
   log.warning(`Listening for gRPC on '${address}'`)
   return address

@@ -7,6 +7,7 @@ import { parseRequestJson, toResponseJson } from '../protocol/json.ts'
 import { createHealthCheckHandler } from '../transports/health-check.ts'
 import { openHttpListener } from '../transports/http-listener.ts'
 import { createJsonHandler } from '../transports/json.ts'
+import { toListenError } from './listen-error.ts'
 
 export interface HttpSurroundings {
   readonly decide: Decide
@@ -33,6 +34,8 @@ export async function openHttp(
       }),
       '/healthcheck': createHealthCheckHandler(health),
     },
+  }).catch((error: unknown) => {
+    throw toListenError(error, 'HTTP', 'HOST or PORT')
   })
   lifecycle.own('HTTP listener', listener)
   lifecycle.drain('HTTP listener', (expired) => listener.close(expired))

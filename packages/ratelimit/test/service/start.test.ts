@@ -70,7 +70,10 @@ test('a port that is taken ends the service with a message that names it', async
     const port = portOf(address)
     const second = await launchService(t, { rules, env: { [variable]: port } })
     assert.equal(await second.ended, 1, second.log)
-    assert.match(second.log, new RegExp(`level=fatal .*address already in use.*${port}`))
+    assert.match(
+      second.log,
+      new RegExp(`level=fatal .*something else listens there.*${port}.*Change`),
+    )
     assert.doesNotMatch(second.log, /^\s+at /m)
   }
 })
