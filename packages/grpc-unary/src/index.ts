@@ -1,5 +1,5 @@
 export { defaultLimits, type Limits } from './limits.ts'
-export type { Address, BoundAddress } from './listener.ts'
+export { type Address, type BoundAddress, bind } from './listener.ts'
 export type {
   Method,
   Methods,

@@ -20,6 +20,11 @@ export interface GrpcServerOptions {
   readonly maxConnectionAgeGraceMs?: number
   /** Hears of what handlers throw, and why clients were refused in the TLS handshake. */
   readonly report?: (error: unknown) => void
+  /**
+   * Told how many connections there are, without those that are sent away, whenever that changes:
+   * whoever spreads connections over processes wants to know.
+   */
+  readonly onConnections?: (count: number) => void
 }
 
 export interface GrpcServer {
@@ -48,6 +53,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     maxMs: options.maxConnectionAgeMs ?? Number.POSITIVE_INFINITY,
     graceMs: options.maxConnectionAgeGraceMs ?? Number.POSITIVE_INFINITY,
   })
+  if (options.onConnections) hub.onChange = () => tellConnections()
   let isDraining = false
 
   const accept = (socket: Socket): void => {
@@ -63,9 +69,18 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     : createServer({ noDelay: true }, accept)
   // Before their handshake, connections with TLS are none of the hub's.
   const sockets = new Set<Socket>()
+  // Those with TLS are counted from the start: there may be many in their handshake.
+  const tellConnections = (): void => {
+    const { size } = options.tls ? sockets : hub.connections
+    options.onConnections?.(Math.max(0, size - hub.drainingCount))
+  }
   listener.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    socket.once('close', () => {
+      sockets.delete(socket)
+      tellConnections()
+    })
+    tellConnections()
   })
   const hangUp = (): void => {
     for (const { socket } of hub.connections) socket.destroy()

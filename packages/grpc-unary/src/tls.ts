@@ -42,21 +42,43 @@ export function createTlsServer(
       SNICallback: (name: string, done: SniDone) => done(null, contextFor(name)),
     }),
   })
-  server.on('tlsClientError', (_error, socket) => socket.destroy())
+  const refuse = (socket: TLSSocket, reason: string): void => {
+    const from = socket.remoteAddress === undefined ? '' : ` (from ${socket.remoteAddress})`
+    socket.on('error', () => {})
+    socket.destroy()
+    report(new Error(`error validating client: ${reason}${from}`))
+  }
+  server.on('tlsClientError', (error, socket) => {
+    const reason = requestCert ? toRefusal(error, socket) : undefined
+    if (reason === undefined) socket.destroy()
+    else refuse(socket, reason)
+  })
   server.on('secureConnection', (socket: TLSSocket) => {
     const refusal =
       socket.alpnProtocol === PROTOCOL
         ? refusePeer?.(socket.getPeerX509Certificate())
         : 'no agreement on h2'
-    if (refusal === undefined) {
-      accept(socket)
-      return
-    }
-    socket.on('error', () => {})
-    socket.destroy()
-    report(new Error(`error validating client: ${refusal}`))
+    if (refusal === undefined) accept(socket)
+    else refuse(socket, refusal)
   })
   return server
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'it showed no certificate',
+  CERT_HAS_EXPIRED: 'its certificate is over',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  INVALID_PURPOSE: 'its certificate is not for client authentication',
+}
+
+/** What was wrong with the certificate of a client; undefined where something else was. */
+function toRefusal(error: Error, socket: TLSSocket): string | undefined {
+  // Node's types say Error; it is the code that OpenSSL has for the reason.
+  const untrusted: unknown = socket.authorizationError
+  if (untrusted) {
+    return refusals[String(untrusted)] ?? `its certificate is not trusted (${untrusted})`
+  }
+  return 'code' in error ? refusals[String(error.code)] : undefined
 }
 
 export function toContextOptions({ key, cert, ca }: TlsCredentials) {

@@ -168,3 +168,23 @@ test('an old connection with an endless call is ended after its grace', async (t
   await client.ended()
   await until(() => waiting[0]?.isOpen === false)
 })
+
+test('the number of connections is told as it changes, without those that are sent away', async (t) => {
+  const counts: number[] = []
+  const { port } = await openEchoServer(t, {
+    maxConnectionAgeMs: 200,
+    onConnections: (count) => {
+      if (count !== counts.at(-1)) counts.push(count)
+    },
+  })
+  const passing = await RawClient.open(port)
+  passing[Symbol.dispose]()
+  await until(() => counts.at(-1) === 0)
+  using client = await RawClient.open(port)
+  await client.goaway()
+  await until(() => counts.at(-1) === 0)
+  const ping = await client.nextOf(frameType.PING)
+  client.send(frame(frameType.PING, flag.ACK, 0, ping.payload))
+  await client.ended()
+  assert.deepEqual(counts, [1, 0, 1, 0])
+})

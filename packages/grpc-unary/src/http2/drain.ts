@@ -24,10 +24,15 @@ export class Drain {
     this.#connection = connection
   }
 
+  get isBegun(): boolean {
+    return this.sinceMs !== Number.POSITIVE_INFINITY
+  }
+
   begin(): void {
     const connection = this.#connection
-    if (this.sinceMs !== Number.POSITIVE_INFINITY || connection.isClosed) return
+    if (this.isBegun || connection.isClosed) return
     this.sinceMs = Date.now()
+    connection.hub.leaving(connection)
     if (!connection.isEstablished) {
       connection.close(errorCode.NO_ERROR, 'server is going away')
       return

@@ -26,6 +26,10 @@ export class Hub {
   /** The time of the read or timer that runs now. */
   nowMs = Date.now()
   readonly connections = new Set<Connection>()
+  /** How many of them are being sent away. */
+  drainingCount = 0
+  /** Called when a connection came, went or began to drain. */
+  onChange: (() => void) | undefined
   #dirty: Connection[] = []
   readonly #expiring = new Set<Connection>()
   #sweepTimer: NodeJS.Timeout | undefined
@@ -41,17 +45,28 @@ export class Hub {
 
   add(connection: Connection): void {
     this.connections.add(connection)
+    this.onChange?.()
     this.#watchTimer ??= setInterval(this.#watch, watchIntervalMs(this.limits, this.age)).unref()
   }
 
   remove(connection: Connection): void {
     this.#expiring.delete(connection)
-    if (!this.connections.delete(connection) || this.connections.size > 0) return
+    if (!this.connections.delete(connection)) return
+    if (connection.drain.isBegun) this.drainingCount -= 1
+    this.onChange?.()
+    if (this.connections.size > 0) return
     clearInterval(this.#watchTimer)
     this.#watchTimer = undefined
     const waiting = this.#whenEmpty
     this.#whenEmpty = []
     for (const resolve of waiting) resolve()
+  }
+
+  /** A connection takes no new calls from now on. */
+  leaving(connection: Connection): void {
+    if (!this.connections.has(connection)) return
+    this.drainingCount += 1
+    this.onChange?.()
   }
 
   /** When the last connection is gone. */

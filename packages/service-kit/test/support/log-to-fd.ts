@@ -1,21 +1,27 @@
 // Logs to standard error as a service does, in ways the first argument names.
 import process from 'node:process'
+import { createInterface } from 'node:readline'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
 
 const output = openLogOutput({ fd: 2, limitBytes: 100_000 })
+let lineCount = 0
+
+function writeLines(count: number): void {
+  for (let line = 0; line < count; line += 1) output.write(`line ${lineCount + line}\n`)
+  lineCount += count
+}
+
 const scenarios: Readonly<Record<string, () => void>> = {
   /** The process ends in the same turn. */
   'exit at once': () => {
-    for (let line = 0; line < 1_000; line += 1) output.write(`line ${line}\n`)
+    writeLines(1_000)
     process.exit(0)
   },
-  /** Nobody reads until told on standard output that everything was written. */
-  'unread pipe': () => {
-    for (let line = 0; line < 100_000; line += 1) output.write(`line ${line}\n`)
-    process.stdout.write('still alive\n')
-    process.stdin.once('data', () => {
-      output.write('after\n')
-      process.stdin.destroy()
+  /** As many lines as each line of standard input says; standard output says that it is done. */
+  'as told': () => {
+    createInterface(process.stdin).on('line', (count) => {
+      writeLines(Number(count))
+      process.stdout.write('still alive\n')
     })
   },
 }

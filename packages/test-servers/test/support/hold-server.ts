@@ -8,5 +8,5 @@ try {
   setInterval(() => {}, 1000)
 } catch (error) {
   if (!(error instanceof MissingProgramError)) throw error
-  console.log(JSON.stringify({ missing: error.message }))
+  console.log(JSON.stringify({ missing: error.message, isOptional: error.isOptional }))
 }

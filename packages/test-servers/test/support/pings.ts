@@ -43,6 +43,9 @@ const pings: { [Name in ServerName]: (server: Opened<Name>) => Promise<void> } =
     assert.equal(await page.title(), 'gate')
     await context.close()
   },
+  envoy: async ({ url }) => {
+    assert.equal(await (await fetch(url)).text(), 'gate')
+  },
 }
 
 /** The server must be the one of this name: the types lose that on the way through a loop. */

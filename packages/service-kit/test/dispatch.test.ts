@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { usesColor } from '@portcullis/service-kit/command'
+import { dispatch, type Program } from '@portcullis/service-kit/dispatch'
+
+function createExample() {
+  const seen: (readonly string[])[] = []
+  const loaded: string[] = []
+  const program: Program = {
+    name: 'tool',
+    version: '1.2.3',
+    summary: 'Does things.',
+    commands: {
+      go: async () => {
+        loaded.push('go')
+        return {
+          summary: 'go somewhere',
+          usage: 'Usage: tool go PLACE',
+          run: async (args) => {
+            seen.push(args)
+            return 7
+          },
+        }
+      },
+      wait: async () => {
+        loaded.push('wait')
+        return { summary: 'wait a bit', usage: 'Usage: tool wait\n', run: async () => 0 }
+      },
+    },
+  }
+  const run = async (...args: string[]) => {
+    let stdout = ''
+    let stderr = ''
+    const code = await dispatch(program, args, {
+      stdout: { write: (text) => (stdout += text) },
+      stderr: { write: (text) => (stderr += text) },
+      env: {},
+      isTerminal: false,
+    })
+    return { code, stdout, stderr }
+  }
+  return { run, seen, loaded }
+}
+
+const overview = `Usage: tool COMMAND [ARGUMENT…]
+
+Does things.
+
+Commands:
+  go    go somewhere
+  wait  wait a bit
+
+tool COMMAND --help tells more about one. tool --version shows the version.
+`
+
+test('a command gets its arguments, and its result is the exit code', async () => {
+  const { run, seen, loaded } = createExample()
+  assert.deepEqual(await run('go', 'there', '-x'), { code: 7, stdout: '', stderr: '' })
+  assert.deepEqual(seen, [['there', '-x']])
+  assert.deepEqual(loaded, ['go'])
+})
+
+for (const args of [['--help'], ['-h'], ['help']]) {
+  test(`${args.join(' ')} shows the commands`, async () => {
+    assert.deepEqual(await createExample().run(...args), { code: 0, stdout: overview, stderr: '' })
+  })
+}
+
+test('no arguments at all are a mistake', async () => {
+  assert.deepEqual(await createExample().run(), { code: 2, stdout: '', stderr: overview })
+})
+
+for (const args of [
+  ['help', 'go'],
+  ['go', '--help'],
+  ['go', 'x', '-h'],
+  ['--help', 'go'],
+]) {
+  test(`${args.join(' ')} shows how the command is used`, async () => {
+    const { run, seen } = createExample()
+    assert.deepEqual(await run(...args), { code: 0, stdout: 'Usage: tool go PLACE\n', stderr: '' })
+    assert.deepEqual(seen, [])
+  })
+}
+
+test('what follows -- is for the command alone', async () => {
+  const { run, seen } = createExample()
+  assert.equal((await run('go', '--', '--help')).code, 7)
+  assert.deepEqual(seen, [['--', '--help']])
+})
+
+test('--version shows the version', async () => {
+  assert.deepEqual(await createExample().run('--version'), {
+    code: 0,
+    stdout: '1.2.3\n',
+    stderr: '',
+  })
+})
+
+for (const name of ['fly', 'constructor']) {
+  test(`${name} is no command`, async () => {
+    for (const args of [[name], ['help', name]]) {
+      assert.deepEqual(await createExample().run(...args), {
+        code: 2,
+        stdout: '',
+        stderr: `There is no command "${name}"; there are: go, wait.\n`,
+      })
+    }
+  })
+}
+
+test('colours are for terminals whose user did not say no', () => {
+  const io = { stdout: { write: () => {} }, stderr: { write: () => {} } }
+  const color = (isTerminal: boolean, env: Record<string, string>) =>
+    usesColor({ ...io, isTerminal, env })
+  assert.equal(color(true, {}), true)
+  assert.equal(color(true, { NO_COLOR: '' }), true)
+  assert.equal(color(true, { NO_COLOR: '1' }), false)
+  assert.equal(color(false, {}), false)
+})
