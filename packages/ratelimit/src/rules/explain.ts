@@ -1,10 +1,13 @@
 import type { Descriptor, Entry } from '../protocol/message.ts'
 import { findNearMisses } from './near-misses.ts'
 import { toOverrideLimit } from './override.ts'
+import { noRow } from './packed-rules.ts'
 import type { Limit, Place } from './rule.ts'
+import { RuleLimit, toPlainLimit } from './rule-limit.ts'
+import type { RuleTable } from './rule-table.ts'
 import { toShortList } from './short-list.ts'
 import { toLevel, toRequestPath, toStatisticsKey } from './statistics-key.ts'
-import type { RuleNode, SameKeyRules, Siblings } from './tree.ts'
+import { type RuleNode, type SameKeyRules, Siblings } from './tree.ts'
 
 /** Why a descriptor is limited as it is, or not at all. Plain data, for people and programs. */
 export interface Explanation {
@@ -57,28 +60,28 @@ export interface ExplainedMatch {
 }
 
 export function explainDescriptor(
-  domains: ReadonlyMap<string, Siblings>,
+  table: RuleTable,
   domain: string,
   descriptor: Descriptor,
 ): Explanation {
-  const top = domains.get(domain)
+  const top = table.findDomain(domain)
   const account = { domain, levels: [], match: undefined, nearMisses: [] }
-  if (top === undefined) {
-    const nearMisses = findNearMisses(domains, domain, descriptor.entries)
+  if (top === noRow) {
+    const nearMisses = findNearMisses(table, domain, descriptor.entries)
     return { ...account, outcome: 'unknown domain', nearMisses }
   }
   const sent = explainOverride(domain, descriptor)
   if (sent !== undefined) return { ...account, outcome: 'limited by the request', match: sent }
 
-  const { levels, leaf } = explainLevels(top, descriptor.entries)
-  const match = leaf && explainMatch(leaf, descriptor.entries)
+  const { levels, leaf } = explainLevels(new Siblings(table, top), descriptor.entries)
+  const match = leaf && explainMatch(table, leaf, descriptor.entries)
   if (match !== undefined) {
     const outcome = match.limit.unlimited ? 'unlimited' : 'limited'
     return { ...account, outcome, levels, match }
   }
   const outcome = toOutcomeWithoutLimit(leaf)
   const isMeant = outcome === 'whitelisted'
-  const nearMisses = isMeant ? [] : findNearMisses(domains, domain, descriptor.entries)
+  const nearMisses = isMeant ? [] : findNearMisses(table, domain, descriptor.entries)
   return { ...account, outcome, levels, nearMisses }
 }
 
@@ -97,14 +100,24 @@ function explainOverride(
   return { limit: sent, statisticsKey, sharedValues: undefined, rule: undefined }
 }
 
-function explainMatch(leaf: RuleNode, entries: readonly Entry[]): ExplainedMatch | undefined {
-  if (leaf.match === undefined) return undefined
-  const { limit, sharedValues } = leaf.match
-  const path = leaf.namesValues ? toRequestPath(leaf, entries) : leaf.path
-  return { limit, statisticsKey: toStatisticsKey(path), sharedValues, rule: toExplainedRule(leaf) }
+function explainMatch(
+  table: RuleTable,
+  leaf: RuleNode,
+  entries: readonly Entry[],
+): ExplainedMatch | undefined {
+  const { row, path, hasLimit } = leaf
+  if (!hasLimit) return undefined
+  const limit = new RuleLimit(table, row)
+  const counted = table.namesValues(row) ? toRequestPath(table, row, entries) : path
+  return {
+    limit: toPlainLimit(limit),
+    statisticsKey: toStatisticsKey(counted),
+    sharedValues: limit.sharedValues,
+    rule: toExplainedRule(leaf),
+  }
 }
 
-/** The walk of `findRule`, with an account of each level. */
+/** The walk of `RuleTable.find`, with an account of each level. */
 function explainLevels(
   top: Siblings,
   entries: readonly Entry[],
@@ -146,11 +159,11 @@ function explainLevel(siblings: Siblings | undefined, { key, value }: Entry): Tr
     return { attempts, node: undefined }
   }
 
-  const exact = rules.get(value)
+  const exact = rules.byValue.get(value)
   if (exact !== undefined) return hit('exact value', `the rule names the value '${value}'`, exact)
   miss('exact value', `no rule '${toLevel(key, value)}'`)
 
-  const wildcard = rules.wildcards?.find(value)
+  const wildcard = rules.findPattern(value)
   if (wildcard !== undefined) {
     const pattern = wildcard.value
     return hit(
@@ -159,7 +172,7 @@ function explainLevel(siblings: Siblings | undefined, { key, value }: Entry): Tr
       wildcard,
     )
   }
-  const patterns = rules.wildcards?.all.map(({ pattern }) => pattern) ?? []
+  const patterns = rules.patterns.map((node) => node.value)
   if (patterns.length > 0) miss('wildcard', `no pattern matches: ${toShortList(patterns)}`)
 
   if (rules.any !== undefined) return hit('key alone', 'a rule without a value', rules.any)
@@ -168,10 +181,9 @@ function explainLevel(siblings: Siblings | undefined, { key, value }: Entry): Tr
 }
 
 function toEarlier(rules: SameKeyRules, found: RuleNode): string {
-  const patterns = rules.wildcards?.all ?? []
-  const order = patterns.findIndex(({ target }) => target === found)
+  const order = rules.patterns.indexOf(found)
   if (order <= 0) return ''
-  const earlier = patterns.slice(0, order).map(({ pattern }) => pattern)
+  const earlier = rules.patterns.slice(0, order).map((node) => node.value)
   return `; earlier ones do not: ${toShortList(earlier)}`
 }
 

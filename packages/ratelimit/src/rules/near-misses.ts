@@ -1,7 +1,9 @@
 import type { Entry } from '../protocol/message.ts'
+import { noRow } from './packed-rules.ts'
+import type { RuleTable } from './rule-table.ts'
 import { toShortList } from './short-list.ts'
 import { toLevel } from './statistics-key.ts'
-import { depthOf, findRule, type RuleNode, type Siblings } from './tree.ts'
+import { RuleNode, Siblings } from './tree.ts'
 
 /** Where the walk of a descriptor ended without a limit. */
 interface DeadEnd {
@@ -15,8 +17,13 @@ interface DeadEnd {
   readonly entry: Entry | undefined
 }
 
+interface Search extends DeadEnd {
+  /** The rule that a descriptor with such entries ends at. */
+  readonly findRule: (entries: readonly Entry[]) => RuleNode | undefined
+}
+
 /** Each knows one mistake people make, and says what to do about it. */
-const finders: readonly ((end: DeadEnd) => string | undefined)[] = [
+const finders: readonly ((search: Search) => string | undefined)[] = [
   findNoEntries,
   findTooFewEntries,
   findTooManyEntries,
@@ -30,14 +37,18 @@ const finders: readonly ((end: DeadEnd) => string | undefined)[] = [
 
 /** What would have given the descriptor a limit, or nearly. */
 export function findNearMisses(
-  domains: ReadonlyMap<string, Siblings>,
-  domain: string,
+  table: RuleTable,
+  name: string,
   entries: readonly Entry[],
 ): string[] {
-  const top = domains.get(domain)
-  if (top === undefined) return [describeDomains([...domains.keys()], domain)]
-  const end = findDeadEnd(top, entries)
-  return finders.map((find) => find(end)).filter((hint) => hint !== undefined)
+  const domain = table.findDomain(name)
+  if (domain === noRow) return [describeDomains(table.domainNames(), name)]
+  const end = findDeadEnd(new Siblings(table, domain), entries)
+  const findRule = (order: readonly Entry[]) => {
+    const row = table.find(domain, order)
+    return row === noRow ? undefined : new RuleNode(table, row)
+  }
+  return finders.map((find) => find({ ...end, findRule })).filter((hint) => hint !== undefined)
 }
 
 function describeDomains(known: readonly string[], domain: string): string {
@@ -73,16 +84,16 @@ function findTooManyEntries({ entry, node, siblings, entries }: DeadEnd): string
   if (entry === undefined || node === undefined || siblings !== undefined) return undefined
   return (
     `'${node.path}' is the last level of its rules: it limits descriptors with ` +
-    `${count(depthOf(node), 'entry', 'entries')}, and this one has ${entries.length}`
+    `${count(node.depth, 'entry', 'entries')}, and this one has ${entries.length}`
   )
 }
 
 function findOtherSpelling({ entry, siblings }: DeadEnd): string | undefined {
   if (entry === undefined || siblings === undefined) return undefined
-  for (const [key, rules] of siblings.entries()) {
+  for (const [key, rules] of siblings.byKey) {
     if (!isAlike(key, entry.key)) continue
     if (key !== entry.key) return `there is a rule with the key '${key}': keys are case-sensitive`
-    for (const value of rules.names()) {
+    for (const value of rules.byValue.keys()) {
       if (isAlike(value, entry.value)) {
         return `there is a rule '${toLevel(key, value)}': values are case-sensitive`
       }
@@ -92,25 +103,26 @@ function findOtherSpelling({ entry, siblings }: DeadEnd): string | undefined {
 }
 
 function findOtherValues({ entry, siblings }: DeadEnd): string | undefined {
-  const values = entry && siblings?.get(entry.key)?.names()
+  const values = entry && siblings?.get(entry.key)?.byValue.keys()
   if (values === undefined) return undefined
   return `the rules with the key '${entry?.key}' have the values ${toShortList([...values])}`
 }
 
 function findOtherKeys({ entry, siblings, node }: DeadEnd): string | undefined {
-  if (entry === undefined || siblings === undefined || siblings.has(entry.key)) return undefined
+  if (entry === undefined || siblings === undefined || siblings.byKey.has(entry.key))
+    return undefined
   const place = node === undefined ? 'at the top level' : `below '${node.path}'`
-  return `the keys ${place} are ${toShortList([...siblings.names()])}`
+  return `the keys ${place} are ${toShortList([...siblings.byKey.keys()])}`
 }
 
 /** Above this the number of orders is more than anyone wants to wait for. */
 const mostEntriesToReorder = 6
 
-function findOtherOrder({ top, entries }: DeadEnd): string | undefined {
+function findOtherOrder({ findRule, entries }: Search): string | undefined {
   if (entries.length < 2 || entries.length > mostEntriesToReorder) return undefined
   for (const order of ordersOf(entries)) {
-    const rule = findRule(top, order)
-    if (rule?.match === undefined) continue
+    const rule = findRule(order)
+    if (!rule?.hasLimit) continue
     const keys = order.map(({ key }) => key).join(', ')
     return `in the order ${keys} the rule '${rule.path}' matches: the order of entries counts`
   }
@@ -135,18 +147,18 @@ function searchAll(
   const entry = entries[at]
   const rules = entry && siblings?.get(entry.key)
   if (entry === undefined || rules === undefined) return undefined
-  const choices = [rules.get(entry.value), rules.wildcards?.find(entry.value), rules.any]
+  const choices = [rules.byValue.get(entry.value), rules.findPattern(entry.value), rules.any]
   for (const choice of choices) {
     if (choice === undefined) continue
     const isLast = at === entries.length - 1
     const found = isLast ? choice : searchAll(choice.children, entries, at + 1)
-    if (found?.match !== undefined) return found
+    if (found?.hasLimit) return found
   }
   return undefined
 }
 
 function findOtherLevel({ top, entry, siblings }: DeadEnd): string | undefined {
-  if (entry === undefined || siblings?.has(entry.key)) return undefined
+  if (entry === undefined || siblings?.byKey.has(entry.key)) return undefined
   const paths: string[] = []
   collectPaths(top, entry.key, paths)
   if (paths.length === 0) return undefined
@@ -154,18 +166,18 @@ function findOtherLevel({ top, entry, siblings }: DeadEnd): string | undefined {
 }
 
 function collectPaths(siblings: Siblings, key: string, paths: string[]): void {
-  for (const [name, rules] of siblings.entries()) {
-    const nodes = [...rules.values(), ...(rules.any ? [rules.any] : [])]
-    for (const node of nodes) {
+  for (const [name, rules] of siblings.byKey) {
+    for (const node of rules.all()) {
       if (name === key) paths.push(node.path)
-      if (node.children !== undefined) collectPaths(node.children, key, paths)
+      const { children } = node
+      if (children !== undefined) collectPaths(children, key, paths)
     }
   }
 }
 
 function levelsOf(siblings: Siblings): string[] {
-  return [...siblings.entries()].flatMap(([key, rules]) => [
-    ...[...rules.names()].map((value) => toLevel(key, value)),
+  return [...siblings.byKey].flatMap(([key, rules]) => [
+    ...[...rules.byValue.keys()].map((value) => toLevel(key, value)),
     ...(rules.any === undefined ? [] : [key]),
   ])
 }

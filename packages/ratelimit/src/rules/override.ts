@@ -19,6 +19,8 @@ export function toOverrideLimit(
   return {
     requestsPerUnit: override.requestsPerUnit,
     unit,
+    windowSeconds: unit.seconds,
+    algorithm: 'fixed_window',
     unlimited: false,
     name: '',
     replaces: replacesNothing,

@@ -1,6 +1,5 @@
 import type { RuleFileReading } from './parse-file.ts'
-import { knownKeys } from './parse-keys.ts'
-import { FieldReader } from './parse-types.ts'
+import { FieldReader, isNull } from './parse-types.ts'
 import type { YamlList, YamlMap, YamlNode } from './yaml-node.ts'
 
 /** The fields of a file, a rule, a limit or a replaced name: of the right types, not yet checked. */
@@ -27,6 +26,10 @@ export interface LimitDraft {
   requestsPerUnit: number | undefined
   unit: string
   unitAt: number
+  unitMultiplier: number | undefined
+  unitMultiplierAt: number
+  algorithm: string | undefined
+  algorithmAt: number
   unlimited: boolean
   name: string
   replaces: YamlList | undefined
@@ -62,6 +65,10 @@ export function readLimitDraft(map: YamlMap, reading: RuleFileReading): LimitDra
     requestsPerUnit: undefined,
     unit: '',
     unitAt: map.offset,
+    unitMultiplier: undefined,
+    unitMultiplierAt: map.offset,
+    algorithm: undefined,
+    algorithmAt: map.offset,
     unlimited: false,
     name: '',
     replaces: undefined,
@@ -132,6 +139,14 @@ const limitFields = defineFields<LimitDraft>({
     limit.unit = read.text('unit', value)
     limit.unitAt = value.offset
   },
+  unit_multiplier: (limit, value, read) => {
+    limit.unitMultiplier = read.count('unit_multiplier', value, 1)
+    limit.unitMultiplierAt = value.offset
+  },
+  algorithm: (limit, value, read) => {
+    limit.algorithm = isNull(value) ? undefined : read.text('algorithm', value)
+    limit.algorithmAt = value.offset
+  },
   unlimited: (limit, value, read) => {
     limit.unlimited = read.flag('unlimited', value)
   },
@@ -148,6 +163,17 @@ const nameFields = defineFields<NameDraft>({
     replaced.name = read.text('name', value)
   },
 })
+
+/** The names that mean something in each kind of map. */
+export const fieldNames = {
+  file: [...fileFields.keys()],
+  rule: [...ruleFields.keys()],
+  limit: [...limitFields.keys()],
+  replacedName: [...nameFields.keys()],
+} as const
+
+/** Allowed at every level alike (reference 3.4); a warning tells where one means nothing. */
+export const knownKeys: ReadonlySet<string> = new Set(Object.values(fieldNames).flat())
 
 function readFields<Draft>(
   map: YamlMap,

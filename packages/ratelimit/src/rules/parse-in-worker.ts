@@ -1,7 +1,6 @@
 import type { RuleFault } from './fault.ts'
-import { parseRows } from './parse-rows.ts'
-import { ParseThread, ParseThreadError } from './parse-thread.ts'
-import type { RuleRecord } from './rule.ts'
+import { packRules } from './pack-rules.ts'
+import { type PackedParse, ParseThread, ParseThreadError } from './parse-thread.ts'
 import type { RuleFile } from './sources/rule-directory.ts'
 
 export interface ParseInWorkerOptions {
@@ -10,38 +9,19 @@ export interface ParseInWorkerOptions {
   readonly maxHeapMb?: number
 }
 
-export interface WorkerParse {
-  readonly domains: readonly string[]
-  readonly faults: readonly RuleFault[]
-  readonly warnings: readonly RuleFault[]
-}
-
-/** Reading one part takes about a millisecond. */
-const rulesPerPart = 500
-
-/**
- * Parses in a thread of its own and hands the rules over in parts, each in its own turn of the
- * event loop. A thread that breaks is a fault, like a bad file: rules handed over before count for
- * nothing when there are faults.
- */
+/** Parses and packs in a thread of its own. A thread that breaks is a fault, like a bad file. */
 export async function parseInWorker(
   files: readonly RuleFile[],
-  options: ParseInWorkerOptions,
-  onRules: (rules: RuleRecord[]) => void | Promise<void>,
-): Promise<WorkerParse> {
+  { mergeDomains, maxHeapMb }: ParseInWorkerOptions,
+): Promise<PackedParse> {
   const fileNames = files.map(({ name }) => name)
-  const data = { fileNames, mergeDomains: options.mergeDomains, rulesPerPart }
-  await using thread = new ParseThread(data, options.maxHeapMb)
+  await using thread = new ParseThread({ fileNames, mergeDomains }, maxHeapMb)
   try {
-    const { domains, ruleCount, faults, warnings } = await thread.parse(files)
-    const names = { domains, files: fileNames }
-    for (let received = 0; received < ruleCount; received += rulesPerPart) {
-      await onRules(parseRows(await thread.nextRows(), names))
-    }
-    return { domains, faults, warnings }
+    return await thread.parse(files)
   } catch (error) {
     if (!(error instanceof ParseThreadError)) throw error
-    return { domains: [], faults: [toFault(error, fileNames)], warnings: [] }
+    const rules = packRules({ domains: [], rules: [] })
+    return { rules, faults: [toFault(error, fileNames)], warnings: [] }
   }
 }
 

@@ -1,26 +1,7 @@
 import { findMisspellings } from '@portcullis/service-kit/similar-names'
+import { knownKeys } from './parse-drafts.ts'
 import type { RuleFileReading } from './parse-file.ts'
 import { toGoText, type YamlEntry, type YamlMap, type YamlNode } from './yaml-node.ts'
-
-/** Allowed at every level alike (reference 3.4); a warning tells where one means nothing. */
-export const knownKeys: ReadonlySet<string> = new Set([
-  'domain',
-  'key',
-  'value',
-  'descriptors',
-  'rate_limit',
-  'unit',
-  'requests_per_unit',
-  'unlimited',
-  'shadow_mode',
-  'quota_mode',
-  'name',
-  'replaces',
-  'detailed_metric',
-  'value_to_metric',
-  'share_threshold',
-  'metadata',
-])
 
 /** The first check of a file, before any value is looked at: keys, and kinds of values. */
 export function checkKeys(map: YamlMap, reading: RuleFileReading): void {

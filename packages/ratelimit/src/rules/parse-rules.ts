@@ -1,15 +1,8 @@
-import {
-  type LimitDraft,
-  type RuleDraft,
-  readFileDraft,
-  readLimitDraft,
-  readReplacedName,
-  readRuleDraft,
-} from './parse-drafts.ts'
+import { type RuleDraft, readFileDraft, readRuleDraft } from './parse-drafts.ts'
 import type { RuleFileReading } from './parse-file.ts'
+import { parseLimit } from './parse-limit.ts'
 import { parseMetadata } from './parse-metadata.ts'
 import type { LimitRecord, RuleRecord } from './rule.ts'
-import { unitByName, units } from './units.ts'
 import type { YamlList, YamlMap } from './yaml-node.ts'
 
 /** The rules of one level by `key` or `key_value`: no two may be equal. The index of each. */
@@ -77,7 +70,7 @@ export class RuleLoading {
     const name = draft.value === '' ? draft.key : `${draft.key}_${draft.value}`
     const index = this.rules.length
     if (draft.key !== '') this.#checkUnique(name, index, map, level, reading)
-    const limit = draft.limit && toLimit(draft.limit, reading)
+    const limit = draft.limit && parseLimit(draft.limit, reading)
     if (draft.shareThreshold && !draft.value.includes('*')) {
       const message = "share_threshold can only be used with wildcard values (containing '*')"
       reading.rules.add(map.offset, `${message}, but found key '${name}'`)
@@ -134,54 +127,4 @@ function toRecord(
       }),
     place: { file: reading.name, line, column },
   }
-}
-
-function toLimit(map: YamlMap, reading: RuleFileReading): LimitRecord {
-  const draft = readLimitDraft(map, reading)
-  const unit = unitByName(draft.unit)
-  checkUnit(draft, unit !== undefined, map, reading)
-  const replaces = toReplaces(draft, reading)
-  return {
-    requestsPerUnit: draft.requestsPerUnit ?? 0,
-    unit: draft.unlimited ? undefined : unit?.name,
-    unlimited: draft.unlimited,
-    name: draft.name,
-    replaces,
-  }
-}
-
-function checkUnit(
-  draft: LimitDraft,
-  isValid: boolean,
-  map: YamlMap,
-  reading: RuleFileReading,
-): void {
-  const { unlimited, unit, unitAt } = draft
-  const isEcho = unit === '' && reading.spoilt.has(map)
-  if (unlimited && isValid) {
-    reading.rules.add(unitAt, 'should not specify rate limit unit when unlimited')
-  } else if (!unlimited && !isValid && !isEcho) {
-    reading.rules.add(unitAt, `invalid rate limit unit '${unit}'`, unitHint)
-  } else if (!unlimited && draft.requestsPerUnit === undefined && !reading.spoilt.has(map)) {
-    // Refusing what envoyproxy/ratelimit accepts would stop a migration (G14).
-    const message = 'requests_per_unit is missing: it counts as 0 and every request is refused'
-    reading.warnings.add(map.offset, message)
-  }
-}
-
-const unitHint = `units are ${units.map((unit) => unit.name.toLowerCase()).join(', ')}`
-
-function toReplaces(draft: LimitDraft, reading: RuleFileReading): string[] {
-  const names: string[] = []
-  for (const item of draft.replaces?.items ?? []) {
-    if (item.kind !== 'map') continue
-    const name = readReplacedName(item, reading)
-    names.push(name)
-    if (name === '' && !reading.spoilt.has(item)) {
-      reading.rules.add(item.offset, 'should not have an empty replaces entry')
-    } else if (name !== '' && name === draft.name) {
-      reading.rules.add(item.offset, 'replaces should not contain name of same descriptor')
-    }
-  }
-  return names
 }

@@ -1,25 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { RuleFault } from './fault.ts'
+import type { PackedRules } from './packed-rules.ts'
 import type { RuleFile } from './sources/rule-directory.ts'
 
 /** What the thread of `parse-worker.ts` is made with. */
 export interface ParseThreadData {
   readonly fileNames: readonly string[]
   readonly mergeDomains: boolean
-  readonly rulesPerPart: number
 }
 
-/** What it is told: the texts piece by piece, then to parse, then to hand over a part of rules. */
+/** What it is told: the texts piece by piece, then to parse. */
 export type ParseThreadMessage =
   | { readonly kind: 'text'; readonly file: number; readonly text: string }
   | { readonly kind: 'parse' }
-  | { readonly kind: 'next' }
 
-/** What it answers to `parse`; to `next` it answers with rows. */
-export interface ParseSummary {
-  readonly domains: readonly string[]
-  readonly ruleCount: number
+/** What it answers. */
+export interface PackedParse {
+  /** Empty when there is any fault. */
+  readonly rules: PackedRules
   readonly faults: readonly RuleFault[]
   readonly warnings: readonly RuleFault[]
 }
@@ -48,36 +47,34 @@ export class ParseThread implements AsyncDisposable {
       worker.once('error', (error) => reject(toThreadError(error)))
       worker.once('exit', () => reject(new ParseThreadError('the parser ended early')))
     })
-    // It is raced against every answer; after the last one nobody waits for it.
+    // It is raced against the answer; after that nobody waits for it.
     this.#failure.catch(() => {})
   }
 
-  async parse(files: readonly RuleFile[]): Promise<ParseSummary> {
-    for (const [file, { text }] of files.entries()) {
-      for (let from = 0; from < text.length; from += lettersPerTurn) {
-        this.#tell({ kind: 'text', file, text: text.slice(from, from + lettersPerTurn) })
+  async parse(files: readonly RuleFile[]): Promise<PackedParse> {
+    for (const [file, { text, pieces = cut(text) }] of files.entries()) {
+      for (const piece of pieces) {
+        this.#tell({ kind: 'text', file, text: piece })
         await nextTurn()
       }
     }
-    return this.#ask<ParseSummary>({ kind: 'parse' })
-  }
-
-  nextRows(): Promise<string> {
-    return this.#ask<string>({ kind: 'next' })
+    const parsed = new Promise<PackedParse>((resolve) => this.#worker.once('message', resolve))
+    this.#tell({ kind: 'parse' })
+    return Promise.race([parsed, this.#failure])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#worker.terminate()
   }
 
-  #ask<Answer>(message: ParseThreadMessage): Promise<Answer> {
-    const answer = new Promise<Answer>((resolve) => this.#worker.once('message', resolve))
-    this.#tell(message)
-    return Promise.race([answer, this.#failure])
-  }
-
   #tell(message: ParseThreadMessage): void {
     this.#worker.postMessage(message)
+  }
+}
+
+function* cut(text: string): Generator<string> {
+  for (let from = 0; from < text.length; from += lettersPerTurn) {
+    yield text.slice(from, from + lettersPerTurn)
   }
 }
 

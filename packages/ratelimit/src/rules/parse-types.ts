@@ -32,13 +32,13 @@ export class FieldReader {
   }
 
   /** An unsigned integer of 32 bits; undefined when there is none. */
-  count(name: string, node: YamlNode): number | undefined {
+  count(name: string, node: YamlNode, least = 0): number | undefined {
     if (isNull(node)) return undefined
     if (node.kind === 'scalar' && node.type === 'integer') {
       const value = toNumber(node.text)
-      if (value >= 0 && value < 2 ** 32) return value
+      if (value >= least && value < 2 ** 32) return value
     }
-    this.#refuse(name, 'an integer from 0 to 4294967295', node)
+    this.#refuse(name, `an integer from ${least} to 4294967295`, node)
     return undefined
   }
 

@@ -7,7 +7,7 @@ export interface JsonObject {
 }
 
 /**
- * One rule as a source wrote it: plain data that can be sent between threads in pieces.
+ * One rule as a source wrote it: plain data, on its way to being packed.
  * A set of rules is a flat list in depth-first order; `parent` ties it together.
  */
 export interface RuleRecord {
@@ -28,10 +28,17 @@ export interface RuleRecord {
   readonly place: Place
 }
 
+/** How hits are counted over time. A registry rather than a flag: each has a name in the files. */
+export const algorithms = ['fixed_window', 'sliding_window'] as const
+export type Algorithm = (typeof algorithms)[number]
+
 export interface LimitRecord {
   readonly requestsPerUnit: number
   /** The name of a unit; undefined exactly when the limit is unlimited. */
   readonly unit: Unit['name'] | undefined
+  /** How many units a window lasts; 1 unless the file says otherwise. */
+  readonly unitMultiplier: number
+  readonly algorithm: Algorithm
   readonly unlimited: boolean
   readonly name: string
   readonly replaces: readonly string[]
@@ -57,6 +64,9 @@ export interface Limit {
   readonly requestsPerUnit: number
   /** Undefined exactly when the limit is unlimited. */
   readonly unit: Unit | undefined
+  /** How long a window lasts: the unit, or several of them. 0 when the limit is unlimited. */
+  readonly windowSeconds: number
+  readonly algorithm: Algorithm
   readonly unlimited: boolean
   readonly name: string
   readonly replaces: readonly string[]

@@ -1,5 +1,6 @@
 import type { Entry } from '../protocol/message.ts'
-import type { RuleNode } from './tree.ts'
+import { flag, word } from './packed-rules.ts'
+import type { RuleTable } from './rule-table.ts'
 
 const suspicious = /[:|\p{Cc}]|\d\.\d/u
 const ipv4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g
@@ -35,25 +36,29 @@ export function toOverridePath(domain: string, entries: readonly Entry[]): strin
 }
 
 /**
- * For a rule whose statistics are told apart by the request's values: `detailed_metric` on the
- * rule itself names the values of all levels, `value_to_metric` names that of its own level.
+ * For a rule whose statistics are told apart by the request's values: see `RuleTable.namesValues`.
  * @param entries as many as the rule is deep.
  */
-export function toRequestPath(leaf: RuleNode, entries: readonly Entry[]): string {
-  const { domain, detailedMetric } = leaf
+export function toRequestPath(table: RuleTable, leaf: number, entries: readonly Entry[]): string {
+  const isDetailed = table.has(leaf, flag.detailedMetric)
   let path = ''
-  let node: RuleNode | undefined = leaf
-  for (let i = entries.length - 1; node !== undefined; i -= 1) {
-    path = `.${toRequestLevel(node, entries[i]?.value ?? '', detailedMetric)}${path}`
-    node = node.parent
+  let row = leaf
+  for (let i = entries.length - 1; !table.isDomain(row); i -= 1) {
+    path = `.${toRequestLevel(table, row, entries[i]?.value ?? '', isDetailed)}${path}`
+    row = table.get(row, word.parent)
   }
-  return domain + path
+  return table.levelOf(row) + path
 }
 
-function toRequestLevel(node: RuleNode, requested: string, isDetailed: boolean): string {
-  const { key, value, valueToMetric } = node
+function toRequestLevel(
+  table: RuleTable,
+  row: number,
+  requested: string,
+  isDetailed: boolean,
+): string {
   // A shared threshold has one counter, so its statistics have one name.
-  if (node.isShared) return toLevel(key, value)
+  if (table.has(row, flag.isShared)) return table.levelOf(row)
+  const key = table.text(row, word.key)
   if (isDetailed) return `${key}_${requested}`
-  return toLevel(key, valueToMetric ? requested : value)
+  return table.has(row, flag.valueToMetric) ? toLevel(key, requested) : table.levelOf(row)
 }

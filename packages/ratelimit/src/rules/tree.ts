@@ -1,107 +1,102 @@
-import type { Entry } from '../protocol/message.ts'
-import { NameMap } from './name-map.ts'
-import type { Match, Place } from './rule.ts'
-import { isWildcard } from './wildcard.ts'
-import { WildcardIndex } from './wildcard-index.ts'
+import { flag, word } from './packed-rules.ts'
+import type { Place } from './rule.ts'
+import type { RuleTable } from './rule-table.ts'
+import { matchesWildcard, toWildcard } from './wildcard.ts'
 
-/**
- * A rule in its place. Nothing about it changes once its snapshot exists. It keeps no more than is
- * needed, not even its record: what a reload leaves behind is what the garbage collector copies.
- */
-export interface RuleNode {
-  /** What a descriptor that ends here has met; undefined for a rule without a limit. */
-  readonly match: Match | undefined
-  /** Whether statistics go by the request's values, so that the counters of `match` are not it. */
-  readonly namesValues: boolean
-  /**
-   * The rule nested in this one, where it is the only one and takes any value: most are like that,
-   * and each table on the way to it would be one more miss of the processor's caches.
-   */
-  onlyChild: RuleNode | undefined
-  children: Siblings | undefined
-  readonly domain: string
-  readonly key: string
-  readonly value: string
-  readonly place: Place
-  /** The rule this one is nested in. */
-  readonly parent: RuleNode | undefined
+/** A rule as it is shown to people: made when somebody asks, decisions read the table. */
+export class RuleNode {
+  readonly row: number
+  readonly #table: RuleTable
+
+  constructor(table: RuleTable, row: number) {
+    this.#table = table
+    this.row = row
+  }
+
+  get key(): string {
+    return this.#table.text(this.row, word.key)
+  }
+
+  get value(): string {
+    return this.#table.text(this.row, word.value)
+  }
+
   /** `domain.key[_value].key[_value]…`, as written. */
-  readonly path: string
-  /** By level, as in `Match`. */
-  readonly sharedValues: readonly (string | undefined)[] | undefined
-  /** Whether all values of the pattern count in one counter. */
-  readonly isShared: boolean
-  readonly detailedMetric: boolean
-  readonly valueToMetric: boolean
-  /** Whether this level or one above leaves the value to the request. */
-  readonly hasOpenLevel: boolean
-  /** Whether this level or one above is open and puts the value into the statistics key. */
-  readonly hasMetricLevel: boolean
-}
+  get path(): string {
+    return this.#table.pathOf(this.row)
+  }
 
-/**
- * Rules with one key beside each other. As a map: by exact value, which is tried first. Patterns
- * are in it too, since a value that spells the pattern is an exact match.
- */
-export class SameKeyRules extends NameMap<RuleNode> {
-  /** Tried second, in the order of the file. */
-  wildcards: WildcardIndex<RuleNode> | undefined = undefined
-  /** The rule without a value, tried last. */
-  any: RuleNode | undefined = undefined
+  get place(): Place {
+    return this.#table.placeOf(this.row)
+  }
 
-  find(value: string): RuleNode | undefined {
-    return this.get(value) ?? this.wildcards?.find(value) ?? this.any
+  /** From 1. */
+  get depth(): number {
+    return this.#table.depthOf(this.row)
+  }
+
+  get hasLimit(): boolean {
+    return this.#table.has(this.row, flag.hasLimit)
+  }
+
+  get children(): Siblings | undefined {
+    const children = new Siblings(this.#table, this.row)
+    return children.byKey.size === 0 ? undefined : children
   }
 }
 
-/**
- * The rules of one level by key. Key and value are compared apart, unlike in envoyproxy/ratelimit,
- * where key `a_b` with value `c` equals key `a` with value `b_c`.
- */
-export class Siblings extends NameMap<SameKeyRules> {
-  add(node: RuleNode): void {
+/** Rules with one key beside each other. */
+export class SameKeyRules {
+  /** By exact value, which is tried first. Patterns too: a value may spell the pattern. */
+  readonly byValue = new Map<string, RuleNode>()
+  /** Tried second, in the order of the file. */
+  readonly patterns: RuleNode[] = []
+  /** The rule without a value, tried last. */
+  any: RuleNode | undefined = undefined
+
+  findPattern(value: string): RuleNode | undefined {
+    return this.patterns.find((node) => matchesWildcard(toWildcard(node.value), value))
+  }
+
+  find(value: string): RuleNode | undefined {
+    return this.byValue.get(value) ?? this.findPattern(value) ?? this.any
+  }
+
+  /** In the order of the file, save that the one without a value is the last. */
+  all(): RuleNode[] {
+    return [...this.byValue.values(), ...(this.any ? [this.any] : [])]
+  }
+}
+
+/** The rules of one level by key, in the order of the file. */
+export class Siblings {
+  readonly byKey = new Map<string, SameKeyRules>()
+
+  /** @param parent the row of the rule they are nested in, or of their domain. */
+  constructor(table: RuleTable, parent: number) {
+    for (const row of table.childrenOf(parent)) this.#add(new RuleNode(table, row))
+  }
+
+  get(key: string): SameKeyRules | undefined {
+    return this.byKey.get(key)
+  }
+
+  find(key: string, value: string): RuleNode | undefined {
+    return this.byKey.get(key)?.find(value)
+  }
+
+  #add(node: RuleNode): void {
     const { key, value } = node
-    let rules = this.get(key)
+    let rules = this.byKey.get(key)
     if (rules === undefined) {
       rules = new SameKeyRules()
-      this.set(key, rules)
+      this.byKey.set(key, rules)
     }
     if (value === '') {
       rules.any = node
       return
     }
-    rules.set(value, node)
-    if (!isWildcard(value)) return
-    rules.wildcards ??= new WildcardIndex()
-    rules.wildcards.add(value, node)
+    rules.byValue.set(value, node)
+    if (value.includes('*')) rules.patterns.push(node)
   }
-
-  find(key: string, value: string): RuleNode | undefined {
-    return this.get(key)?.find(value)
-  }
-}
-
-/**
- * The rule a descriptor ends at. There is no way back: once a level has chosen, a sibling is not
- * tried any more, even where nothing below the choice matches.
- */
-export function findRule(top: Siblings, entries: readonly Entry[]): RuleNode | undefined {
-  const first = entries[0]
-  if (first === undefined) return undefined
-  let node = top.find(first.key, first.value)
-  for (let i = 1; i < entries.length && node !== undefined; i += 1) {
-    const entry = entries[i]
-    node = entry === undefined ? undefined : findChild(node, entry)
-  }
-  return node
-}
-
-function findChild({ onlyChild, children }: RuleNode, { key, value }: Entry): RuleNode | undefined {
-  if (onlyChild !== undefined) return onlyChild.key === key ? onlyChild : undefined
-  return children?.find(key, value)
-}
-
-/** From 1. A descriptor with another number of entries never ends at this rule. */
-export function depthOf(node: RuleNode): number {
-  return node.parent === undefined ? 1 : depthOf(node.parent) + 1
 }

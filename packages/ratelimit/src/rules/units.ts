@@ -17,6 +17,9 @@ export const units: readonly Unit[] = [
   { name: 'YEAR', wire: 6, seconds: 31_536_000 },
 ]
 
+/** Ten years. */
+export const longestWindowSeconds = 315_360_000
+
 const byName = new Map(units.map((unit) => [unit.name as string, unit]))
 const byWire: (Unit | undefined)[] = []
 for (const unit of units) byWire[unit.wire] = unit

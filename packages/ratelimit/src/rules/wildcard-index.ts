@@ -1,65 +1,93 @@
+import { extendHash, firstSlot, hashBelow, hashStart, nextSlot } from './hash-slots.ts'
+import { noRow, type PackedRules, rowShift, word } from './packed-rules.ts'
+import type { PackedTexts } from './packed-texts.ts'
 import { matchesWildcard, toWildcard, type Wildcard } from './wildcard.ts'
 
-/** One pattern and what it stands for. */
-export interface IndexedWildcard<Target> extends Wildcard {
-  readonly pattern: string
-  /** Its place among the siblings: the first that matches wins, not the longest. */
-  readonly order: number
-  readonly target: Target
-}
-
 /**
- * Patterns in the order of the file, found by a hash of the text before their first star. A value
- * is hashed once from its front; wherever a prefix could end, only the patterns with that hash are
- * tried. So thousands of `foo*` beside each other cost little more than a few. Patterns that begin
- * with the star have no such text and are tried one after the other.
+ * Finds patterns by a hash of the text before their first star. A value is hashed once from its
+ * front; wherever a prefix could end, only the patterns with that hash are tried. So thousands of
+ * `foo*` beside each other cost little more than a few. Patterns that begin with the star have no
+ * such text and are tried one after the other.
  */
-export class WildcardIndex<Target> {
-  /** In the order of the file. */
-  readonly all: IndexedWildcard<Target>[] = []
-  readonly #byHash = new Map<number, IndexedWildcard<Target>[]>()
-  /** Of the prefixes, each once, ascending. */
-  readonly #lengths: number[] = []
+export class WildcardIndex {
+  readonly #rules: PackedRules
+  readonly #texts: PackedTexts
+  /** By row, of those that were tried once. */
+  readonly #wildcards = new Map<number, Wildcard>()
 
-  add(pattern: string, target: Target): void {
-    const wildcard = toWildcard(pattern)
-    const { prefix } = wildcard
-    const indexed = { ...wildcard, pattern, order: this.all.length, target }
-    this.all.push(indexed)
-    const hash = extendHash(0, prefix, 0, prefix.length)
-    const alike = this.#byHash.get(hash)
-    if (alike === undefined) this.#byHash.set(hash, [indexed])
-    else alike.push(indexed)
-    if (this.#lengths.includes(prefix.length)) return
-    this.#lengths.push(prefix.length)
-    this.#lengths.sort((one, other) => one - other)
+  constructor(rules: PackedRules, texts: PackedTexts) {
+    this.#rules = rules
+    this.#texts = texts
   }
 
-  find(value: string): Target | undefined {
-    let best: IndexedWildcard<Target> | undefined
-    let hash = 0
+  /**
+   * The pattern that stands first in the file, not the longest.
+   * @param head the first rule with the key, and so of the patterns beside it.
+   */
+  find(head: number, value: string): number {
+    const { lists, rows } = this.#rules
+    const lengths = rows[(head << rowShift) + word.prefixes] ?? noRow
+    if (lengths === noRow) return noRow
+    let best = noRow
+    let hash = hashStart
     let hashed = 0
-    for (const length of this.#lengths) {
+    const end = lengths + (lists[lengths] ?? 0)
+    for (let i = lengths + 1; i <= end; i += 1) {
+      const length = lists[i] ?? 0
       if (length > value.length) break
       hash = extendHash(hash, value, hashed, length)
       hashed = length
-      const alike = this.#byHash.get(hash)
-      if (alike === undefined) continue
-      for (const candidate of alike) {
-        if (best !== undefined && candidate.order > best.order) break
-        if (matchesWildcard(candidate, value)) {
-          best = candidate
-          break
-        }
+      best = earlier(best, this.#findPrefix(head, hash, value))
+    }
+    return best
+  }
+
+  #findPrefix(head: number, prefixHash: number, value: string): number {
+    const { byPrefix, lists } = this.#rules
+    const hash = hashBelow(head, prefixHash)
+    let best = noRow
+    for (let at = firstSlot(byPrefix, hash); ; at = nextSlot(byPrefix, at)) {
+      const list = (byPrefix[at + 1] ?? 0) - 1
+      if (list === noRow) return best
+      if (byPrefix[at] === hash && this.#isBeside(lists[list + 1] ?? noRow, head)) {
+        best = earlier(best, this.#findInList(list, value))
       }
     }
-    return best?.target
+  }
+
+  #findInList(list: number, value: string): number {
+    const { lists } = this.#rules
+    const end = list + (lists[list] ?? 0)
+    for (let i = list + 1; i <= end; i += 1) {
+      const row = lists[i] ?? noRow
+      if (this.#matches(row, value)) return row
+    }
+    return noRow
+  }
+
+  #isBeside(row: number, head: number): boolean {
+    const { rows } = this.#rules
+    const one = row << rowShift
+    const other = head << rowShift
+    return (
+      rows[one + word.parent] === rows[other + word.parent] &&
+      rows[one + word.key] === rows[other + word.key]
+    )
+  }
+
+  #matches(row: number, value: string): boolean {
+    let wildcard = this.#wildcards.get(row)
+    if (wildcard === undefined) {
+      const at = this.#rules.rows[(row << rowShift) + word.value] ?? 0
+      wildcard = toWildcard(this.#texts.read(at))
+      this.#wildcards.set(row, wildcard)
+    }
+    return matchesWildcard(wildcard, value)
   }
 }
 
-/** Takes the text from `from` to `to` into the hash of what stands before it. */
-function extendHash(hash: number, text: string, from: number, to: number): number {
-  let extended = hash
-  for (let i = from; i < to; i += 1) extended = (Math.imul(extended, 31) + text.charCodeAt(i)) | 0
-  return extended
+/** Rows are in the order of the configuration. */
+function earlier(one: number, other: number): number {
+  if (one === noRow) return other
+  return other === noRow || one < other ? one : other
 }

@@ -33,6 +33,11 @@ export class Statistics {
   dropped: Dropped | undefined
   /** Likewise for the counters of unknown domains, by domain. */
   droppedDomains: DroppedDomains | undefined
+  /**
+   * Set where others count and these are the sums: fetches what is new. Called before the numbers
+   * are read, never by those who count.
+   */
+  refresh: (() => Promise<void>) | undefined
   readonly #counters = new Map<string, Counter>()
   readonly #gauges = new Map<string, () => number>()
   readonly #timers = new Map<string, Timer>()
@@ -101,6 +106,7 @@ export class Statistics {
    * slices: decisions go on while a hundred thousand rules are listed.
    */
   async *lines(): AsyncGenerator<readonly [name: string, value: number]> {
+    await this.refresh?.()
     const single = this.#singleLines()
     const rules = await this.#listRules()
 

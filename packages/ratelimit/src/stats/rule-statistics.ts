@@ -1,4 +1,5 @@
 import { Generations } from './generations.ts'
+import { LargeMap } from './large-map.ts'
 import { RuleCounters, type RuleCountersByKey } from './rule-counters.ts'
 
 /** What each statistic of a rule is called, in alphabetical order. */
@@ -15,7 +16,7 @@ export type Dropped = (counters: ReadonlyMap<string, RuleCounters>) => void
 
 /** The counters of all rules, by statistics key. */
 export class RuleStatistics implements RuleCountersByKey {
-  readonly #rules = new Map<string, RuleCounters>()
+  readonly #rules = new LargeMap<RuleCounters>()
   readonly #requests: Generations<RuleCounters>
 
   /**
@@ -32,7 +33,7 @@ export class RuleStatistics implements RuleCountersByKey {
     if (counters === undefined) {
       // A reload may turn a key made from requests into a rule: it goes on counting.
       counters = this.#requests.take(key) ?? new RuleCounters()
-      this.#rules.set(key, counters)
+      this.#rules.add(key, counters)
     }
     return counters
   }
@@ -51,9 +52,9 @@ export class RuleStatistics implements RuleCountersByKey {
     return this.#rules.size + this.#requests.size
   }
 
-  /** Those of the configuration, which are never dropped. */
-  get configured(): ReadonlyMap<string, RuleCounters> {
-    return this.#rules
+  /** Those of the configuration: none is ever removed, and a new one comes after all others. */
+  configured(): Generator<[string, RuleCounters]> {
+    return this.#rules.entries()
   }
 
   /** Those made from requests. One that is used meanwhile may be met twice. */
@@ -63,7 +64,7 @@ export class RuleStatistics implements RuleCountersByKey {
 
   /** Those of the configuration first. */
   *entries(): Generator<[string, RuleCounters]> {
-    yield* this.#rules
+    yield* this.#rules.entries()
     yield* this.#requests.entries()
   }
 }

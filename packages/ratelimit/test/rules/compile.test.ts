@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compileRules, createSnapshotBuilder } from '../../src/rules/compile.ts'
+import { compileInTurns, compileRules } from '../../src/rules/compile.ts'
+import { packRules } from '../../src/rules/pack-rules.ts'
+import { RuleStatistics } from '../../src/stats/rule-statistics.ts'
 import { KeyRecorder, type NestedRule, toDescriptor, toRuleSet } from '../support/nested-rules.ts'
 
+const limit = { requests: 5 }
 const rules: NestedRule[] = [
   {
     key: 'message_type',
@@ -20,21 +23,47 @@ const set = toRuleSet({
 })
 
 suite('compiling', () => {
-  test('any slices give the same rules as one go', () => {
-    const whole = compileRules(set, new KeyRecorder())
-    for (let size = 1; size <= set.rules.length; size += 1) {
-      const builder = createSnapshotBuilder(new KeyRecorder())
-      for (let at = 0; at < set.rules.length; at += size)
-        builder.add(set.rules.slice(at, at + size))
-      const sliced = builder.finish(set.domains)
-      assert.deepEqual([...sliced.describe()], [...whole.describe()])
-      const descriptor = toDescriptor('message_type=marketing', 'to_number=1')
-      assert.deepEqual(
-        sliced.match('messaging', descriptor)?.limit,
-        whole.match('messaging', descriptor)?.limit,
+  test('rules compiled in turns are the same as in one go', async () => {
+    const many = toRuleSet({
+      d: Array.from({ length: 1_250 }, (_, i) => ({ key: 'k', value: `v${i}`, limit })),
+    })
+    for (const each of [set, many]) {
+      const [atOnce, inTurns] = [new KeyRecorder(), new KeyRecorder()]
+      const whole = compileRules(each, atOnce)
+      const sliced = await compileInTurns(
+        { rules: packRules(each), counters: inTurns, onIgnoredOverride: () => {} },
+        new AbortController().signal,
       )
-      assert.notEqual(sliced.match('messaging', descriptor), undefined)
+      assert.deepEqual([...sliced.describe()], [...whole.describe()])
+      assert.deepEqual([...sliced.describeLoad()], [...whole.describeLoad()])
+      assert.deepEqual([...inTurns.rules.keys()], [...atOnce.rules.keys()])
+      assert.ok(inTurns.rules.size >= 4)
     }
+  })
+
+  test('compiling in turns stops when it is told to', async () => {
+    const stop = new AbortController()
+    const counters = new RuleStatistics(10, () => {})
+    const compiling = compileInTurns(
+      { rules: packRules(set), counters, onIgnoredOverride: () => {} },
+      stop.signal,
+    )
+    stop.abort()
+    await assert.rejects(compiling, { name: 'AbortError' })
+    assert.equal(counters.size, 0)
+  })
+
+  test('the load is told domain by domain, those without rules last', () => {
+    const several = toRuleSet({ first: [], second: [{ key: 'a', rules: [{ key: 'b', limit }] }] })
+    assert.deepEqual(
+      [...compileRules(several, new KeyRecorder()).describeLoad()],
+      [
+        'loading domain: second',
+        'loading descriptor: key=second.a',
+        'loading descriptor: key=second.a.b ratelimit={requests_per_unit=5, unit=MINUTE, unlimited=false, shadow_mode=false, quota_mode=false}',
+        'loading domain: first',
+      ],
+    )
   })
 
   test('the description has a line per limit, in the order of the configuration', () => {
@@ -68,7 +97,7 @@ suite('compiling', () => {
   })
 
   test('no rules at all are a valid configuration', () => {
-    const snapshot = createSnapshotBuilder(new KeyRecorder()).finish([])
+    const snapshot = compileRules({ domains: [], rules: [] }, new KeyRecorder())
     assert.ok(!snapshot.hasDomain('any'))
     assert.deepEqual([...snapshot.describe()], [])
   })
@@ -76,6 +105,7 @@ suite('compiling', () => {
   test('a child before its parent is a mistake of the programmer', () => {
     const orphan = set.rules[1]
     assert.ok(orphan)
-    assert.throws(() => createSnapshotBuilder(new KeyRecorder()).add([orphan]), TypeError)
+    const wrong = { domains: set.domains, rules: [orphan] }
+    assert.throws(() => compileRules(wrong, new KeyRecorder()), TypeError)
   })
 })

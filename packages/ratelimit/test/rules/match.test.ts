@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compileRules } from '../../src/rules/compile.ts'
 import { createOverrideWarning } from '../../src/rules/override.ts'
+import { toPlainLimit } from '../../src/rules/rule-limit.ts'
 import { KeyRecorder, type NestedRule, toDescriptor, toRuleSet } from '../support/nested-rules.ts'
 
 const snapshotOf = (...rules: readonly NestedRule[]) =>
@@ -92,9 +93,12 @@ suite('matching', () => {
       metadata,
       limit: { per: 'WEEK', requests: 7, name: 'seven', replaces: ['eight'] },
     })
-    assert.deepEqual(snapshot.match('d', toDescriptor('k=v'))?.limit, {
+    const match = snapshot.match('d', toDescriptor('k=v'))
+    assert.deepEqual(match && toPlainLimit(match.limit), {
       requestsPerUnit: 7,
       unit: { name: 'WEEK', wire: 7, seconds: 604_800 },
+      windowSeconds: 604_800,
+      algorithm: 'fixed_window',
       unlimited: false,
       name: 'seven',
       replaces: ['eight'],
@@ -143,7 +147,7 @@ suite('matching', () => {
   test('metadata survives statistics by value', () => {
     const metadata = { a: 1 }
     const snapshot = snapshotOf({ key: 'k', detailedMetric: true, metadata, limit })
-    assert.equal(snapshot.match('d', toDescriptor('k=v'))?.limit.metadata, metadata)
+    assert.deepEqual(snapshot.match('d', toDescriptor('k=v'))?.limit.metadata, metadata)
   })
 })
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { packRules } from '../../src/rules/pack-rules.ts'
 import { parseRuleFiles } from '../../src/rules/parse.ts'
 import { parseInWorker } from '../../src/rules/parse-in-worker.ts'
-import type { RuleRecord } from '../../src/rules/rule.ts'
+import { RuleTable } from '../../src/rules/rule-table.ts'
+import { RuleSnapshot } from '../../src/rules/snapshot.ts'
+import { KeyRecorder, toDescriptor } from '../support/nested-rules.ts'
+
+const noRules = packRules({ domains: [], rules: [] })
 
 function createFile(name: string, domain: string, count: number) {
   let text = `domain: ${domain}\ndescriptors:\n`
@@ -16,32 +21,29 @@ function createFile(name: string, domain: string, count: number) {
   return { name, text }
 }
 
-test('the worker finds what the parser finds, in parts', async () => {
+test('the worker finds what the parser finds', async () => {
   const files = [createFile('a.yaml', 'a', 700), createFile('b.yaml', 'b', 3)]
   const inline = parseRuleFiles(files, { mergeDomains: false })
   assert.deepEqual(inline.faults, [])
-  const parts: RuleRecord[][] = []
-  const result = await parseInWorker(files, { mergeDomains: false }, (part) => {
-    parts.push(part)
-  })
-  assert.deepEqual(result, { domains: ['a', 'b'], faults: [], warnings: inline.warnings })
-  assert.deepEqual(
-    parts.map((part) => part.length),
-    [500, 500, 406],
-  )
-  assert.deepEqual(parts.flat(), inline.rules.rules)
+  assert.equal(inline.rules.rules.length, 1_406)
+  const { rules, faults, warnings } = await parseInWorker(files, { mergeDomains: false })
+  assert.deepEqual(rules, packRules(inline.rules))
+  assert.deepEqual(faults, [])
+  assert.deepEqual(warnings, inline.warnings)
 })
 
-test('the worker waits until a part is dealt with', async () => {
-  let busy = 0
-  let most = 0
-  await parseInWorker([createFile('a.yaml', 'a', 800)], { mergeDomains: false }, async () => {
-    busy++
-    most = Math.max(most, busy)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    busy--
-  })
-  assert.equal(most, 1)
+test('what the worker hands over can be matched and described', async () => {
+  const { rules } = await parseInWorker([createFile('a.yaml', 'a', 3)], { mergeDomains: false })
+  const counters = new KeyRecorder()
+  const snapshot = new RuleSnapshot({ rules, counters, onIgnoredOverride: () => {} })
+  const match = snapshot.match('a', toDescriptor('k=é2x'))
+  assert.deepEqual(match?.limit.replaces, ['m'])
+  assert.deepEqual(match?.sharedValues, ['é2*'])
+  assert.deepEqual(JSON.stringify(match?.limit.metadata), '{"__proto__":[1,null]}')
+  assert.deepEqual(
+    [...snapshot.describe()].map((line) => line.split(': ')[0]),
+    ['a.k_é0*', 'a.k_é0*.child', 'a.k_é1*', 'a.k_é1*.child', 'a.k_é2*', 'a.k_é2*.child'],
+  )
 })
 
 test('faults and warnings come back as the parser found them, without rules', async () => {
@@ -51,43 +53,38 @@ test('faults and warnings come back as the parser found them, without rules', as
   ]
   const { faults, warnings } = parseRuleFiles(files, { mergeDomains: true })
   assert.equal(faults.length, 2)
-  let parts = 0
-  const result = await parseInWorker(files, { mergeDomains: true }, () => void parts++)
-  assert.deepEqual(result, { domains: [], faults, warnings })
-  assert.equal(parts, 0)
+  const result = await parseInWorker(files, { mergeDomains: true })
+  assert.deepEqual(result, { rules: noRules, faults, warnings })
 })
 
 test('large files reach the worker whole', async () => {
   const files = [createFile('a.yaml', 'a', 6000)]
   assert.ok((files[0]?.text.length ?? 0) > 1_000_000)
-  let count = 0
-  const { faults } = await parseInWorker(files, { mergeDomains: false }, (part) => {
-    count += part.length
-  })
+  const { rules, faults } = await parseInWorker(files, { mergeDomains: false })
   assert.deepEqual(faults, [])
-  assert.equal(count, 12_000)
+  assert.equal(new RuleTable(rules).rowCount, 12_001)
+})
+
+test('files that were read in pieces reach the worker whole', async () => {
+  const { name, text } = createFile('a.yaml', 'a', 50)
+  const pieces = [text.slice(0, 1_001), '', text.slice(1_001, 1_002), text.slice(1_002)]
+  const whole = await parseInWorker([{ name, text }], { mergeDomains: false })
+  assert.deepEqual(whole.faults, [])
+  assert.deepEqual(await parseInWorker([{ name, text, pieces }], { mergeDomains: false }), whole)
 })
 
 test('no files are no rules', async () => {
-  const result = await parseInWorker([], { mergeDomains: false }, () => assert.fail('no rules'))
-  assert.deepEqual(result, { domains: [], faults: [], warnings: [] })
+  const result = await parseInWorker([], { mergeDomains: false })
+  assert.deepEqual(result, { rules: noRules, faults: [], warnings: [] })
 })
 
 test('a worker that runs out of memory is a fault', async () => {
   const files = [createFile('a.yaml', 'a', 40_000), { name: 'b.yaml', text: '' }]
-  const { faults } = await parseInWorker(files, { mergeDomains: false, maxHeapMb: 16 }, () => {})
+  const { faults } = await parseInWorker(files, { mergeDomains: false, maxHeapMb: 16 })
   assert.deepEqual(faults, [
     {
       message: 'error loading config file: the rule files need more memory than there is',
       place: { file: 'a.yaml and 1 more', line: 1, column: 1 },
     },
   ])
-})
-
-test('a failure of the caller is the caller’s', async () => {
-  const failure = new Error('compile failed')
-  const parsing = parseInWorker([createFile('a.yaml', 'a', 1)], { mergeDomains: false }, () => {
-    throw failure
-  })
-  await assert.rejects(parsing, failure)
 })

@@ -128,6 +128,46 @@ const cases: readonly (readonly [what: string, text: string, logged: string])[] 
     'should not specify rate limit unit when unlimited (line 6, column 13)',
   ],
   [
+    'a multiplier of 0',
+    'domain: d\ndescriptors:\n  - key: k\n    rate_limit:\n      unit: day\n      requests_per_unit: 1\n      unit_multiplier: 0',
+    'error loading config file: unit_multiplier must be an integer from 1 to 4294967295, not 0 (line 7, column 24)',
+  ],
+  [
+    'a multiplier that is text',
+    'domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: day, requests_per_unit: 1, unit_multiplier: "5"}',
+    "error loading config file: unit_multiplier must be an integer from 1 to 4294967295, not the text '5' (line 4, column 68)",
+  ],
+  [
+    'a window of more than ten years',
+    'domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: year, requests_per_unit: 1, unit_multiplier: 11}',
+    'rate limit window of 11 years is longer than 10 years (line 4, column 69)',
+  ],
+  [
+    'a multiplier of an unlimited rule',
+    'domain: d\ndescriptors:\n  - key: k\n    rate_limit:\n      unlimited: true\n      unit_multiplier: 1',
+    'should not specify rate limit unit_multiplier when unlimited (line 6, column 24)',
+  ],
+  [
+    'an unknown algorithm',
+    'domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: day, requests_per_unit: 1, algorithm: token_bucket}',
+    "invalid rate limit algorithm 'token_bucket' (line 4, column 62)",
+  ],
+  [
+    'an algorithm that is empty text',
+    'domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: day, requests_per_unit: 1, algorithm: ""}',
+    "invalid rate limit algorithm '' (line 4, column 62)",
+  ],
+  [
+    'an algorithm that is no text',
+    'domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: day, requests_per_unit: 1, algorithm: {name: x}}',
+    'error loading config file: algorithm must be text, not a map (line 4, column 62)',
+  ],
+  [
+    'an algorithm of an unlimited rule',
+    'domain: d\ndescriptors:\n  - key: k\n    rate_limit:\n      unlimited: true\n      algorithm: sliding_window',
+    'should not specify rate limit algorithm when unlimited (line 6, column 18)',
+  ],
+  [
     'an empty name in replaces',
     'domain: d\ndescriptors:\n  - key: k\n    rate_limit:\n      unlimited: true\n      replaces:\n        - name:',
     'should not have an empty replaces entry (line 7, column 11)',

@@ -30,7 +30,13 @@ descriptors:
     shareThreshold: false,
     metadata: undefined,
   }
-  const limit = { unlimited: false, name: '', replaces: [] }
+  const limit = {
+    unitMultiplier: 1,
+    algorithm: 'fixed_window',
+    unlimited: false,
+    name: '',
+    replaces: [],
+  }
   assert.deepEqual(rules.rules, [
     {
       ...plain,
@@ -96,6 +102,8 @@ descriptors:
   assert.deepEqual(rule.limit, {
     requestsPerUnit: 0,
     unit: undefined,
+    unitMultiplier: 1,
+    algorithm: 'fixed_window',
     unlimited: true,
     name: 'n',
     replaces: ['a', 'b'],

@@ -67,9 +67,9 @@ export function openFileSource(options: FileSourceOptions): RuleSource {
     statistics.loadFailures.value += directory.unreadable.length
     statistics.fileCount.value = directory.files.length
     loadLog.directory(directory)
-    const files = directory.files.map(({ name, text }) => ({
-      name: place.toMessageName(name),
-      text,
+    const files = directory.files.map((file) => ({
+      ...file,
+      name: place.toMessageName(file.name),
     }))
     // Before the first load is over nobody waits for a decision.
     const isInBackground = !isFirst || countCharacters(files) > mostCharactersHere

@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
-import { createSnapshotBuilder } from '../compile.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { compileInTurns } from '../compile.ts'
 import { type RuleFault, toLoadError } from '../fault.ts'
 import type { IgnoredOverride } from '../override.ts'
+import { packRules } from '../pack-rules.ts'
 import { parseRuleFiles } from '../parse.ts'
-import { parseInWorker, type WorkerParse } from '../parse-in-worker.ts'
-import type { RuleRecord } from '../rule.ts'
+import { parseInWorker } from '../parse-in-worker.ts'
+import type { PackedParse } from '../parse-thread.ts'
 import type { RuleSnapshot } from '../snapshot.ts'
 import { fingerprintEntries } from './fingerprint.ts'
 import { type RuleDirectory, type RuleFile, readRuleDirectory } from './rule-directory.ts'
@@ -89,27 +90,21 @@ export async function parseAndCompile(
   files: readonly RuleFile[],
   { mergeDomains, isInBackground, counters, onIgnoredOverride, signal }: ParseAndCompileOptions,
 ): Promise<CompiledFiles> {
-  const builder = createSnapshotBuilder(counters, onIgnoredOverride)
-  // A part is compiled in a turn of its own: receiving it has already taken time from this one.
-  const onRules = async (part: readonly RuleRecord[]) => {
-    await nextTurn(undefined, { signal })
-    builder.add(part)
-  }
-  const parse = isInBackground ? parseInWorker : parseHere
-  const { domains, faults, warnings } = await parse(files, { mergeDomains }, onRules)
+  const { rules, faults, warnings } = isInBackground
+    ? await parseInWorker(files, { mergeDomains })
+    : parseHere(files, { mergeDomains })
   const [first] = faults
   if (first !== undefined) throw new LoadError(toLoadError(first), faults)
-  return { snapshot: builder.finish(domains), warnings }
+  const snapshot = await compileInTurns({ rules, counters, onIgnoredOverride }, signal)
+  return { snapshot, warnings }
 }
 
-async function parseHere(
+function parseHere(
   files: readonly RuleFile[],
   options: { readonly mergeDomains: boolean },
-  onRules: (rules: readonly RuleRecord[]) => Promise<void>,
-): Promise<WorkerParse> {
+): PackedParse {
   const { rules, faults, warnings } = parseRuleFiles(files, options)
-  await onRules(rules.rules)
-  return { domains: rules.domains, faults, warnings }
+  return { rules: packRules(rules), faults, warnings }
 }
 
 function toReason(error: unknown): string {

@@ -6,6 +6,11 @@ export interface RuleFile {
   /** The name inside the directory, as messages show it. */
   readonly name: string
   readonly text: string
+  /**
+   * Of a large one also the pieces it was read in, for who hands it on in pieces: to cut up the
+   * text, all of it would have to be copied together first.
+   */
+  readonly pieces?: readonly string[]
 }
 
 /** What stands beside the rule files and is not read, though envoyproxy/ratelimit would. */
@@ -28,8 +33,9 @@ export interface RuleDirectory {
 
 /**
  * Reads the `*.yaml` files directly inside a directory (reference 3.2, G17). Links are followed;
- * the `..data` directories of a Kubernetes ConfigMap are no `*.yaml` files and stay out. Rejects
- * when the directory itself cannot be read; a single bad file is reported and left out.
+ * the `..data` directories of a Kubernetes ConfigMap are no `*.yaml` files and stay out, and so do
+ * the policy tests beside the rules. Rejects when the directory itself cannot be read; a single bad
+ * file is reported and left out.
  */
 export async function readRuleDirectory(
   directory: string,
@@ -42,25 +48,36 @@ export async function readRuleDirectory(
   for (const name of names.sort()) {
     const isDotFile = name.startsWith('.')
     if (isDotFile && options.ignoreDotFiles) continue
-    const isRuleFile = name.endsWith('.yaml')
+    const isRuleFile = name.endsWith('.yaml') && !isPolicyTest(name)
     if (isDotFile && !isRuleFile) continue
     try {
       const path = join(directory, name)
       const entry = await stat(path)
       if (entry.isDirectory()) {
         if (!isDotFile && (await holdsYaml(path))) skipped.push({ name, reason: inDirectory })
-      } else if (!entry.isFile() || !isRuleFile) {
+      } else if (entry.isFile() && isRuleFile) {
+        files.push(toRuleFile(name, await readPieces(path)))
+      } else if (!entry.isFile() || !isPolicyTest(name)) {
         skipped.push({ name, reason: otherName })
-      } else {
-        files.push({ name, text: await readText(path) })
+      } else if (!topLevelTests.test(await readText(path))) {
+        // Rules of that name would be in force elsewhere: nobody shall lose limits in silence.
+        skipped.push({ name, reason: testName })
       }
     } catch (error) {
-      if (isRuleFile) unreadable.push({ name, reason: toReason(error) })
+      if (isRuleFile) unreadable.push({ name, reason: toReadError(error) })
     }
   }
   return { files, skipped, unreadable }
 }
 
+/** Whether a file is for `ratelimit test`. */
+export function isPolicyTest(name: string): boolean {
+  return name.endsWith('.test.yaml')
+}
+
+const topLevelTests = /^[{ "']*tests["']?\s*:/m
+const testName =
+  "not read: *.test.yaml is the name of policy tests, and this one has no 'tests'; name rules otherwise"
 const otherName = 'not read: only regular files named *.yaml are rule files'
 const inDirectory = 'not read: rule files stand directly in the directory, not in a directory below'
 
@@ -69,17 +86,33 @@ async function holdsYaml(directory: string): Promise<boolean> {
   return names.some((name) => name.endsWith('.yaml') || name.endsWith('.yml'))
 }
 
-/** Piece by piece, so that a large file never holds up decisions. A byte order mark is dropped. */
-async function readText(path: string): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let text = ''
-  for await (const bytes of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-    text += decoder.decode(bytes, { stream: true })
-  }
-  return text + decoder.decode()
+function toRuleFile(name: string, pieces: readonly string[]): RuleFile {
+  const text = joinPieces(pieces)
+  return pieces.length > 1 ? { name, text, pieces } : { name, text }
 }
 
-function toReason(error: unknown): string {
+export async function readText(path: string): Promise<string> {
+  return joinPieces(await readPieces(path))
+}
+
+/** Makes one text of all without copying them: that is left to who looks into it. */
+function joinPieces(pieces: readonly string[]): string {
+  return pieces.reduce((text, piece) => text + piece, '')
+}
+
+/** Piece by piece, so that a large file never holds up decisions. A byte order mark is dropped. */
+async function readPieces(path: string): Promise<string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const pieces: string[] = []
+  for await (const bytes of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+    pieces.push(decoder.decode(bytes, { stream: true }))
+  }
+  // Complains of half a letter at the end.
+  decoder.decode()
+  return pieces
+}
+
+export function toReadError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error ? error.code : undefined
   return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'the file is not UTF-8 text' : error.message

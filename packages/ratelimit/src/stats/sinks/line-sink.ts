@@ -115,6 +115,7 @@ export class LineSink implements Sink {
 
   async #sendAll(): Promise<void> {
     if (!this.#writer.isOpen) return
+    await this.#statistics.refresh?.()
     await this.#sendTimers()
     for (const [name, counter] of this.#statistics.counters) this.#writer.counter(name, counter)
     for (const [name, read] of this.#statistics.gauges) this.#writer.value('gauge', name, read())

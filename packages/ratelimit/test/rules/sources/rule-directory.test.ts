@@ -19,11 +19,18 @@ test('the yaml files of the directory are read in the order of their names', asy
   const { files, skipped, unreadable } = await readRuleDirectory(directory, {
     ignoreDotFiles: false,
   })
-  assert.deepEqual(files, [
-    { name: 'a.yaml', text: `# ${'é'.repeat(400_000)}\ndomain: a` },
-    { name: 'b.yaml', text: 'domain: b' },
-    { name: 'c.yaml', text: 'domain: b' },
-  ])
+  assert.deepEqual(
+    files.map(({ name, text }) => ({ name, text })),
+    [
+      { name: 'a.yaml', text: `# ${'é'.repeat(400_000)}\ndomain: a` },
+      { name: 'b.yaml', text: 'domain: b' },
+      { name: 'c.yaml', text: 'domain: b' },
+    ],
+  )
+  const [large, small] = files
+  assert.ok((large?.pieces?.length ?? 0) > 1, 'a large file is kept in pieces too')
+  assert.ok(large?.pieces?.join('') === large?.text, 'the pieces are the text')
+  assert.equal(small?.pieces, undefined)
   assert.deepEqual(skipped, [])
   assert.deepEqual(unreadable, [])
 })
@@ -42,6 +49,29 @@ test('what envoyproxy/ratelimit would read too is named as skipped', async (t) =
     skipped.map((entry) => entry.name),
     ['README', 'nested', 'rules.yml'],
   )
+})
+
+test('policy tests beside the rules are passed over in silence', async (t) => {
+  const directory = await createDirectory(t)
+  await writeFile(join(directory, 'a.yaml'), 'domain: a')
+  await writeFile(join(directory, 'a.test.yaml'), '# Policy tests\ndomain: a\ntests:\n  - name: x')
+  await writeFile(join(directory, 'b.test.yaml'), '{ "tests": [] }')
+  await writeFile(join(directory, 'c.test.yaml'), Uint8Array.of(0xff))
+  await writeFile(join(directory, '.d.test.yaml'), 'tests: []')
+  assert.deepEqual(await readRuleDirectory(directory, { ignoreDotFiles: false }), {
+    files: [{ name: 'a.yaml', text: 'domain: a' }],
+    skipped: [],
+    unreadable: [],
+  })
+})
+
+test('rules in a file with the name of a policy test are named as skipped', async (t) => {
+  const directory = await createDirectory(t)
+  await writeFile(join(directory, 'a.test.yaml'), 'domain: a\ndescriptors:\n  - key: tests\n')
+  const { files, skipped } = await readRuleDirectory(directory, { ignoreDotFiles: false })
+  assert.deepEqual(files, [])
+  assert.equal(skipped[0]?.name, 'a.test.yaml')
+  assert.match(skipped[0]?.reason ?? '', /has no 'tests'/)
 })
 
 test('dot files are read unless they are to be ignored', async (t) => {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { PackedRules } from '../../packed-rules.ts'
 import type { ResourceFault } from './parse-resources.ts'
 import { toReason } from './reason.ts'
 
@@ -6,14 +7,12 @@ import { toReason } from './reason.ts'
 export interface ResourceThreadData {
   readonly response: Uint8Array
   readonly mergeDomains: boolean
-  readonly rulesPerPart: number
 }
 
-/** The first thing it says. Every later message is an answer to ours: rows of rules. */
-export interface ResourceSummary {
-  readonly domains: readonly string[]
-  readonly names: readonly string[]
-  readonly ruleCount: number
+/** What it says. */
+export interface PackedResponse {
+  /** Empty when there is any fault. */
+  readonly rules: PackedRules
   readonly faults: readonly ResourceFault[]
   readonly warnings: readonly ResourceFault[]
 }
@@ -21,8 +20,7 @@ export interface ResourceSummary {
 /** The near end of a thread that parses one response. Whoever opens it closes it. */
 export class ResourceThread implements AsyncDisposable {
   readonly #worker: Worker
-  readonly #failure: Promise<never>
-  readonly summary: Promise<ResourceSummary>
+  readonly parsed: Promise<PackedResponse>
 
   /** The memory of the response goes to the thread: it cannot be used here any more. */
   constructor(data: ResourceThreadData & { readonly response: Uint8Array<ArrayBuffer> }) {
@@ -32,28 +30,15 @@ export class ResourceThread implements AsyncDisposable {
       name: 'resource parser',
     })
     this.#worker = worker
-    this.#failure = new Promise((_, reject) => {
+    this.parsed = new Promise((resolve, reject) => {
+      worker.once('message', resolve)
       worker.once('error', (error) => reject(toThreadError(error)))
       worker.once('exit', () => reject(new Error('the parser ended early')))
     })
-    // It is raced against every answer; after the last one nobody waits for it.
-    this.#failure.catch(() => {})
-    this.summary = this.#answer<ResourceSummary>()
-  }
-
-  nextRows(): Promise<string> {
-    const answer = this.#answer<string>()
-    this.#worker.postMessage('next')
-    return answer
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#worker.terminate()
-  }
-
-  #answer<Answer>(): Promise<Answer> {
-    const answer = new Promise<Answer>((resolve) => this.#worker.once('message', resolve))
-    return Promise.race([answer, this.#failure])
   }
 }
 

@@ -1,25 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { createRowWriter } from '../../parse-rows.ts'
+import { packRules } from '../../pack-rules.ts'
+import { buffersOf } from '../../packed-rules.ts'
 import { parseResources } from './parse-resources.ts'
-import type { ResourceSummary, ResourceThreadData } from './resource-thread.ts'
+import type { PackedResponse, ResourceThreadData } from './resource-thread.ts'
 
-/** The thread behind `resource-thread.ts`: parses at once, then hands over a part when asked. */
-const { response, mergeDomains, rulesPerPart }: ResourceThreadData = workerData
-const { rules, names, faults, warnings } = parseResources(response, { mergeDomains })
-const { domains } = rules
-const summary: ResourceSummary = {
-  domains,
-  names,
-  ruleCount: rules.rules.length,
-  faults,
-  warnings,
-}
-const writeRows = createRowWriter({ domains, files: names })
-let handedOver = 0
-
-parentPort?.on('message', () => {
-  const part = rules.rules.slice(handedOver, handedOver + rulesPerPart)
-  handedOver += part.length
-  parentPort?.postMessage(writeRows(part))
-})
-parentPort?.postMessage(summary)
+/** The thread behind `resource-thread.ts`. */
+const { response, mergeDomains }: ResourceThreadData = workerData
+const { rules, faults, warnings } = parseResources(response, { mergeDomains })
+const parsed: PackedResponse = { rules: packRules(rules), faults, warnings }
+parentPort?.postMessage(parsed, buffersOf(parsed.rules))

@@ -1,4 +1,8 @@
-import { close as closeFile, constants, fstatSync, openSync, write } from 'node:fs'
+import { write } from 'node:fs'
+import {
+  openUnblocked,
+  type UnblockedDescriptor,
+} from '@portcullis/service-kit/unblocked-descriptor'
 import { LineQueue } from './line-queue.ts'
 import type { Output } from './output.ts'
 import { type ReportSettings, Reports } from './reports.ts'
@@ -17,7 +21,7 @@ export function openDescriptorOutput(fd: number, reports: ReportSettings): Outpu
 class DescriptorOutput implements Output {
   readonly tried = Promise.resolve()
   readonly #fd: number
-  readonly #isOwn: boolean
+  readonly #unblocked: UnblockedDescriptor | undefined
   readonly #reports: Reports
   readonly #queue = new LineQueue()
   #isOpen = true
@@ -25,9 +29,8 @@ class DescriptorOutput implements Output {
   #sent: (() => void) | undefined
 
   constructor(fd: number, reports: Reports) {
-    const own = openUnblocked(fd)
-    this.#fd = own ?? fd
-    this.#isOwn = own !== undefined
+    this.#unblocked = openUnblocked(fd)
+    this.#fd = this.#unblocked?.fd ?? fd
     this.#reports = reports
   }
 
@@ -66,7 +69,7 @@ class DescriptorOutput implements Output {
     }
     this.#isOpen = false
     this.#queue.release()
-    if (this.#isOwn && !this.#isWriting) closeFile(this.#fd)
+    if (!this.#isWriting) this.#unblocked?.[Symbol.dispose]()
   }
 
   #writeBytes(bytes: Buffer): void {
@@ -92,21 +95,5 @@ class DescriptorOutput implements Output {
     this.#queue.release()
     this.#sent?.()
     this.#reports.lost(error.message)
-  }
-}
-
-/**
- * The same pipe or terminal once more, in a way that says "full" where the other would wait: a
- * write that waits occupies a thread of the process for good, and keeps it from ending. Undefined
- * for what cannot be opened twice; the flag itself is shared with other programs, so it is not
- * changed on the descriptor we were given.
- */
-function openUnblocked(fd: number): number | undefined {
-  try {
-    const kind = fstatSync(fd)
-    if (!kind.isFIFO() && !kind.isCharacterDevice()) return undefined
-    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK)
-  } catch {
-    return undefined
   }
 }

@@ -69,6 +69,7 @@ export class Collector implements Disposable {
   }
 
   async #collectAll(): Promise<void> {
+    await this.#statistics.refresh?.()
     const { counters, gauges, rules } = this.#statistics
     for (const [name, counter] of counters) {
       this.#addCounter(counter, () => this.#map(name, 'counter'))

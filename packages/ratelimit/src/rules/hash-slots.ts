@@ -1,0 +1,50 @@
+/**
+ * A table from hashes to places in another one, built once and only read afterwards. A slot is two
+ * words: the hash, and the place plus 1; 0 where there is none. Who searches goes on until then: it
+ * is up to him to compare what lies behind the hash.
+ */
+export type HashSlots = Int32Array<ArrayBuffer>
+
+export const hashStart = 0x811c9dc5 | 0
+
+/** Takes the text from `from` to `to` into the hash of what stands before it. */
+export function extendHash(hash: number, text: string, from: number, to: number): number {
+  let extended = hash
+  for (let i = from; i < to; i += 1) {
+    extended = Math.imul(extended ^ text.charCodeAt(i), 0x01000193)
+  }
+  return extended
+}
+
+export function hashText(text: string): number {
+  return extendHash(hashStart, text, 0, text.length)
+}
+
+/** The hash of a text below a row, from that of the text: the same text stands below many. */
+export function hashBelow(row: number, textHash: number): number {
+  let mixed = Math.imul(row, 0x9e3779b1) ^ textHash
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
+}
+
+/** At least a third of the slots stays free: a search must come to an end, and soon. */
+export function createSlots(places: number): HashSlots {
+  const slots = 1 << Math.max(1, 32 - Math.clz32((places * 3) >> 1))
+  return new Int32Array(slots * 2)
+}
+
+export function addToSlots(slots: HashSlots, hash: number, place: number): void {
+  let at = firstSlot(slots, hash)
+  while (slots[at + 1] !== 0) at = nextSlot(slots, at)
+  slots[at] = hash
+  slots[at + 1] = place + 1
+}
+
+export function firstSlot(slots: HashSlots, hash: number): number {
+  return (hash << 1) & (slots.length - 1)
+}
+
+export function nextSlot(slots: HashSlots, at: number): number {
+  return (at + 2) & (slots.length - 1)
+}

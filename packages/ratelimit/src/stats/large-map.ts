@@ -1,0 +1,45 @@
+import { hashText } from '../rules/hash-slots.ts'
+
+/** A power of two. */
+const parts = 16
+
+/**
+ * A map for hundreds of thousands of entries, in the order they were added. A `Map` that is full
+ * moves all of its entries to a larger table at once, for longer than a decision may wait; this one
+ * moves a part of them at a time.
+ */
+export class LargeMap<Value> {
+  readonly #parts = Array.from({ length: parts }, () => new Map<string, Value>())
+  readonly #keys: string[] = []
+  readonly #values: Value[] = []
+
+  get size(): number {
+    return this.#keys.length
+  }
+
+  get(key: string): Value | undefined {
+    return this.#partOf(key).get(key)
+  }
+
+  /** For a key that `get` did not find. */
+  add(key: string, value: Value): void {
+    this.#partOf(key).set(key, value)
+    this.#keys.push(key)
+    this.#values.push(value)
+  }
+
+  /** Those that are added meanwhile are met too. */
+  *entries(): Generator<[string, Value]> {
+    for (let i = 0; i < this.#keys.length; i += 1) {
+      const [key, value] = [this.#keys[i], this.#values[i]]
+      if (key !== undefined && value !== undefined) yield [key, value]
+    }
+  }
+
+  #partOf(key: string): Map<string, Value> {
+    const hash = hashText(key)
+    const part = this.#parts[(hash ^ (hash >>> 16)) & (parts - 1)]
+    if (part === undefined) throw new RangeError('there is no such part')
+    return part
+  }
+}
