@@ -1,4 +1,5 @@
 import { type Counted, type CounterStore, type Increment, StoreError } from './counter-store.ts'
+import { lookThenAdd } from './look-then-add.ts'
 import { createPatientClock } from './memory/patient-clock.ts'
 import { CounterTable, TableFullError } from './memory/table.ts'
 
@@ -27,8 +28,9 @@ export interface MemoryStore extends CounterStore {
  * Counts in this process: exact, gone when it ends, not shared with others. Every call is answered
  * before it returns, so that no deadline can matter.
  *
- * A counter is dropped some seconds after its window is over. Memory that counters do not need is
- * given back. Above `maxBytes` a new counter is refused with a StoreError while the others go on.
+ * A counter is dropped some seconds after its window is over, a sliding one a window later. Memory
+ * that counters do not need is given back. Above `maxBytes` a new counter is refused with a
+ * StoreError while the others go on.
  */
 export function openMemoryStore(settings: MemoryStoreSettings = {}): MemoryStore {
   return new OpenMemoryStore(settings)
@@ -63,6 +65,11 @@ class OpenMemoryStore implements MemoryStore {
     counted(this.#add(increments))
   }
 
+  addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    // Two steps that nobody comes between, because both are made before they return.
+    lookThenAdd(this, increments, deadlineMs, counted)
+  }
+
   read(increments: readonly Increment[], _deadlineMs: number, counted: Counted): void {
     const table = this.#table
     if (table === undefined) {
@@ -70,7 +77,8 @@ class OpenMemoryStore implements MemoryStore {
       return
     }
     for (const increment of increments) {
-      increment.after = table.read(increment.key, increment.window)
+      if (increment.overlapMs !== 0) table.slide(increment, 0)
+      else increment.after = table.read(increment.key, increment.window)
     }
     counted(undefined)
   }
@@ -81,7 +89,8 @@ class OpenMemoryStore implements MemoryStore {
     try {
       for (const increment of increments) {
         const { key, window, unitSeconds, hits } = increment
-        increment.after = table.add(key, window, unitSeconds, hits)
+        if (increment.overlapMs !== 0) table.slide(increment, hits)
+        else increment.after = table.add(key, window, unitSeconds, hits)
       }
       return undefined
     } catch (error) {

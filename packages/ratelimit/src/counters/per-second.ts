@@ -1,4 +1,5 @@
 import type { Counted, CounterStore, Increment, StoreError } from './counter-store.ts'
+import { lookThenAdd } from './look-then-add.ts'
 
 export interface PerSecondSettings {
   /** Gets the counters of limits per second. */
@@ -12,36 +13,50 @@ export interface PerSecondSettings {
  * failure of either fails the call. A call that needs only one never touches the other.
  */
 export function createPerSecondRouter({ perSecond, others }: PerSecondSettings): CounterStore {
-  function route(
+  /** The store that all of them go to; undefined where it takes both. */
+  function toOnly(increments: readonly Increment[]): CounterStore | undefined {
+    let fast = 0
+    for (const { unitSeconds } of increments) if (unitSeconds === 1) fast++
+    if (fast === 0) return others
+    return fast === increments.length ? perSecond : undefined
+  }
+
+  function askBoth(
     method: 'add' | 'read',
     increments: readonly Increment[],
     deadlineMs: number,
     counted: Counted,
   ): void {
-    let fast = 0
-    for (const { unitSeconds } of increments) if (unitSeconds === 1) fast++
-    if (fast === 0) {
-      others[method](increments, deadlineMs, counted)
-    } else if (fast === increments.length) {
-      perSecond[method](increments, deadlineMs, counted)
-    } else {
-      const both = awaitBoth(counted)
-      perSecond[method](increments.filter(isPerSecond), deadlineMs, both)
-      others[method](
-        increments.filter((increment) => !isPerSecond(increment)),
-        deadlineMs,
-        both,
-      )
-    }
+    const both = awaitBoth(counted)
+    perSecond[method](increments.filter(isPerSecond), deadlineMs, both)
+    others[method](
+      increments.filter((increment) => !isPerSecond(increment)),
+      deadlineMs,
+      both,
+    )
   }
 
-  return {
-    add: (increments, deadlineMs, counted) => route('add', increments, deadlineMs, counted),
-    read: (increments, deadlineMs, counted) => route('read', increments, deadlineMs, counted),
+  const router: CounterStore = {
+    add(increments, deadlineMs, counted) {
+      const only = toOnly(increments)
+      if (only === undefined) askBoth('add', increments, deadlineMs, counted)
+      else only.add(increments, deadlineMs, counted)
+    },
+    addSparing(increments, deadlineMs, counted) {
+      const only = toOnly(increments)
+      if (only === undefined) lookThenAdd(router, increments, deadlineMs, counted)
+      else only.addSparing(increments, deadlineMs, counted)
+    },
+    read(increments, deadlineMs, counted) {
+      const only = toOnly(increments)
+      if (only === undefined) askBoth('read', increments, deadlineMs, counted)
+      else only.read(increments, deadlineMs, counted)
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all([perSecond[Symbol.asyncDispose](), others[Symbol.asyncDispose]()])
     },
   }
+  return router
 }
 
 function isPerSecond({ unitSeconds }: Increment): boolean {

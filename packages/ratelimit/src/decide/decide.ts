@@ -1,4 +1,4 @@
-import type { StoreError } from '../counters/counter-store.ts'
+import { CounterKeyError, type StoreError } from '../counters/counter-store.ts'
 import { decodeRequest } from '../protocol/decode.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../protocol/message.ts'
 import type { DecisionParts, Rules } from './decision.ts'
@@ -7,7 +7,7 @@ import { toResponse } from './respond.ts'
 import { spareOthers } from './stop-increment.ts'
 import type { Tallies, Tally } from './tally.ts'
 import { toTallies } from './to-tallies.ts'
-import { windowStart } from './windows.ts'
+import { toOverlapMs, windowStart } from './windows.ts'
 
 /** The request makes no sense, or there is nothing to judge it by. The message is for the caller. */
 export class ServiceError extends Error {
@@ -85,11 +85,12 @@ export function createDecider(parts: DecisionParts): Decider {
     deadlineMs: number,
     decided: Decided,
   ): void {
-    const nowSeconds = Math.floor(parts.now() / 1000)
+    const nowMs = parts.now()
+    const nowSeconds = Math.floor(nowMs / 1000)
     const toCount: Tally[] = []
     for (let i = 0; i < tallies.length; i += 1) {
       const tally = tallies[i]
-      if (tally !== undefined && open(tally, nowSeconds)) toCount.push(tally)
+      if (tally !== undefined && open(tally, nowSeconds, nowMs)) toCount.push(tally)
     }
     const decision = { request, nowSeconds, tallies }
     if (toCount.length === 0) {
@@ -101,7 +102,9 @@ export function createDecider(parts: DecisionParts): Decider {
         decided(undefined, toResponse(parts, decision))
         return
       }
-      statistics.storeErrors.value += 1
+      const isOfRequest = error instanceof CounterKeyError
+      const errors = isOfRequest ? statistics.serviceErrors : statistics.storeErrors
+      errors.value += 1
       decided(error, undefined)
     }
     if (settings.stopsIncrementWhenOver) {
@@ -112,7 +115,7 @@ export function createDecider(parts: DecisionParts): Decider {
   }
 
   /** Whether the store must be asked about it. */
-  function open(tally: Tally, nowSeconds: number): boolean {
+  function open(tally: Tally, nowSeconds: number, nowMs: number): boolean {
     const { counters, charge, isRefund, unitSeconds, key } = tally
     if (!isRefund) counters.totalHits += charge
     if (tally.isUnlimited) {
@@ -121,6 +124,11 @@ export function createDecider(parts: DecisionParts): Decider {
     }
     const window = windowStart(nowSeconds, unitSeconds)
     tally.window = window
+    if (tally.isSliding) {
+      // Not for the local cache: there may be room again at any moment.
+      tally.overlapMs = toOverlapMs(nowMs, window, unitSeconds)
+      return true
+    }
     if (localCache === undefined) return true
     if (isRefund) {
       // It may bring the counter back below the limit, so what was known no longer holds.

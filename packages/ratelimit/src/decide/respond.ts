@@ -7,6 +7,7 @@ import {
 import type { Decision, DecisionParts } from './decision.ts'
 import { toDynamicMetadata } from './dynamic-metadata.ts'
 import { toHeaders } from './headers.ts'
+import { secondsUntilRoom } from './sliding-reset.ts'
 import type { Tally } from './tally.ts'
 import { judge } from './verdict.ts'
 import { secondsUntilReset } from './windows.ts'
@@ -63,7 +64,7 @@ function toStatus(
   const { after, unitSeconds, requestsPerUnit, isShadowRule } = tally
   const isShadow = isShadowRule || settings.isShadowMode
   const isOver = judge(tally, settings.nearLimitRatio, isShadow)
-  if (isOver && !tally.isKnownOver && localCache !== undefined) {
+  if (isOver && !tally.isKnownOver && !tally.isSliding && localCache !== undefined) {
     localCache.add(tally.key, tally.window, unitSeconds, requestsPerUnit, nowSeconds)
   }
   verdict.add(isOver && !isShadowRule, tally.isQuota)
@@ -71,7 +72,10 @@ function toStatus(
     code: isOver && !isShadow ? OVER_LIMIT : OK,
     currentLimit: { requestsPerUnit, unit: tally.unit, name: tally.name },
     limitRemaining: isOver ? 0 : requestsPerUnit - after,
-    resetSeconds: secondsUntilReset(nowSeconds, unitSeconds),
+    resetSeconds:
+      isOver && tally.isSliding
+        ? secondsUntilRoom(tally)
+        : secondsUntilReset(nowSeconds, unitSeconds),
   }
 }
 

@@ -29,6 +29,7 @@ const isRefund = 2
 const isQuota = 4
 const isShadowRule = 8
 const isWideKey = 16
+const isSliding = 32
 
 /**
  * Requests and what they come down to, packed behind each other in one buffer. As objects they would
@@ -101,7 +102,8 @@ export class TallyArena {
       (tally.isRefund ? isRefund : 0) |
       (tally.isQuota ? isQuota : 0) |
       (tally.isShadowRule ? isShadowRule : 0) |
-      (isWide ? isWideKey : 0)
+      (isWide ? isWideKey : 0) |
+      (tally.isSliding ? isSliding : 0)
     to[start + 1] = tally.unitSeconds
     to[start + 2] = tally.unit
     to[start + 3] = tally.requestsPerUnit
@@ -159,6 +161,7 @@ export class TallyArena {
       isRefund: (flags & isRefund) !== 0,
       isQuota: (flags & isQuota) !== 0,
       isShadowRule: (flags & isShadowRule) !== 0,
+      isSliding: (flags & isSliding) !== 0,
       counters,
       metadata: undefined,
     })

@@ -19,6 +19,7 @@ export interface Charge {
   /** Being over is no verdict by itself: only all quotas of a request together refuse it. */
   readonly isQuota: boolean
   readonly isShadowRule: boolean
+  readonly isSliding: boolean
   readonly counters: RuleCounters
   readonly metadata: JsonObject | undefined
 }
@@ -39,11 +40,15 @@ export class Tally implements Charge, Increment {
   readonly isRefund: boolean
   readonly isQuota: boolean
   readonly isShadowRule: boolean
+  readonly isSliding: boolean
   readonly counters: RuleCounters
   readonly metadata: JsonObject | undefined
+  /** Set when the tally is opened, where the window slides. */
+  overlapMs = 0
   /** What the store adds: the charge, its negative, or nothing when the counter is spared. */
   hits: number
   after = 0
+  previous = 0
   /** The local cache knew it to be over its limit: the store was not asked. */
   isKnownOver = false
 
@@ -57,9 +62,18 @@ export class Tally implements Charge, Increment {
     this.isRefund = of.isRefund
     this.isQuota = of.isQuota
     this.isShadowRule = of.isShadowRule
+    this.isSliding = of.isSliding
     this.counters = of.counters
     this.metadata = of.metadata
     this.hits = of.isRefund && of.charge > 0 ? -of.charge : of.charge
+  }
+
+  get most(): number {
+    return this.requestsPerUnit
+  }
+
+  get isStrict(): boolean {
+    return !this.isRefund && !this.isQuota && !this.isShadowRule
   }
 
   get isUnlimited(): boolean {

@@ -42,7 +42,7 @@ function toTally(
       unit === undefined
         ? ''
         : toCounterKey(settings.cacheKeyPrefix, domain, descriptor, sharedValues),
-    unitSeconds: unit === undefined ? 0 : unit.seconds,
+    unitSeconds: limit.windowSeconds,
     unit: unit === undefined ? 0 : unit.wire,
     requestsPerUnit: limit.requestsPerUnit,
     name: limit.name,
@@ -50,6 +50,7 @@ function toTally(
     isRefund: descriptor.isNegativeHits,
     isQuota: limit.quotaMode || settings.isQuotaMode,
     isShadowRule: limit.shadowMode,
+    isSliding: limit.algorithm === 'sliding_window',
     counters,
     metadata: limit.metadata,
   })

@@ -26,10 +26,11 @@ export function judge(tally: Tally, nearLimitRatio: number, isShadowMode: boolea
 
   const before = after - charge
   if (after > most) {
-    const over = before >= most ? charge : after - most
+    // A sliding window has counted nothing of it, so that no hit of it was within or near.
+    const over = before >= most || tally.isSliding ? charge : after - most
     counters.overLimit += over
     if (isShadowMode) counters.shadowMode += over
-    if (before < most) {
+    if (over < charge) {
       counters.nearLimit += most - Math.max(nearLimitFrom(most, nearLimitRatio), before)
     }
     return true

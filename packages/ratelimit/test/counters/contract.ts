@@ -1,66 +1,25 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CounterStore, type Increment, StoreError } from '../../src/counters/counter-store.ts'
-
-/** A week, so that no run of the suite meets the end of the window. */
-const unitSeconds = 604_800
-const window = Math.floor(Date.now() / 1000 / unitSeconds) * unitSeconds
-
-/** Every key starts with this, so that a server that other tests use can be shared. */
-const prefix = `contract-${randomUUID()}_`
-let keys = 0
-
-/** A key that nobody used before. Like every key of the service it ends in an underscore. */
-function newKey(): string {
-  return `${prefix}${++keys}_`
-}
-
-export function increment(key: string, hits: number, startsAt = window): Increment {
-  return { key, window: startsAt, unitSeconds, hits, after: Number.NaN }
-}
-
-/** How many of our callbacks are still to come, and how many came too often. */
-const callbacks = { pending: 0, repeated: 0 }
-
-function call(
-  store: CounterStore,
-  method: 'add' | 'read',
-  increments: readonly Increment[],
-  deadlineMs: number,
-): Promise<StoreError | undefined> {
-  return new Promise((resolve) => {
-    let called = false
-    callbacks.pending++
-    store[method](increments, deadlineMs, (error) => {
-      if (called) callbacks.repeated++
-      else callbacks.pending--
-      called = true
-      resolve(error)
-    })
-  })
-}
-
-/** Adds and gives the counts after it; throws what the store reports. */
-export async function add(
-  store: CounterStore,
-  increments: readonly Increment[],
-  deadlineMs = Number.POSITIVE_INFINITY,
-): Promise<number[]> {
-  const error = await call(store, 'add', increments, deadlineMs)
-  if (error) throw error
-  return increments.map(({ after }) => after)
-}
-
-/** Reads the counts of some keys in the window of the suite. */
-export async function read(store: CounterStore, ...names: readonly string[]): Promise<number[]> {
-  // The hits of a read mean nothing: a store that adds them is found out by the next read.
-  const increments = names.map((key) => increment(key, 7))
-  const error = await call(store, 'read', increments, Number.POSITIVE_INFINITY)
-  if (error) throw error
-  return increments.map(({ after }) => after)
-}
+import type { CounterStore } from '../../src/counters/counter-store.ts'
+import {
+  add,
+  addSparing,
+  assertStoreError,
+  call,
+  callbacks,
+  increment,
+  methods,
+  newKey,
+  type Points,
+  read,
+  readThese,
+  sliding,
+  unitSeconds,
+  window,
+} from './contract-calls.ts'
+import { atomicSlidingPoints, slidingPoints } from './contract-sliding.ts'
+import { atomicSparingPoints, realSparingPoints, sparingPoints } from './contract-sparing.ts'
 
 /** Keys that break naive encodings: of text protocols, of separators, of other character sets. */
 const strangeNames = [
@@ -77,7 +36,7 @@ const strangeNames = [
 ]
 const controlNames = ['\u0000', '\u0000\u0001\u0002\u007f', '\u00ff\u00fe', '\r\n']
 
-const points = {
+const fixedPoints = {
   'adds up': async (store) => {
     const key = newKey()
     assert.deepEqual(await add(store, [increment(key, 1)]), [1])
@@ -99,6 +58,7 @@ const points = {
 
   'calls back for an empty list': async (store) => {
     assert.deepEqual(await add(store, []), [])
+    assert.deepEqual(await addSparing(store, []), [])
     assert.deepEqual(await read(store), [])
   },
 
@@ -169,9 +129,9 @@ const points = {
     const key = newKey()
     const windows = [window, window + unitSeconds, window + 1]
     for (const [i, startsAt] of windows.entries()) {
-      assert.deepEqual(await add(store, [increment(key, i + 1, startsAt)]), [i + 1])
+      assert.deepEqual(await add(store, [increment(key, i + 1, { startsAt })]), [i + 1])
     }
-    const all = windows.map((startsAt) => increment(key, 10, startsAt))
+    const all = windows.map((startsAt) => increment(key, 10, { startsAt }))
     assert.deepEqual(await add(store, all), [11, 12, 13])
   },
 
@@ -233,8 +193,10 @@ const points = {
     const error = await call(store, 'add', [late], Date.now() - 1000)
     if (error) assertStoreError(error)
     else assert.equal(late.after, 1)
-    const readError = await call(store, 'read', [lateRead], Date.now() - 1000)
-    if (readError) assertStoreError(readError)
+    for (const method of methods) {
+      const lateError = await call(store, method, [lateRead], Date.now() - 1000)
+      if (lateError) assertStoreError(lateError)
+    }
     // A failed change may have been made or not, but the store goes on counting.
     const [before = Number.NaN] = await read(store, key)
     assert.deepEqual(await add(store, [increment(key, 1)]), [before + 1])
@@ -251,7 +213,9 @@ const points = {
     })
     assert.deepEqual(seen, [1, 2])
   },
+} satisfies Points
 
+const closingPoints = {
   'calls back exactly once for every call': async () => {
     await sleep(50)
     assert.deepEqual(callbacks, { pending: 0, repeated: 0 })
@@ -274,16 +238,30 @@ const points = {
 
   'reports a call after it was closed, and can be closed twice': async (store) => {
     await store[Symbol.asyncDispose]()
-    for (const method of ['add', 'read'] as const) {
-      assertStoreError(
-        await call(store, method, [increment(newKey(), 1)], Number.POSITIVE_INFINITY),
-      )
+    for (const method of methods) {
+      assertStoreError(await call(store, method, [increment(newKey(), 1)]))
+      assertStoreError(await call(store, method, [sliding(newKey(), 1)]))
     }
     assert.deepEqual(callbacks, { pending: 0, repeated: 0 })
   },
-} satisfies Record<string, (store: CounterStore) => Promise<void>>
+} satisfies Points
+
+/** What a store cannot do that looks, answers, and counts only then. */
+const promptPoints = { ...atomicSlidingPoints, ...realSparingPoints, ...atomicSparingPoints }
+const points = {
+  ...fixedPoints,
+  ...slidingPoints,
+  ...sparingPoints,
+  ...promptPoints,
+  ...closingPoints,
+}
 
 export type ContractPoint = keyof typeof points
+
+export interface Looseness {
+  /** Why the store counts only after its answer: it then neither spares nor is exact for many. */
+  readonly countsAfterAnswer?: string
+}
 
 /**
  * Runs what every counter store must do against a real one. Call it at the top of a test file:
@@ -301,22 +279,27 @@ export function testCounterStore(
   name: string,
   open: (t: TestContext) => Promise<CounterStore | undefined>,
   except: { readonly [Point in ContractPoint]?: string } = {},
+  { countsAfterAnswer }: Looseness = {},
 ): void {
+  const reasons = new Map<string, string>(Object.entries(except))
+  if (countsAfterAnswer !== undefined) {
+    for (const point of Object.keys(promptPoints)) reasons.set(point, countsAfterAnswer)
+  }
   test(`the ${name} store`, async (t) => {
     const store = await open(t)
     if (!store) {
       t.skip('its server is missing')
       return
     }
-    const reasons: Readonly<Record<string, string | undefined>> = except
     for (const [point, check] of Object.entries(points)) {
-      await t.test(point, { skip: reasons[point] ?? false, timeout: 30_000 }, () => check(store))
+      const skip = reasons.get(point) ?? false
+      await t.test(point, { skip, timeout: 30_000 }, () => check(store))
     }
     await store[Symbol.asyncDispose]()
   })
 }
 
-/** Counts every name differently, then reads all of them. */
+/** Counts every name differently, then reads all of them; in sliding windows too. */
 async function keepsApart(store: CounterStore, names: readonly string[]): Promise<void> {
   const shared = newKey()
   const apart = names.map((name) => `${shared}${name}_`)
@@ -324,9 +307,7 @@ async function keepsApart(store: CounterStore, names: readonly string[]): Promis
   const first = apart.map((key, i) => increment(key, i + 1))
   assert.deepEqual(await add(store, first), counts)
   assert.deepEqual(await read(store, ...apart), counts)
-}
-
-function assertStoreError(error: StoreError | undefined): void {
-  assert.ok(error instanceof StoreError, `a StoreError, not ${error}`)
-  assert.notEqual(error.message, '')
+  const slidingFirst = apart.map((key, i) => sliding(key, i + 1, { most: 100 }))
+  assert.deepEqual(await add(store, slidingFirst), counts)
+  assert.deepEqual(await readThese(store, slidingFirst), counts)
 }

@@ -25,9 +25,19 @@ function open(t: TestContext, settings: MemoryStoreSettings = {}): MemoryStore {
 function add(
   store: MemoryStore,
   key: string,
-  { hits = 1, startsAt = window, unitSeconds = 60 } = {},
+  { hits = 1, startsAt = window, unitSeconds = 60, overlapMs = 0, most = 1000 } = {},
 ): number | StoreError {
-  const increment = { key, window: startsAt, unitSeconds, hits, after: Number.NaN }
+  const increment = {
+    key,
+    window: startsAt,
+    unitSeconds,
+    hits,
+    most,
+    isStrict: true,
+    overlapMs,
+    after: Number.NaN,
+    previous: Number.NaN,
+  }
   const errors: (StoreError | undefined)[] = []
   store.add([increment], Number.POSITIVE_INFINITY, (error) => errors.push(error))
   assert.equal(errors.length, 1, 'the memory store answers before it returns')
@@ -90,6 +100,58 @@ test('a counter that two units share is kept for the longer of them', (t) => {
   nowMs += 61_000
   assert.equal(add(store, 'key_', { startsAt: window + 60 }), 1)
   assert.equal(add(store, 'key_', hour), 4)
+})
+
+test('a sliding counter is kept until the window after its own is over, and then used again', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let nowMs = startMs
+  const store = open(t, { now: () => nowMs })
+  const sliding = (startsAt: number, hits = 1) =>
+    add(store, 'key_', { startsAt, hits, overlapMs: 60_000 })
+  const sweep = () => t.mock.timers.tick(20_000)
+  assert.equal(sliding(window, 5), 5)
+  nowMs = (window + 119) * 1000
+  sweep()
+  assert.equal(store.size, 1)
+  assert.equal(sliding(window + 60, 2), 7)
+  assert.equal(store.size, 2)
+  nowMs = (window + 121) * 1000
+  assert.equal(sliding(window + 120), 3)
+  assert.equal(store.size, 2, 'the place of the one that is over')
+  nowMs = (window + 241) * 1000
+  sweep()
+  assert.equal(store.size, 0)
+  assert.equal(sliding(window + 240), 1)
+})
+
+test('a sliding and a fixed window of one name are dropped each in its time', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let nowMs = startMs
+  const store = open(t, { now: () => nowMs })
+  const names = Array.from({ length: 1000 }, (_, i) => `key_${i}_`)
+  for (const name of names) {
+    assert.equal(add(store, name, { hits: 5 }), 5)
+    assert.equal(add(store, name, { hits: 7, overlapMs: 1 }), 7)
+  }
+  nowMs += 61_000
+  t.mock.timers.tick(20_000)
+  assert.equal(store.size, names.length)
+  for (const name of names) {
+    assert.equal(add(store, name, { startsAt: window + 60, overlapMs: 60_000, hits: 0 }), 7)
+    assert.equal(add(store, name, { hits: 0 }), 0)
+  }
+})
+
+test('a caller with many sliding counters takes less than 250 bytes for each of them', (t) => {
+  const store = open(t, { now: () => startMs })
+  const counters = 50_000
+  const name = 'x'.repeat(60)
+  for (let i = 0; i < counters / 2; i++) {
+    add(store, `${name}${i}_`, { startsAt: window - 60, overlapMs: 60_000 })
+    add(store, `${name}${i}_`, { overlapMs: 60_000 })
+  }
+  assert.equal(store.size, counters)
+  assert.ok(store.bytes / counters < 250, `${store.bytes / counters} bytes`)
 })
 
 test('what is over is dropped within a round of the sweep, without a call', (t) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { DecodeError } from '../../src/protocol/decode.ts'
 import { encodeRequest } from '../../src/protocol/encode.ts'
 import type { Descriptor, RateLimitRequest, RateLimitResponse } from '../../src/protocol/message.ts'
-import type { RuleSet } from '../../src/rules/rule.ts'
+import type { RuleRecord, RuleSet } from '../../src/rules/rule.ts'
 import {
   ask,
   type Decider,
@@ -123,7 +123,21 @@ function rule(depth: number): fc.Arbitrary<NestedRule> {
     .map(({ limit, ...rest }) => (limit === undefined ? rest : { ...rest, limit }))
 }
 
-const ruleSet: fc.Arbitrary<RuleSet> = siblings(1).map((rules) => toRuleSet({ d: rules }))
+const ruleSet: fc.Arbitrary<RuleSet> = fc
+  .record({
+    rules: siblings(1),
+    unitMultiplier: fc.constantFrom(1, 5),
+    slides: fc.constantFrom('none', 'half', 'all'),
+  })
+  .map(({ rules, unitMultiplier, slides }) => {
+    const set = toRuleSet({ d: rules })
+    const withWindows = set.rules.map((each, index): RuleRecord => {
+      const isSliding = slides === 'all' || (slides === 'half' && index % 2 === 0)
+      const algorithm = isSliding ? 'sliding_window' : 'fixed_window'
+      return { ...each, limit: each.limit && { ...each.limit, unitMultiplier, algorithm } }
+    })
+    return { ...set, rules: withWindows }
+  })
 
 /** Mostly plain ones: only those are remembered. */
 const someDescriptor: fc.Arbitrary<Descriptor> = fc.record({
@@ -148,7 +162,12 @@ const someRequest: fc.Arbitrary<RateLimitRequest> = fc.record({
 const step = fc.oneof(
   { weight: 20, arbitrary: fc.record({ ask: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ load: fc.nat() }) },
-  { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: 70 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      wait: fc.oneof(fc.integer({ min: 1, max: 70 }), fc.constantFrom(0.3, 250)),
+    }),
+  },
 )
 const scenario = fc.record({
   rules: fc.array(ruleSet, { minLength: 1, maxLength: 3 }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CounterKeyError, StoreError } from '../../src/counters/counter-store.ts'
 import { ServiceError } from '../../src/decide/decide.ts'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
 import { ask, descriptor, openDecider } from '../support/decider.ts'
@@ -105,6 +106,7 @@ test('an unlimited rule asks no store and counts its hits', async (t) => {
     {
       store: {
         add: () => assert.fail('the store was asked to count'),
+        addSparing: () => assert.fail('the store was asked to count'),
         read: () => assert.fail('the store was asked to read'),
         async [Symbol.asyncDispose]() {},
       },
@@ -317,4 +319,21 @@ test('rules that are replaced apply to the window that runs', async (t) => {
   assert.equal((await decider.decide(request)).overallCode, OVER_LIMIT)
   decider.load(perMinute(10))
   assert.deepEqual(remaining(await decider.decide(request)), [7])
+})
+
+test('a store that fails counts as its error, a name it cannot have as one of the request', async (t) => {
+  const failures = [new StoreError('broken'), new CounterKeyError('no such names')]
+  const decider = openDecider(t, perMinute(3), {
+    store: {
+      add: (_increments, _deadlineMs, counted) => counted(failures.shift()),
+      addSparing: () => assert.fail('nothing is to be spared'),
+      read: () => assert.fail('nothing is to be read'),
+      async [Symbol.asyncDispose]() {},
+    },
+  })
+  const count = (name: string) => decider.statistics.counter(name).value
+  await assert.rejects(decider.decide(ask('d', descriptor('k=v'))), /broken/)
+  assert.deepEqual([count('storeErrors'), count('serviceErrors')], [1, 0])
+  await assert.rejects(decider.decide(ask('d', descriptor('k=v'))), /no such names/)
+  assert.deepEqual([count('storeErrors'), count('serviceErrors')], [1, 1])
 })

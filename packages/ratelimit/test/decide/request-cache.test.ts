@@ -28,6 +28,7 @@ function toTally(charge: Partial<Charge> = {}): Tally {
     isRefund: false,
     isQuota: false,
     isShadowRule: false,
+    isSliding: false,
     counters: new RuleCounters(),
     metadata: undefined,
     ...charge,
@@ -71,7 +72,7 @@ const text = fc.string({ unit: fc.constantFrom('a', '_', 'ÿ', 'Ā', '😀', '\u
 const tally = fc
   .record({
     key: text,
-    unitSeconds: fc.constantFrom(0, 1, 31_536_000),
+    unitSeconds: fc.constantFrom(0, 1, 300, 315_360_000),
     unit: fc.integer({ min: 0, max: 7 }),
     requestsPerUnit: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
     name: text,
@@ -79,6 +80,7 @@ const tally = fc
     isRefund: fc.boolean(),
     isQuota: fc.boolean(),
     isShadowRule: fc.boolean(),
+    isSliding: fc.boolean(),
   })
   .map(toTally)
 

@@ -16,6 +16,7 @@ function openTally(requestsPerUnit: number, charge: number, after: number): Tall
     isRefund: false,
     isQuota: false,
     isShadowRule: false,
+    isSliding: false,
     counters: new RuleCounters(),
     metadata: undefined,
   })

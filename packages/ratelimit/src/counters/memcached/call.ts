@@ -1,14 +1,12 @@
-import { type Counted, type Increment, StoreError } from '../counter-store.ts'
+import { type Counted, StoreError } from '../counter-store.ts'
 import type { Connection } from './connection.ts'
-import type { NamedCounter } from './named-counter.ts'
+import type { NamedCounter, Target } from './named-counter.ts'
 import { Operation } from './operation.ts'
 import { ProtocolError } from './reply-reader.ts'
 
 /** One `add` or `read` while the nodes are being read. */
 export class Call {
-  readonly increments: readonly Increment[]
-  /** Of each increment its counter; the same one for all that have the same name. */
-  readonly counters: readonly NamedCounter[]
+  readonly targets: readonly Target[]
   readonly deadlineMs: number
   readonly counted: Counted
   /** How many nodes have not answered yet. */
@@ -20,14 +18,12 @@ export class Call {
   readonly #onRead: (call: Call) => void
 
   constructor(
-    increments: readonly Increment[],
-    counters: readonly NamedCounter[],
+    targets: readonly Target[],
     deadlineMs: number,
     counted: Counted,
     onRead: (call: Call) => void,
   ) {
-    this.increments = increments
-    this.counters = counters
+    this.targets = targets
     this.deadlineMs = deadlineMs
     this.counted = counted
     this.#onRead = onRead

@@ -1,5 +1,7 @@
 import { StoreError } from '../counter-store.ts'
 import { Backoff } from '../network/backoff.ts'
+import type { PooledConnection } from '../network/pool.ts'
+import { ReplyWatch } from '../network/reply-watch.ts'
 import { Link, type LinkOwner, type LinkSettings } from './link.ts'
 import { type Operation, Ping, pingCommand } from './operation.ts'
 import { OperationQueue } from './operation-queue.ts'
@@ -11,8 +13,6 @@ export interface ConnectionSettings extends LinkSettings {
   readonly onDown: (reason: StoreError) => void
 }
 
-/** Deadlines are looked at this often; Envoy's usual one is 20 ms. */
-const tickMs = 5
 /** Commands without a reply, above which calls fail at once: a paused node fills no memory. */
 const maxPending = 65_536
 /** How many timeouts a node may be silent while it owes replies, before it is connected to anew. */
@@ -31,13 +31,13 @@ type State = 'idle' | 'connecting' | 'open' | 'waiting' | 'closed'
  * waited for until it says something, so a stuck node costs its callers the timeout once; what nobody
  * waits for is still sent to it.
  */
-export class Connection implements LinkOwner {
+export class Connection implements LinkOwner, PooledConnection {
   readonly #settings: ConnectionSettings
   readonly #queue = new OperationQueue()
   readonly #backoff = new Backoff()
   readonly #flood: StoreError
   readonly #late: StoreError
-  readonly #timeoutTicks: number
+  readonly #watch: ReplyWatch
   #state: State = 'idle'
   #link: Link | undefined
   #isAccepting = false
@@ -48,18 +48,18 @@ export class Connection implements LinkOwner {
   #openedAtMs = 0
   #retry: NodeJS.Timeout | undefined
   #pinger: NodeJS.Timeout | undefined
-  #ticker: NodeJS.Timeout | undefined
-  #isTicking = false
-  #silentTicks = 0
-  #nextDeadlineMs = Number.POSITIVE_INFINITY
 
   constructor(settings: ConnectionSettings) {
-    const { name, timeoutMs } = settings
+    const { name } = settings
     this.#settings = settings
-    this.#timeoutTicks = Math.ceil(timeoutMs / tickMs)
     this.#refusal = new StoreError(`${name}: not connected yet`)
     this.#flood = new StoreError(`${name}: ${maxPending} commands wait for a reply already`)
     this.#late = new StoreError(`${name}: did not answer in time`)
+    this.#watch = new ReplyWatch({
+      replies: this.#queue,
+      late: this.#late,
+      onSilence: (silentMs) => this.#onSilence(silentMs),
+    })
   }
 
   /** Replies that are on the way. */
@@ -92,15 +92,15 @@ export class Connection implements LinkOwner {
   send(command: string, operation: Operation): StoreError | undefined {
     const refusal = this.#refuse(operation)
     if (refusal !== undefined) return refusal
-    if (this.#queue.length === 0) this.#silentTicks = 0
+    if (this.#queue.length === 0) this.#watch.endSilence()
     this.#queue.push(operation)
     this.#commands += command
-    if (operation.deadlineMs < this.#nextDeadlineMs) this.#nextDeadlineMs = operation.deadlineMs
+    this.#watch.note(operation.deadlineMs)
     if (!this.#isFlushComing) {
       this.#isFlushComing = true
       setImmediate(this.#flush)
     }
-    if (!this.#isTicking) this.#startTicking()
+    this.#watch.start()
     return undefined
   }
 
@@ -110,8 +110,8 @@ export class Connection implements LinkOwner {
     this.#state = 'closed'
     this.#isAccepting = false
     this.#refusal = new StoreError(reason)
+    this.#watch.stop()
     clearTimeout(this.#retry)
-    clearTimeout(this.#ticker)
     clearInterval(this.#pinger)
     this.#link?.close(reason)
     this.#failAll(this.#refusal)
@@ -121,7 +121,7 @@ export class Connection implements LinkOwner {
     this.#state = 'open'
     this.#isAccepting = true
     this.#openedAtMs = performance.now()
-    this.#silentTicks = 0
+    this.#watch.endSilence()
     this.#pinger = setInterval(() => {
       if (this.#queue.length === 0) this.send(pingCommand, new Ping())
     }, pingMs).unref()
@@ -148,7 +148,7 @@ export class Connection implements LinkOwner {
   }
 
   onRead(): void {
-    this.#silentTicks = 0
+    this.#watch.endSilence()
     this.#isSilent = false
   }
 
@@ -200,40 +200,12 @@ export class Connection implements LinkOwner {
     this.#link?.send(commands)
   }
 
-  #startTicking(): void {
-    this.#isTicking = true
-    if (this.#ticker === undefined) this.#ticker = setTimeout(this.#tick, tickMs)
-    else this.#ticker.refresh()
-  }
-
-  readonly #tick = (): void => {
-    if (this.#queue.length === 0 || this.#state === 'closed') {
-      this.#isTicking = false
-      return
-    }
-    this.#ticker?.refresh()
-    const nowMs = Date.now()
-    if (nowMs >= this.#nextDeadlineMs) this.#failLate(nowMs)
+  #onSilence(silentMs: number): void {
     if (this.#state !== 'open') return
-    this.#silentTicks++
-    if (this.#silentTicks >= this.#timeoutTicks) this.#isSilent = true
-    if (this.#silentTicks >= this.#timeoutTicks * timeoutsBeforeDrop) {
-      this.#link?.close(`has not answered for ${(this.#silentTicks * tickMs) / 1000} s`)
-    }
-  }
-
-  /** The operations fail now; their replies are still awaited, and then mean nothing. */
-  #failLate(nowMs: number): void {
-    const queue = this.#queue
-    this.#nextDeadlineMs = Number.POSITIVE_INFINITY
-    let nextDeadlineMs = Number.POSITIVE_INFINITY
-    for (let i = 0; i < queue.length; i++) {
-      const operation = queue.at(i)
-      if (operation === undefined || operation.isDone) continue
-      if (operation.deadlineMs <= nowMs) operation.fail(this.#late)
-      else if (operation.deadlineMs < nextDeadlineMs) nextDeadlineMs = operation.deadlineMs
-    }
-    this.#nextDeadlineMs = Math.min(this.#nextDeadlineMs, nextDeadlineMs)
+    const { timeoutMs } = this.#settings
+    if (silentMs >= timeoutMs) this.#isSilent = true
+    if (silentMs < timeoutMs * timeoutsBeforeDrop) return
+    this.#link?.close(`has not answered for ${silentMs / 1000} s`)
   }
 
   #failAll(reason: StoreError): void {

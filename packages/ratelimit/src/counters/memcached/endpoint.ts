@@ -1,8 +1,4 @@
-/** Where one node listens. */
-export type Endpoint =
-  | { readonly host: string; readonly port: number }
-  /** A unix socket. */
-  | { readonly path: string }
+import type { Endpoint } from '../network/socket.ts'
 
 /** @throws {Error} with a message for the operator. */
 export function parseEndpoint(text: string): Endpoint {

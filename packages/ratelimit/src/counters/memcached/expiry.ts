@@ -8,17 +8,17 @@ export interface ExpirySettings {
 }
 
 /**
- * The unit and a random part, so that the counters of a window do not all end in one moment. The
+ * What is needed and a random part, so that the counters of a window do not all end in one moment. The
  * random part is at least 1, also without jitter: a memcached counts whole seconds of its own clock,
  * so a counter for one second could end after a tenth of it.
  */
 export function createToExpiry({
   expirationJitterMaxSeconds,
   now,
-}: ExpirySettings): (unitSeconds: number) => number {
+}: ExpirySettings): (lifeSeconds: number) => number {
   const spread = Math.max(1, Math.trunc(expirationJitterMaxSeconds) - 1)
-  return (unitSeconds) => {
-    const ttlSeconds = unitSeconds + 1 + Math.floor(Math.random() * spread)
+  return (lifeSeconds) => {
+    const ttlSeconds = lifeSeconds + 1 + Math.floor(Math.random() * spread)
     return ttlSeconds > maxRelativeSeconds ? Math.floor(now() / 1000) + ttlSeconds : ttlSeconds
   }
 }

@@ -1,8 +1,7 @@
-import { connect, isIP, type Socket } from 'node:net'
-import { type TLSSocket, connect as tlsConnect } from 'node:tls'
+import type { Socket } from 'node:net'
 import { StoreError } from '../counter-store.ts'
 import type { ClientTls } from '../network/client-tls.ts'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, openSocket, toReason } from '../network/socket.ts'
 import { pingCommand } from './operation.ts'
 import { type ReplyHandler, ReplyReader } from './reply-reader.ts'
 
@@ -24,9 +23,6 @@ export interface LinkOwner extends ReplyHandler {
   onRead(): void
 }
 
-const keepAliveMs = 10_000
-const readBufferBytes = 65_536
-
 /**
  * One socket to one node, from the connection to its end. It never comes back: reconnecting is up to
  * its owner. It is open once the node answered: the kernel also accepts for a process that is stuck.
@@ -34,7 +30,7 @@ const readBufferBytes = 65_536
 export class Link implements ReplyHandler {
   readonly #owner: LinkOwner
   readonly #name: string
-  readonly #socket: Socket | TLSSocket
+  readonly #socket: Socket
   readonly #reader = new ReplyReader(this)
   readonly #timer: NodeJS.Timeout
   #isOpen = false
@@ -46,7 +42,13 @@ export class Link implements ReplyHandler {
     this.#timer = setTimeout(() => {
       this.close(`did not answer within ${settings.timeoutMs} ms`)
     }, settings.timeoutMs)
-    this.#socket = this.#connect(settings)
+    this.#socket = openSocket({
+      endpoint: settings.endpoint,
+      tls: settings.tls,
+      onConnect: () => this.send(pingCommand),
+      onRead: (bytes, length) => this.#read(bytes.subarray(0, length)),
+      onEnd: (reason) => this.close(reason),
+    })
   }
 
   send(commands: string): void {
@@ -81,28 +83,6 @@ export class Link implements ReplyHandler {
     else this.close(text.slice(0, 200))
   }
 
-  #connect({ endpoint, tls }: LinkSettings): Socket | TLSSocket {
-    const buffer = Buffer.allocUnsafeSlow(readBufferBytes)
-    const callback = (bytesRead: number) => this.#read(buffer.subarray(0, bytesRead))
-    const target = { ...endpoint, noDelay: true, onread: { buffer, callback } }
-    const socket = tls
-      ? tlsConnect({
-          ...target,
-          secureContext: tls.context,
-          ...('host' in endpoint && isIP(endpoint.host) === 0 ? { servername: endpoint.host } : {}),
-          ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
-        })
-      : connect({ ...target, keepAlive: true, keepAliveInitialDelay: keepAliveMs })
-    socket.once(tls ? 'secureConnect' : 'connect', () => {
-      if (tls && 'host' in endpoint) socket.setKeepAlive(true, keepAliveMs)
-      socket.write(pingCommand)
-    })
-    socket.on('error', (error) => this.close(toReason(error)))
-    socket.on('end', () => this.close('closed the connection'))
-    socket.on('close', () => this.close('closed the connection'))
-    return socket
-  }
-
   #read(bytes: Buffer): boolean {
     if (this.#isClosed) return false
     try {
@@ -120,13 +100,4 @@ export class Link implements ReplyHandler {
     this.#isOpen = true
     this.#owner.onOpen()
   }
-}
-
-/**
- * Where a name has several addresses, Node wraps their errors in one without a text. Those of OpenSSL
- * end in a line break.
- */
-function toReason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(toReason).join('; ')
-  return error instanceof Error ? error.message.trimEnd() : String(error)
 }

@@ -1,10 +1,17 @@
-import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
+import {
+  type Counted,
+  CounterKeyError,
+  type CounterStore,
+  type Increment,
+  StoreError,
+} from '../counter-store.ts'
 import { loadClientTls } from '../network/client-tls.ts'
+import { toShare } from '../sliding-window.ts'
 import { Call, Read } from './call.ts'
 import { malformed } from './counter-name.ts'
 import { createToExpiry } from './expiry.ts'
 import { FailureLog } from './failure-log.ts'
-import { groupByNode, toNamedCounters } from './named-counter.ts'
+import { groupByNode, type Target, toTargets } from './named-counter.ts'
 import { NodeList } from './node-list.ts'
 import { type MemcachedSettings, memcachedDefaults } from './settings.ts'
 import { SrvLookup } from './srv.ts'
@@ -80,6 +87,14 @@ class Store implements MemcachedStore {
     this.#call(increments, deadlineMs, counted, this.#count)
   }
 
+  /**
+   * Like `add`: what is read before the writes says little about what they meet, and
+   * envoyproxy/ratelimit does not stop increments here either (STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT).
+   */
+  addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.add(increments, deadlineMs, counted)
+  }
+
   read(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
     this.#call(increments, deadlineMs, counted, this.#show)
   }
@@ -106,14 +121,14 @@ class Store implements MemcachedStore {
       counted(undefined)
       return
     }
-    const counters = toNamedCounters(increments, this.#nodes)
-    if (counters === undefined) {
+    const targets = toTargets(increments, this.#nodes)
+    if (targets === undefined) {
       this.#statistics.multiget.error.value++
-      counted(new StoreError(malformed))
+      counted(new CounterKeyError(malformed))
       return
     }
     const endsAtMs = Math.min(deadlineMs, nowMs + this.#settings.timeoutMs)
-    this.#read(new Call(increments, counters, endsAtMs, counted, onRead))
+    this.#read(new Call(targets, endsAtMs, counted, onRead))
   }
 
   #refuse(deadlineMs: number, nowMs: number): string | undefined {
@@ -125,7 +140,7 @@ class Store implements MemcachedStore {
 
   /** One `get` per node, all at once. */
   #read(call: Call): void {
-    const groups = groupByNode(call.counters)
+    const groups = groupByNode(call.targets)
     call.nodesLeft = groups.length
     for (const counters of groups) {
       this.#statistics.keysRequested.value += counters.length
@@ -137,12 +152,8 @@ class Store implements MemcachedStore {
 
   readonly #show = (call: Call): void => {
     this.#noteRead(call)
-    const { increments, counters, counted } = call
-    for (let i = 0; i < increments.length; i++) {
-      const [increment, counter] = [increments[i], counters[i]]
-      if (increment && counter) increment.after = counter.count
-    }
-    counted(undefined)
+    for (const target of call.targets) report(target, toPresentCount(target))
+    call.counted(undefined)
   }
 
   /**
@@ -152,23 +163,29 @@ class Store implements MemcachedStore {
    */
   readonly #count = (call: Call): void => {
     this.#noteRead(call)
-    const { increments, counters, counted } = call
-    for (let i = 0; i < increments.length; i++) {
-      const [increment, counter] = [increments[i], counters[i]]
-      if (!increment || !counter) continue
-      const { hits, unitSeconds } = increment
-      counter.count = Math.max(0, counter.count + hits)
-      increment.after = counter.count
-      if (hits === 0) continue
-      const change = { name: counter.name, hits, unitSeconds }
-      write(counter.node.connection, change, counter.isMissing, this.#writes)
-      // The next increment of the same counter finds what this one makes.
-      if (hits > 0) counter.isMissing = false
+    for (const target of call.targets) {
+      const { hits, most, overlapMs } = target.increment
+      const withHits = toPresentCount(target) + hits
+      const isFull = overlapMs > 0 && hits > 0 && withHits > most
+      if (!isFull) this.#change(target)
+      report(target, isFull ? withHits : toPresentCount(target))
     }
-    counted(undefined)
+    call.counted(undefined)
   }
 
-  #noteRead({ counters, found, failure }: Call): void {
+  #change({ increment, counter }: Target): void {
+    const { hits, unitSeconds, overlapMs } = increment
+    if (hits === 0) return
+    counter.count = Math.max(0, counter.count + hits)
+    // A window that slides is needed while it is the one before, too.
+    const lifeSeconds = overlapMs > 0 ? 2 * unitSeconds : unitSeconds
+    const change = { name: counter.name, hits, lifeSeconds }
+    write(counter.node.connection, change, counter.isMissing, this.#writes)
+    // The next increment of the same counter finds what this one makes.
+    if (hits > 0) counter.isMissing = false
+  }
+
+  #noteRead({ targets, found, failure }: Call): void {
     const { multiget, keysFound } = this.#statistics
     keysFound.value += found
     if (failure === undefined) {
@@ -177,8 +194,8 @@ class Store implements MemcachedStore {
     }
     multiget.error.value++
     this.#readFailures.report(() => {
-      const names = counters.slice(0, maxLoggedNames).map(({ name }) => name)
-      if (counters.length > names.length) names.push('…')
+      const names = targets.slice(0, maxLoggedNames).map(({ counter }) => counter.name)
+      if (targets.length > names.length) names.push('…')
       return `Error multi-getting memcache keys (${names.join(' ')}): ${failure.message}`
     })
   }
@@ -213,4 +230,15 @@ class Store implements MemcachedStore {
     }
     this.#nodes.replace(addresses)
   }
+}
+
+function toPresentCount({ increment, counter, previous }: Target): number {
+  if (previous === undefined) return counter.count
+  const { overlapMs, unitSeconds } = increment
+  return counter.count + toShare(previous.count, overlapMs, unitSeconds)
+}
+
+function report({ increment, previous }: Target, after: number): void {
+  increment.after = after
+  if (previous !== undefined) increment.previous = previous.count
 }

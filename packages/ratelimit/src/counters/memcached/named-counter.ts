@@ -19,32 +19,53 @@ export class NamedCounter {
   }
 }
 
+/** An increment and where its hits are. */
+export interface Target {
+  readonly increment: Increment
+  readonly counter: NamedCounter
+  /** The window before, where that still counts. */
+  readonly previous: NamedCounter | undefined
+}
+
 /**
- * The counter of each increment; the same one for all that have the same name. `undefined` when one
- * of the names is not allowed.
+ * Of each increment its counters; the same object for all that have the same name. `undefined` when
+ * one of the names is not allowed.
  */
-export function toNamedCounters(
-  increments: readonly Increment[],
-  nodes: NodeList,
-): NamedCounter[] | undefined {
-  const counters: NamedCounter[] = []
-  const byName = increments.length === 1 ? undefined : new Map<string, NamedCounter>()
-  for (const increment of increments) {
-    const name = toCounterName(increment)
+export function toTargets(increments: readonly Increment[], nodes: NodeList): Target[] | undefined {
+  const byName = new Map<string, NamedCounter>()
+  const find = (increment: Increment, window: number) => {
+    const name = toCounterName(increment, window)
     const node = name === undefined ? undefined : nodes.nodeOf(name)
     if (name === undefined || node === undefined) return undefined
-    const counter = byName?.get(name) ?? new NamedCounter(name, node)
-    byName?.set(name, counter)
-    counters.push(counter)
+    const counter = byName.get(name) ?? new NamedCounter(name, node)
+    byName.set(name, counter)
+    return counter
   }
-  return counters
+  const targets: Target[] = []
+  for (const increment of increments) {
+    const { window, unitSeconds, overlapMs } = increment
+    const isSliding = overlapMs > 0
+    const counter = find(increment, window)
+    const previous = isSliding ? find(increment, window - unitSeconds) : undefined
+    if (counter === undefined || (isSliding && previous === undefined)) return undefined
+    targets.push({ increment, counter, previous })
+  }
+  return targets
 }
 
 /** Each counter once. */
-export function groupByNode(counters: readonly NamedCounter[]): (readonly NamedCounter[])[] {
-  if (counters.length === 1) return [counters]
+export function groupByNode(targets: readonly Target[]): (readonly NamedCounter[])[] {
+  const [first] = targets
+  if (first !== undefined && targets.length === 1 && first.previous === undefined) {
+    return [[first.counter]]
+  }
+  const counters = new Set<NamedCounter>()
+  for (const { counter, previous } of targets) {
+    counters.add(counter)
+    if (previous !== undefined) counters.add(previous)
+  }
   const groups = new Map<Node, NamedCounter[]>()
-  for (const counter of new Set(counters)) {
+  for (const counter of counters) {
     const group = groups.get(counter.node)
     if (group) group.push(counter)
     else groups.set(counter.node, [counter])

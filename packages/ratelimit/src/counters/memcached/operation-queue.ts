@@ -1,9 +1,10 @@
+import type { RepliesOnTheWay } from '../network/reply-watch.ts'
 import type { Operation } from './operation.ts'
 
 const initialCapacity = 256
 
 /** The operations on the way, in the order of their commands: a ring that grows. */
-export class OperationQueue {
+export class OperationQueue implements RepliesOnTheWay {
   #operations: (Operation | undefined)[] = new Array(initialCapacity).fill(undefined)
   #mask = initialCapacity - 1
   #head = 0
@@ -18,7 +19,7 @@ export class OperationQueue {
   }
 
   /** The operation at a distance from the oldest. */
-  at(distance: number): Operation | undefined {
+  waiterAt(distance: number): Operation | undefined {
     return this.#operations[(this.#head + distance) & this.#mask]
   }
 
@@ -39,7 +40,7 @@ export class OperationQueue {
   }
 
   #grow(): void {
-    const ordered = Array.from({ length: this.#length }, (_, i) => this.at(i))
+    const ordered = Array.from({ length: this.#length }, (_, i) => this.waiterAt(i))
     this.#operations = ordered.concat(new Array(this.#length).fill(undefined))
     this.#mask = this.#operations.length - 1
     this.#head = 0

@@ -8,13 +8,14 @@ export interface WriteSurroundings {
   readonly statistics: MemcachedStatistics
   readonly failures: FailureLog
   /** When a counter that is made now ends, as memcached wants it said. */
-  readonly toExpiry: (unitSeconds: number) => number
+  readonly toExpiry: (lifeSeconds: number) => number
 }
 
 export interface Change {
   readonly name: string
   readonly hits: number
-  readonly unitSeconds: number
+  /** How long the counter is needed once it is made. */
+  readonly lifeSeconds: number
 }
 
 interface Step {
@@ -41,9 +42,9 @@ const increase: Step = {
 const addition: Step = {
   verb: 'add',
   statistics: 'add',
-  toCommand({ name, hits, unitSeconds }, toExpiry) {
+  toCommand({ name, hits, lifeSeconds }, toExpiry) {
     const value = `${hits}`
-    return `add ${name} 0 ${toExpiry(unitSeconds)} ${value.length}\r\n${value}\r\n`
+    return `add ${name} 0 ${toExpiry(lifeSeconds)} ${value.length}\r\n${value}\r\n`
   },
   success: 'STORED',
   refusal: 'NOT_STORED',

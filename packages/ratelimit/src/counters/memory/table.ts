@@ -6,6 +6,8 @@ import {
   toPageBytes,
   toRecordWords,
 } from '../../key-page/page.ts'
+import type { Increment } from '../counter-store.ts'
+import { toShare } from '../sliding-window.ts'
 
 /** A page that would hold more is split: rewriting one is the longest pause there is. */
 export const fullPageWords = 2 ** 15
@@ -17,12 +19,20 @@ const mergedPageWords = fullPageWords / 2
 /** Twice as many places in the directory would take too long to copy. */
 const deepest = 18
 
+/**
+ * Fixed windows start at whole seconds. Sliding ones stand between them, because they are other
+ * counters than the fixed ones of the same names.
+ */
+const apartSeconds = 0.5
+
 export interface TableSettings {
   /** The time by which windows are over, in Unix seconds. */
   readonly nowSeconds: () => number
   /** What the pages may take, with a page more or less. */
   readonly maxBytes: number
 }
+
+export type SlidingCounter = Omit<Increment, 'hits' | 'isStrict'>
 
 /** There is no place for another counter. */
 export class TableFullError extends Error {
@@ -86,6 +96,30 @@ export class CounterTable {
     const page = this.#pageOf(hash)
     const at = page.find(this.#key, hash, window)
     return at === 0 ? 0 : (page.floats[at >> 1] ?? 0)
+  }
+
+  /** Changes a sliding counter by so many hits, if there is room, and sets its counts. Hot path. */
+  slide(counter: SlidingCounter, hits: number): void {
+    const { window, unitSeconds, most, overlapMs } = counter
+    const hash = this.#key.set(counter.key)
+    const page = this.#pageOf(hash)
+    const place = window + apartSeconds
+    const at = page.find(this.#key, hash, place)
+    const before = page.find(this.#key, hash, place - unitSeconds)
+    const previous = before === 0 ? 0 : (page.floats[before >> 1] ?? 0)
+    const share = toShare(previous, overlapMs, unitSeconds)
+    const current = at === 0 ? 0 : (page.floats[at >> 1] ?? 0)
+    counter.previous = previous
+    counter.after = Math.max(0, current + hits) + share
+    if (hits === 0 || (hits > 0 && counter.after > most)) return
+    // Kept one window longer, because it is then the one before.
+    const lifeSeconds = 2 * unitSeconds
+    if (at !== 0) {
+      page.prolong(at, lifeSeconds)
+      page.floats[at >> 1] = counter.after - share
+    } else if (hits > 0) {
+      this.#start(hash, place, lifeSeconds, hits)
+    }
   }
 
   /**

@@ -1,14 +1,4 @@
-/** Where one server listens. */
-export type Endpoint = TcpEndpoint | UnixEndpoint
-
-export interface TcpEndpoint {
-  readonly host: string
-  readonly port: number
-}
-
-export interface UnixEndpoint {
-  readonly path: string
-}
+import type { Endpoint, TcpEndpoint } from '../network/socket.ts'
 
 export interface Credentials {
   /** Left out for the default user, as before Redis 6. */

@@ -1,9 +1,10 @@
 import type { Counted, Increment, StoreError } from '../counter-store.ts'
 
-/** One `add` or `read` while its replies are on the way. Calls back exactly once. */
+/** One call of the store while its replies are on the way. Calls back exactly once. */
 export class Call {
   /** Whether the counts are only read. */
   readonly isRead: boolean
+  readonly increments: readonly Increment[]
   readonly deadlineMs: number
   /** How many increments have no answer yet. */
   left: number
@@ -12,11 +13,17 @@ export class Call {
   isDone = false
   readonly #counted: Counted
 
-  constructor(isRead: boolean, size: number, deadlineMs: number, counted: Counted) {
+  constructor(
+    isRead: boolean,
+    increments: readonly Increment[],
+    deadlineMs: number,
+    counted: Counted,
+  ) {
     this.isRead = isRead
+    this.increments = increments
     this.deadlineMs = deadlineMs
-    this.left = size
-    this.redirectionsLeft = 5 * size
+    this.left = increments.length
+    this.redirectionsLeft = 5 * increments.length
     this.#counted = counted
   }
 
@@ -28,6 +35,12 @@ export class Call {
     if (this.left > 0) return
     this.isDone = true
     this.#counted(undefined)
+  }
+
+  /** Somebody else answers the caller from now on. */
+  release(): Counted {
+    this.isDone = true
+    return this.#counted
   }
 
   fail(error: StoreError): void {

@@ -1,5 +1,7 @@
 import { type Increment, StoreError } from '../counter-store.ts'
-import { type ClusterAddress, type TcpEndpoint, toEndpointText } from './address.ts'
+import { toSlidingSuffix } from '../network/sliding-name.ts'
+import type { TcpEndpoint } from '../network/socket.ts'
+import { type ClusterAddress, toEndpointText } from './address.ts'
 import { askRedis, maxAskMs } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { Node } from './node.ts'
@@ -47,8 +49,14 @@ export class Cluster implements Topology {
     this.#schedule(refreshMs)
   }
 
-  connectionFor({ key, window }: Increment): Connection | undefined {
-    return this.#owners[slotOf(key, window)]?.connection
+  connectionFor(increment: Increment): Connection | undefined {
+    return this.#owners[toSlot(increment)]?.connection
+  }
+
+  hasInOnePlace([first, ...others]: readonly Increment[]): boolean {
+    if (first === undefined) return true
+    const slot = toSlot(first)
+    return others.every((increment) => toSlot(increment) === slot)
   }
 
   redirect(error: ReplyError): Connection | undefined {
@@ -164,4 +172,8 @@ export class Cluster implements Topology {
     if (this.#closing.signal.aborted) return
     this.#refresher = setTimeout(() => void this.#refresh(), delayMs)
   }
+}
+
+function toSlot({ key, window, unitSeconds, overlapMs }: Increment): number {
+  return slotOf(key, overlapMs > 0 ? toSlidingSuffix(unitSeconds) : window)
 }

@@ -1,24 +1,32 @@
+import type { Increment } from '../counter-store.ts'
+
 const initialBytes = 16_384
 const keptBytes = 1_048_576
 
 const create = Buffer.from('*6\r\n$3\r\nSET\r\n')
-const createEnd = Buffer.from('\r\n$2\r\nNX\r\n')
+const createEnd = Buffer.from('$2\r\nNX\r\n')
 const noCount = Buffer.from('$1\r\n0\r\n$2\r\nEX\r\n')
 const incrBy = Buffer.from('*3\r\n$6\r\nINCRBY\r\n')
 const expire = Buffer.from('*3\r\n$6\r\nEXPIRE\r\n')
 const get = Buffer.from('*2\r\n$3\r\nGET\r\n')
+const getWindows = Buffer.from('*4\r\n$5\r\nHMGET\r\n')
 
-// Longer than all that surrounds a key in a command: prefix, two lengths, window and a number.
+// Longer than all that surrounds a key in a command: prefix, two lengths, window and two numbers.
 const frameBytes = 128
+// Seven numbers of up to 21 digits, each with a line for its length.
+const valuesBytes = 256
 
 const CR = 13
 const LF = 10
 const DOLLAR = 36
+const STAR = 42
 const ZERO = 48
+const SECONDS = 115
 
 /**
  * The commands that one turn of the event loop produced, as the bytes that leave in one write. A
- * counter is named by `<key><window in decimal>` in UTF-8, the format of envoyproxy/ratelimit.
+ * fixed counter is named by `<key><window in decimal>` in UTF-8, the format of envoyproxy/ratelimit;
+ * a sliding one, which is a hash with a field per window, by `<key><seconds of a window>s`.
  */
 export class CommandBuffer {
   #bytes: Buffer = Buffer.allocUnsafe(initialBytes)
@@ -56,19 +64,59 @@ export class CommandBuffer {
   count(key: string, window: number, hits: number): void {
     this.#start(incrBy, key, window)
     this.#number(hits)
-    this.#endLine()
   }
 
   /** `EXPIRE key ttl` */
   expire(key: string, window: number, ttlSeconds: number): void {
     this.#start(expire, key, window)
     this.#number(ttlSeconds)
-    this.#endLine()
   }
 
   /** `GET key` */
   read(key: string, window: number): void {
     this.#start(get, key, window)
+  }
+
+  /** `HMGET key window previous` */
+  readWindows({ key, window, unitSeconds }: Increment): void {
+    this.#reserve(key.length * 3 + frameBytes)
+    this.#append(getWindows)
+    this.#name(key, unitSeconds, true)
+    this.#number(window)
+    this.#number(window - unitSeconds)
+  }
+
+  /** The start of a command that runs a script: its words up to the keys. */
+  startScript(call: Buffer, keys: number, values: number): void {
+    this.#reserve(call.length + frameBytes)
+    this.#bytes[this.#length++] = STAR
+    this.#line(3 + keys + values)
+    this.#append(call)
+    this.#number(keys)
+  }
+
+  /** The next word is the name of a counter. */
+  addName({ key, window, unitSeconds, overlapMs }: Increment): void {
+    this.#reserve(key.length * 3 + frameBytes)
+    if (overlapMs > 0) this.#name(key, unitSeconds, true)
+    else this.#name(key, window, false)
+  }
+
+  /** The next words are what a script wants to know about a counter. */
+  addValues({ window, unitSeconds, overlapMs, hits, most }: Increment, ttlSeconds: number): void {
+    this.#reserve(valuesBytes)
+    this.#number(window)
+    this.#number(window - unitSeconds)
+    this.#number(overlapMs)
+    this.#number(unitSeconds * 1000)
+    this.#number(hits)
+    this.#number(most)
+    this.#number(ttlSeconds)
+  }
+
+  addNumber(value: number): void {
+    this.#reserve(frameBytes)
+    this.#number(value)
   }
 
   /** Any command that is sent too seldom to deserve a method. */
@@ -103,22 +151,29 @@ export class CommandBuffer {
   #start(command: Buffer, key: string, window: number): void {
     this.#reserve(key.length * 3 + frameBytes)
     this.#append(command)
+    this.#name(key, window, false)
+  }
+
+  /** @param suffix the window, or of a sliding counter the seconds of one. */
+  #name(key: string, suffix: number, isSliding: boolean): void {
     const start = this.#length
-    const keyEnd = this.#name(key, key.length, window)
-    if (keyEnd === key.length) return
+    const keyBytes = this.#tryName(key, key.length, suffix, isSliding)
+    if (keyBytes === key.length) return
     // Not ASCII: the length that was announced is wrong.
     this.#length = start
-    this.#name(key, keyEnd, window)
+    this.#tryName(key, keyBytes, suffix, isSliding)
   }
 
   /** Writes the name of a counter and gives the number of bytes its key took. */
-  #name(key: string, keyBytes: number, window: number): number {
-    this.#lengthLine(keyBytes + digitsOf(window))
+  #tryName(key: string, keyBytes: number, suffix: number, isSliding: boolean): number {
+    const digits = digitsOf(suffix)
+    this.#lengthLine(keyBytes + digits + (isSliding ? 1 : 0))
     const written = this.#bytes.write(key, this.#length)
     this.#keyStart = this.#length
     this.#length += written
     this.#keyEnd = this.#length
-    this.#digits(window, digitsOf(window))
+    this.#digits(suffix, digits)
+    if (isSliding) this.#bytes[this.#length++] = SECONDS
     this.#endLine()
     return written
   }
@@ -128,16 +183,21 @@ export class CommandBuffer {
       const text = BigInt(value).toString()
       this.#lengthLine(text.length)
       this.#length += this.#bytes.write(text, this.#length)
-      return
+    } else {
+      const digits = digitsOf(value)
+      this.#lengthLine(digits)
+      this.#digits(value, digits)
     }
-    const digits = digitsOf(value)
-    this.#lengthLine(digits)
-    this.#digits(value, digits)
+    this.#endLine()
   }
 
   #lengthLine(length: number): void {
     this.#bytes[this.#length++] = DOLLAR
-    this.#digits(length, digitsOf(length))
+    this.#line(length)
+  }
+
+  #line(value: number): void {
+    this.#digits(value, digitsOf(value))
     this.#endLine()
   }
 

@@ -1,10 +1,13 @@
 import { type Increment, StoreError } from '../counter-store.ts'
 import { Backoff } from '../network/backoff.ts'
+import type { PooledConnection } from '../network/pool.ts'
+import { ReplyWatch } from '../network/reply-watch.ts'
 import type { Call } from './call.ts'
 import { CommandBuffer } from './command-buffer.ts'
 import { Link, type LinkOwner, type LinkSettings } from './link.ts'
 import { expected, ReplyQueue } from './reply-queue.ts'
 import { ProtocolError, type Reply } from './resp-reader.ts'
+import type { Script } from './scripts.ts'
 
 /** Learns what became of the commands. */
 export interface Replies {
@@ -34,8 +37,6 @@ export interface Loss {
   readonly reason: StoreError
 }
 
-/** Deadlines are looked at this often; Envoy's usual one is 20 ms. */
-const tickMs = 5
 /** Commands without a reply, above which calls fail at once: a paused server fills no memory. */
 const maxPending = 65_536
 /**
@@ -55,14 +56,16 @@ type State = 'idle' | 'connecting' | 'open' | 'waiting' | 'closed'
  * While it is down, calls fail at once. Only the first attempt after a loss is waited for, each call
  * at most until its deadline: most losses are a restart or a failover that is already over.
  */
-export class Connection implements LinkOwner {
+export class Connection implements LinkOwner, PooledConnection {
   readonly commands = new CommandBuffer()
+  /** Those whose text was sent since the connection stands. */
+  readonly scripts = new Set<Script>()
   readonly name: string
   readonly #settings: ConnectionSettings
   readonly #queue = new ReplyQueue()
   readonly #backoff = new Backoff()
   readonly #flood: StoreError
-  readonly #maxSilentTicks: number
+  readonly #watch: ReplyWatch
   #state: State = 'idle'
   #link: Link | undefined
   #isAccepting = false
@@ -73,17 +76,19 @@ export class Connection implements LinkOwner {
   #isFlushComing = false
   #window: NodeJS.Timeout | undefined
   #unsentCommands = 0
-  #ticker: NodeJS.Timeout | undefined
-  #isTicking = false
-  #silentTicks = 0
-  #nextDeadlineMs = Number.POSITIVE_INFINITY
 
   constructor(settings: ConnectionSettings) {
     const { name, commandTimeoutMs } = settings
     this.name = name
     this.#settings = settings
-    const silenceMs = Math.min(maxSilenceMs, Math.max(minSilenceMs, 2 * commandTimeoutMs))
-    this.#maxSilentTicks = Math.ceil(silenceMs / tickMs)
+    const patienceMs = Math.min(maxSilenceMs, Math.max(minSilenceMs, 2 * commandTimeoutMs))
+    this.#watch = new ReplyWatch({
+      replies: this.#queue,
+      late: new StoreError(`${name}: did not answer in time`),
+      onSilence: (silentMs) => {
+        if (silentMs > patienceMs) this.drop(`has not answered for ${patienceMs / 1000} s`)
+      },
+    })
     this.#refusal = new StoreError(`${name}: not connected yet`)
     this.#flood = new StoreError(`${name}: ${maxPending} commands wait for a reply already`)
   }
@@ -91,6 +96,10 @@ export class Connection implements LinkOwner {
   /** Replies that are on the way. */
   get pending(): number {
     return this.#queue.length
+  }
+
+  get isCollecting(): boolean {
+    return this.commands.length > 0
   }
 
   get isOpen(): boolean {
@@ -119,7 +128,7 @@ export class Connection implements LinkOwner {
   /** Announces the reply to the command that was just written into `commands`. */
   expect(kind: number, call: Call, increment: Increment): void {
     this.#push(kind, call, increment)
-    if (call.deadlineMs < this.#nextDeadlineMs) this.#nextDeadlineMs = call.deadlineMs
+    this.#watch.note(call.deadlineMs)
   }
 
   /** The same for a reply that concerns nobody. */
@@ -141,7 +150,7 @@ export class Connection implements LinkOwner {
       if (pipelineWindowMs < 1) setImmediate(this.#flushNow)
       else this.#window = setTimeout(this.#flushNow, pipelineWindowMs)
     }
-    if (!this.#isTicking) this.#startTicking()
+    this.#watch.start()
   }
 
   /** Gives up the present link, fails what is on the way, and connects anew. */
@@ -157,8 +166,8 @@ export class Connection implements LinkOwner {
     this.#state = 'closed'
     this.#isAccepting = false
     this.#refusal = new StoreError(reason)
+    this.#watch.stop()
     clearTimeout(this.#retry)
-    clearTimeout(this.#ticker)
     clearTimeout(this.#window)
     clearInterval(this.#pinger)
     this.#link?.close(reason)
@@ -171,7 +180,7 @@ export class Connection implements LinkOwner {
     this.#state = 'open'
     this.#isAccepting = true
     this.#openedAtMs = performance.now()
-    this.#silentTicks = 0
+    this.#watch.endSilence()
     this.#pinger = setInterval(() => this.#ping(), pingMs).unref()
     this.#settings.onOpen()
     this.#flush()
@@ -192,7 +201,7 @@ export class Connection implements LinkOwner {
   }
 
   onRead(): void {
-    this.#silentTicks = 0
+    this.#watch.endSilence()
   }
 
   onClose(reason: StoreError, isOurDoing: boolean): void {
@@ -229,7 +238,7 @@ export class Connection implements LinkOwner {
   }
 
   #push(kind: number, call: Call | undefined, increment: Increment | undefined): void {
-    if (this.#queue.length === 0) this.#silentTicks = 0
+    if (this.#queue.length === 0) this.#watch.endSilence()
     this.#queue.push(kind, call, increment)
     this.#unsentCommands++
   }
@@ -258,42 +267,9 @@ export class Connection implements LinkOwner {
     this.#link?.send(this.commands)
   }
 
-  #startTicking(): void {
-    this.#isTicking = true
-    if (this.#ticker === undefined) this.#ticker = setTimeout(this.#tick, tickMs)
-    else this.#ticker.refresh()
-  }
-
-  readonly #tick = (): void => {
-    if (this.#queue.length === 0 || this.#state === 'closed') {
-      this.#isTicking = false
-      return
-    }
-    this.#ticker?.refresh()
-    const nowMs = Date.now()
-    if (nowMs >= this.#nextDeadlineMs) this.#failLate(nowMs)
-    if (++this.#silentTicks > this.#maxSilentTicks) {
-      this.drop(`has not answered for ${(this.#maxSilentTicks * tickMs) / 1000} s`)
-    }
-  }
-
-  /** The calls fail now; their replies are still awaited, and then mean nothing. */
-  #failLate(nowMs: number): void {
-    const queue = this.#queue
-    const late = new StoreError(`${this.name}: did not answer in time`)
-    this.#nextDeadlineMs = Number.POSITIVE_INFINITY
-    let nextDeadlineMs = Number.POSITIVE_INFINITY
-    for (let i = 0; i < queue.length; i++) {
-      const call = queue.callAt(i)
-      if (call === undefined || call.isDone) continue
-      if (call.deadlineMs <= nowMs) call.fail(late)
-      else if (call.deadlineMs < nextDeadlineMs) nextDeadlineMs = call.deadlineMs
-    }
-    this.#nextDeadlineMs = Math.min(this.#nextDeadlineMs, nextDeadlineMs)
-  }
-
   #failAll(reason: StoreError): void {
     this.commands.clear()
+    this.scripts.clear()
     this.#unsentCommands = 0
     // Not more than there are now: a caller may try again in its callback.
     for (let left = this.#queue.length; left > 0; left--) {

@@ -1,9 +1,13 @@
 import { type Increment, StoreError } from '../counter-store.ts'
+import { answer, toSum } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Connection, Replies } from './connection.ts'
 import type { KnownCounters } from './known-counters.ts'
+import { isForbidden, isMisplaced } from './reply-errors.ts'
 import { expected } from './reply-queue.ts'
 import { type Reply, ReplyError } from './resp-reader.ts'
+import { refundScript, type Script, slideScript, spareScript } from './scripts.ts'
+import { ask, type Cause, isUsable, read, refund, startScript } from './send.ts'
 import type { RedisSettings } from './settings.ts'
 import type { Topology } from './topology.ts'
 
@@ -11,25 +15,13 @@ export interface CountingSettings {
   readonly topology: () => Topology
   readonly known: KnownCounters
   readonly expirationJitterMaxSeconds: number
+  /** Answers the call of an `addSparing` that cannot be one step. */
+  readonly addInSteps: (call: Call) => void
   readonly log: RedisSettings['log']
 }
 
-type Redirection = '' | 'MOVED' | 'ASK'
-
-/**
- * Never below 0, whatever happens at the same time; a counter that is not there is not made. Lua
- * counts in doubles, so above 2^53 the first step may take a little too much.
- */
-const refundScript = `
-local count = tonumber(redis.call('GET', KEYS[1]) or '0')
-local change = math.max(tonumber(ARGV[1]), -count)
-if change >= 0 then return math.max(count, 0) end
-local after = redis.call('INCRBY', KEYS[1], string.format('%.0f', change))
-if after < 0 then after = redis.call('INCRBY', KEYS[1], string.format('%.0f', -after)) end
-return after`
-
-/** A server that says so has lost its place: a new connection may find the right one (6.2). */
-const misplaced: ReadonlySet<string> = new Set(['READONLY', 'LOADING', 'MASTERDOWN'])
+/** Beside the keys, in `addValues` and after it. */
+const [valuesOfSlide, valuesOfSpare] = [7, 8] as const
 
 /**
  * The commands of a count and what their replies mean.
@@ -39,44 +31,53 @@ const misplaced: ReadonlySet<string> = new Set(['READONLY', 'LOADING', 'MASTERDO
  * it counts (`INCRBY`), in the same write. A counter that it knows is only counted. When the SET
  * finds the counter made by somebody else, or a known counter turns out to have vanished, `EXPIRE`
  * follows the reply.
+ *
+ * What has to look before it adds is a script: a sliding counter, and `addSparing`.
  */
 export class Counting implements Replies {
   readonly #settings: CountingSettings
   readonly #jitterSeconds: number
   #hasWarned = false
+  #maySpare = true
 
   constructor(settings: CountingSettings) {
     this.#settings = settings
     this.#jitterSeconds = Math.trunc(settings.expirationJitterMaxSeconds)
   }
 
-  /**
-   * Writes the command of one increment. The call fails when it cannot be sent.
-   * @param redirectedBy what a cluster answered to the same increment before.
-   */
+  /** False once a server refused the script of `sendSparing`. */
+  get maySpare(): boolean {
+    return this.#maySpare
+  }
+
+  /** Writes the command of one increment. The call fails when it cannot be sent. */
   send(
     connection: Connection | undefined,
     call: Call,
     increment: Increment,
-    redirectedBy: Redirection = '',
+    cause: Cause = '',
   ): void {
-    if (connection === undefined) {
-      call.fail(new StoreError('Redis Cluster: no node holds the slot of this counter now'))
-      return
+    if (!isUsable(connection, call)) return
+    if (call.isRead) read(connection, call, increment, cause)
+    else if (increment.overlapMs > 0) this.#slide(connection, call, increment, cause)
+    else if (increment.hits >= 0) this.#count(connection, call, increment, cause)
+    else refund(connection, call, increment, cause)
+    connection.flushSoon()
+  }
+
+  /** The same for all increments of an `addSparing`, which one server must have. */
+  sendSparing(connection: Connection | undefined, call: Call, cause: Cause = ''): void {
+    const { increments } = call
+    const [first] = increments
+    if (first === undefined || !isUsable(connection, call)) return
+    const { length } = increments
+    startScript(connection, spareScript, length, valuesOfSpare * length, cause)
+    for (const increment of increments) connection.commands.addName(increment)
+    for (const increment of increments) {
+      connection.commands.addValues(increment, this.#ttlSeconds(increment))
+      connection.commands.addNumber(increment.isStrict ? 1 : 0)
     }
-    const refusal = connection.refuse()
-    if (refusal !== undefined) {
-      call.fail(refusal)
-      return
-    }
-    if (!call.isRead && increment.hits >= 0) {
-      this.#count(connection, call, increment, redirectedBy)
-    } else {
-      if (redirectedBy === 'ASK') ask(connection)
-      if (call.isRead) connection.commands.read(increment.key, increment.window)
-      else writeRefund(connection, increment)
-      connection.expect(expected.value, call, increment)
-    }
+    connection.expect(expected.counts, call, first)
     connection.flushSoon()
   }
 
@@ -93,19 +94,21 @@ export class Counting implements Replies {
       this.#onError(from, kind, call, increment, reply)
     } else if (kind === expected.creation) {
       if (reply !== 'OK') from.reinterpret(expected.foreignCount)
+    } else if (kind === expected.counts) {
+      const counts = Array.isArray(reply) ? reply : []
+      for (const [i, each] of call.increments.entries()) {
+        answer(from, call, each, counts[2 * i], counts[2 * i + 1])
+      }
+    } else if (Array.isArray(reply)) {
+      const [count, previous] = reply
+      if (!call.isRead) answer(from, call, increment, count, previous)
+      else answer(from, call, increment, toSum(increment, count, previous), previous)
     } else if (kind !== expected.nothing) {
-      const count = Number(reply ?? 0)
-      if (Number.isInteger(count)) call.answer(increment, count)
-      else call.fail(new StoreError(`${from.name}: the counter is not a number`))
+      answer(from, call, increment, reply, undefined)
     }
   }
 
-  #count(
-    connection: Connection,
-    call: Call,
-    increment: Increment,
-    redirectedBy: Redirection,
-  ): void {
+  #count(connection: Connection, call: Call, increment: Increment, cause: Cause): void {
     const { commands } = connection
     const { key, window, hits } = increment
     const start = commands.length
@@ -113,21 +116,27 @@ export class Counting implements Replies {
     const { known } = this.#settings
     const isKnown = known.recall(commands.view, commands.keyStart, commands.keyEnd, increment)
     // What the node that sent it away knew of it says nothing about the one that has it now.
-    if (isKnown && redirectedBy === '') {
+    if (isKnown && cause === '') {
       connection.expect(expected.count, call, increment)
       // Without a random part the TTL ends with the window, so every count has to renew it.
       if (this.#jitterSeconds <= 1) this.#expire(connection, call, increment)
       return
     }
     commands.rewind(start)
-    const isAsking = redirectedBy === 'ASK'
-    if (isAsking) ask(connection)
+    if (cause === 'ASK') ask(connection)
     commands.createCounter(key, window, this.#ttlSeconds(increment))
     // Whoever brought a counter to a node that is only receiving its slot gave it a TTL.
-    connection.expect(isAsking ? expected.nothing : expected.creation, call, increment)
-    if (isAsking) ask(connection)
+    connection.expect(cause === 'ASK' ? expected.nothing : expected.creation, call, increment)
+    if (cause === 'ASK') ask(connection)
     commands.count(key, window, hits)
     connection.expect(expected.firstCount, call, increment)
+  }
+
+  #slide(connection: Connection, call: Call, increment: Increment, cause: Cause): void {
+    startScript(connection, slideScript, 1, valuesOfSlide, cause)
+    connection.commands.addName(increment)
+    connection.commands.addValues(increment, this.#ttlSeconds(increment))
+    connection.expect(expected.value, call, increment)
   }
 
   #expire(connection: Connection, call: Call, increment: Increment): void {
@@ -139,12 +148,14 @@ export class Counting implements Replies {
   }
 
   /**
-   * The unit and a random part, so that the counters of a window do not all end in one moment. The
-   * random part is at least 1: a count that arrives late still finds the counter of its window.
+   * The unit, of a sliding counter two of them, and a random part, so that the counters of a window
+   * do not all end in one moment. The random part is at least 1: a count that arrives late still
+   * finds the counter of its window.
    */
-  #ttlSeconds({ unitSeconds }: Increment): number {
-    if (this.#jitterSeconds <= 1) return unitSeconds
-    return unitSeconds + 1 + Math.floor(Math.random() * (this.#jitterSeconds - 1))
+  #ttlSeconds({ unitSeconds, overlapMs }: Increment): number {
+    const neededSeconds = overlapMs > 0 ? 2 * unitSeconds : unitSeconds
+    if (this.#jitterSeconds <= 1) return neededSeconds
+    return neededSeconds + 1 + Math.floor(Math.random() * (this.#jitterSeconds - 1))
   }
 
   #onError(
@@ -155,7 +166,7 @@ export class Counting implements Replies {
     error: ReplyError,
   ): void {
     const { code } = error
-    if (misplaced.has(code)) {
+    if (isMisplaced(error)) {
       call.fail(new StoreError(`${from.name}: ${error.message}`))
       from.drop(error.message)
     } else if (kind === expected.creation) {
@@ -164,19 +175,25 @@ export class Counting implements Replies {
       from.reinterpret(expected.foreignCount)
     } else if (kind === expected.nothing) {
       this.#warnOnce(`${from.name}: a counter may have no TTL, EXPIRE failed: ${error.message}`)
+    } else if (code === 'NOSCRIPT') {
+      if (!call.isDone) this.#resend(from, kind, call, increment, code)
     } else if (code === 'MOVED' || code === 'ASK') {
-      this.#redirect(from, call, increment, error, code)
+      this.#redirect(from, kind, call, increment, error, code)
+    } else if (kind === expected.counts && !call.isDone) {
+      this.#onSparingRefused(from, call, error)
     } else {
-      call.fail(new StoreError(`${from.name}: ${error.message}`))
+      const needs = isForbidden(error) && scriptOf(call, increment)?.needs
+      call.fail(new StoreError(`${from.name}: ${error.message}${needs ? ` (${needs})` : ''}`))
     }
   }
 
   #redirect(
     from: Connection,
+    kind: number,
     call: Call,
     increment: Increment,
     error: ReplyError,
-    redirectedBy: Redirection,
+    cause: Cause,
   ): void {
     const to = this.#settings.topology().redirect(error)
     // Nobody waits for it any more, and whether it was counted is unknown anyway.
@@ -188,8 +205,27 @@ export class Counting implements Replies {
     } else if (call.redirectionsLeft-- <= 0) {
       call.fail(new StoreError(`${from.name}: too many redirections, the last: ${error.message}`))
     } else {
-      this.send(to, call, increment, redirectedBy)
+      this.#resend(to, kind, call, increment, cause)
     }
+  }
+
+  #resend(to: Connection, kind: number, call: Call, increment: Increment, cause: Cause): void {
+    if (kind === expected.counts) this.sendSparing(to, call, cause)
+    else this.send(to, call, increment, cause)
+  }
+
+  /** Nothing was changed: the counters are in several places, or the user may not run scripts. */
+  #onSparingRefused(from: Connection, call: Call, error: ReplyError): void {
+    const isForGood = isForbidden(error) || error.code === 'CROSSSLOT'
+    if (isForGood && this.#maySpare) {
+      this.#maySpare = false
+      this.#settings.log.warning(
+        `${from.name}: looking and adding is not one step when increments stop for requests that ` +
+          `are over: ${error.message} (${spareScript.needs})`,
+      )
+    }
+    if (isForGood || error.code === 'TRYAGAIN') this.#settings.addInSteps(call)
+    else call.fail(new StoreError(`${from.name}: ${error.message}`))
   }
 
   #warnOnce(message: string): void {
@@ -199,12 +235,7 @@ export class Counting implements Replies {
   }
 }
 
-/** A slot that is moving answers at its new node only to who says that it was sent there. */
-function ask(connection: Connection): void {
-  connection.commands.command(['ASKING'])
-  connection.expectNothing()
-}
-
-function writeRefund({ commands }: Connection, { key, window, hits }: Increment): void {
-  commands.command(['EVAL', refundScript, '1', `${key}${window}`, `${hits}`])
+function scriptOf(call: Call, { overlapMs, hits }: Increment): Script | undefined {
+  if (call.isRead) return undefined
+  return overlapMs > 0 ? slideScript : hits < 0 ? refundScript : undefined
 }

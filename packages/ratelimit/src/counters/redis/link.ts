@@ -1,8 +1,8 @@
-import { connect, isIP, type Socket } from 'node:net'
-import { type TLSSocket, connect as tlsConnect } from 'node:tls'
+import type { Socket } from 'node:net'
 import { StoreError } from '../counter-store.ts'
 import type { ClientTls } from '../network/client-tls.ts'
-import { type Credentials, type Endpoint, toEndpointText } from './address.ts'
+import { type Endpoint, openSocket, toReason } from '../network/socket.ts'
+import { type Credentials, toEndpointText } from './address.ts'
 import { CommandBuffer } from './command-buffer.ts'
 import { type Reply, ReplyError, type ReplyHandler, RespReader } from './resp-reader.ts'
 
@@ -26,9 +26,6 @@ export interface LinkOwner extends ReplyHandler {
   onRead(): void
 }
 
-const keepAliveMs = 10_000
-const readBufferBytes = 65_536
-
 interface Step {
   readonly words: readonly string[]
   /** What is wrong with the reply, if anything. */
@@ -42,7 +39,7 @@ interface Step {
 export class Link implements ReplyHandler {
   readonly #owner: LinkOwner
   readonly #name: string
-  readonly #socket: Socket | TLSSocket
+  readonly #socket: Socket
   readonly #isTls: boolean
   readonly #reader = new RespReader(this)
   readonly #steps: readonly Step[]
@@ -58,7 +55,13 @@ export class Link implements ReplyHandler {
     this.#timer = setTimeout(() => {
       this.#end(`did not answer within ${settings.connectTimeoutMs} ms`, true)
     }, settings.connectTimeoutMs)
-    this.#socket = this.#connect(settings)
+    this.#socket = openSocket({
+      endpoint: settings.endpoint,
+      tls: settings.tls,
+      onConnect: () => this.#greet(),
+      onRead: (bytes, length) => this.#read(bytes, length),
+      onEnd: (reason) => this.#end(reason, false),
+    })
   }
 
   /**
@@ -91,31 +94,10 @@ export class Link implements ReplyHandler {
     else if (this.#stepsDone === this.#steps.length) this.#open()
   }
 
-  #connect(settings: LinkSettings): Socket | TLSSocket {
-    const { endpoint, tls } = settings
-    const reuse = {
-      buffer: Buffer.allocUnsafeSlow(readBufferBytes),
-      callback: (bytesRead: number, bytes: Uint8Array) => this.#read(bytes, bytesRead),
-    }
-    const target = { ...endpoint, noDelay: true, onread: reuse }
-    const socket = tls
-      ? tlsConnect({
-          ...target,
-          secureContext: tls.context,
-          ...('host' in endpoint && isIP(endpoint.host) === 0 ? { servername: endpoint.host } : {}),
-          ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
-        })
-      : connect({ ...target, keepAlive: true, keepAliveInitialDelay: keepAliveMs })
-    socket.once(tls ? 'secureConnect' : 'connect', () => {
-      if (tls && 'host' in endpoint) socket.setKeepAlive(true, keepAliveMs)
-      const commands = new CommandBuffer()
-      for (const { words } of this.#steps) commands.command(words)
-      this.send(commands)
-    })
-    socket.on('error', (error) => this.#end(toReason(error), false))
-    socket.on('end', () => this.#end('closed the connection', false))
-    socket.on('close', () => this.#end('closed the connection', false))
-    return socket
+  #greet(): void {
+    const commands = new CommandBuffer()
+    for (const { words } of this.#steps) commands.command(words)
+    this.send(commands)
   }
 
   #read(bytes: Uint8Array, length: number): boolean {
@@ -171,10 +153,4 @@ function toComplaint(wanted: string): (reply: Reply) => string | undefined {
     if (reply === wanted) return undefined
     return reply instanceof ReplyError ? reply.message : `answered ${JSON.stringify(reply)}`
   }
-}
-
-/** Where a name has several addresses, Node wraps their errors in one without a text. */
-function toReason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(toReason).join('; ')
-  return error instanceof Error ? error.message : String(error)
 }

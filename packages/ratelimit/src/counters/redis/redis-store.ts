@@ -1,4 +1,5 @@
 import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
+import { lookThenAdd } from '../look-then-add.ts'
 import { loadClientTls } from '../network/client-tls.ts'
 import { parseRedisAuth, type RedisAddress, toAddressText } from './address.ts'
 import { Call } from './call.ts'
@@ -51,6 +52,10 @@ class Store implements RedisStore {
       ...settings,
       known: this.#known,
       topology: () => this.#topology,
+      addInSteps: (call) => {
+        const { increments, deadlineMs } = call
+        lookThenAdd(this, increments, deadlineMs, call.release())
+      },
     })
     this.#topology = createTopology(settings.address, this.#toSurroundings())
     this.ready = this.#start()
@@ -60,11 +65,27 @@ class Store implements RedisStore {
   }
 
   add(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
-    this.#call(false, increments, deadlineMs, counted)
+    const call = this.#open(false, increments, deadlineMs, counted)
+    if (call !== undefined) this.#send(call)
+  }
+
+  addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    const [first] = increments
+    if (first === undefined || increments.length === 1) {
+      // There is no other to be spared.
+      this.add(increments, deadlineMs, counted)
+    } else if (this.#counting.maySpare && this.#topology.hasInOnePlace(increments)) {
+      const call = this.#open(false, increments, deadlineMs, counted)
+      if (call === undefined) return
+      this.#counting.sendSparing(this.#topology.connectionFor(first), call)
+    } else {
+      lookThenAdd(this, increments, deadlineMs, counted)
+    }
   }
 
   read(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
-    this.#call(true, increments, deadlineMs, counted)
+    const call = this.#open(true, increments, deadlineMs, counted)
+    if (call !== undefined) this.#send(call)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,23 +94,28 @@ class Store implements RedisStore {
     this.#firstConnection.reject(new StoreError(closed))
   }
 
-  #call(
+  /** `undefined` when the caller has its answer already. */
+  #open(
     isRead: boolean,
     increments: readonly Increment[],
     deadlineMs: number,
     counted: Counted,
-  ): void {
+  ): Call | undefined {
     const nowMs = Date.now()
     if (deadlineMs <= nowMs) {
       counted(new StoreError('Redis was not asked: the deadline of the call was over'))
-      return
+      return undefined
     }
     if (increments.length === 0) {
       counted(undefined)
-      return
+      return undefined
     }
     const endsAtMs = Math.min(deadlineMs, nowMs + this.#settings.commandTimeoutMs)
-    const call = new Call(isRead, increments.length, endsAtMs, counted)
+    return new Call(isRead, increments, endsAtMs, counted)
+  }
+
+  #send(call: Call): void {
+    const { increments } = call
     for (let i = 0; i < increments.length && !call.isDone; i++) {
       const increment = increments[i]
       if (increment === undefined) continue

@@ -1,4 +1,5 @@
 import type { Increment } from '../counter-store.ts'
+import type { RepliesOnTheWay } from '../network/reply-watch.ts'
 import type { Call } from './call.ts'
 
 /** What a reply that is on the way belongs to. */
@@ -11,10 +12,12 @@ export const expected = {
   foreignCount: 2,
   /** SET … NX before a `firstCount`. */
   creation: 3,
-  /** GET, or the script of a refund. */
+  /** GET, HMGET, or the script of one counter. */
   value: 4,
   /** EXPIRE, ASKING, PING: only an error would say something. */
   nothing: 5,
+  /** The script that changes all counters of a call. */
+  counts: 6,
 } as const
 
 const initialCapacity = 256
@@ -23,7 +26,7 @@ const initialCapacity = 256
  * What the replies on the way belong to, in the order of the commands. A ring in three arrays of the
  * same length: a command costs three stores and no object.
  */
-export class ReplyQueue {
+export class ReplyQueue implements RepliesOnTheWay {
   #kinds = new Uint8Array(initialCapacity)
   #calls: (Call | undefined)[] = new Array(initialCapacity).fill(undefined)
   #increments: (Increment | undefined)[] = new Array(initialCapacity).fill(undefined)
@@ -71,7 +74,7 @@ export class ReplyQueue {
   }
 
   /** The call of the entry at a distance from the oldest. */
-  callAt(distance: number): Call | undefined {
+  waiterAt(distance: number): Call | undefined {
     return this.#calls[(this.#head + distance) & this.#mask]
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TcpEndpoint } from './address.ts'
+import type { TcpEndpoint } from '../network/socket.ts'
 import { CommandBuffer } from './command-buffer.ts'
 import { Link, type LinkSettings } from './link.ts'
 import type { Reply } from './resp-reader.ts'

@@ -1,5 +1,6 @@
 import { StoreError } from '../counter-store.ts'
-import { type SentinelAddress, type TcpEndpoint, toEndpointText } from './address.ts'
+import type { TcpEndpoint } from '../network/socket.ts'
+import { type SentinelAddress, toEndpointText } from './address.ts'
 import { askRedis, maxAskMs } from './ask.ts'
 import type { LinkSettings } from './link.ts'
 import { Node } from './node.ts'
@@ -70,6 +71,7 @@ export function createSentinel(
       })
     },
     connectionFor: () => node.connection,
+    hasInOnePlace: () => true,
     redirect: () => undefined,
     close(reason) {
       closing.abort()

@@ -1,23 +1,26 @@
 import { type SingleAddress, toEndpointText } from './address.ts'
 import { askRedis } from './ask.ts'
 import { Node } from './node.ts'
+import { createServerCheck } from './server-check.ts'
 import type { Surroundings, Topology } from './topology.ts'
 
 /** One server, or a proxy that looks like one. */
 export function createSingle(
   { endpoint }: SingleAddress,
-  { link, connection, poolSize }: Surroundings,
+  { link, connection, poolSize, log }: Surroundings,
 ): Topology {
   const settings = { ...link, endpoint }
   const name = `Redis at ${toEndpointText(endpoint)}`
   const node = new Node({ ...connection, name, locate: async () => settings }, poolSize)
   const closing = new AbortController()
+  const isServer = createServerCheck(settings, name, log, closing.signal)
   return {
     async discover() {
       await askRedis(settings, ['PING'], closing.signal)
     },
     start: () => node.start(),
     connectionFor: () => node.connection,
+    hasInOnePlace: isServer,
     redirect: () => undefined,
     close(reason) {
       closing.abort()

@@ -1,4 +1,4 @@
-import type { TcpEndpoint } from './address.ts'
+import type { TcpEndpoint } from '../network/socket.ts'
 import type { Reply, ReplyError } from './resp-reader.ts'
 
 export interface SlotRange {

@@ -12,14 +12,15 @@ for (let byte = 0; byte < 256; byte++) {
 const scratch = Buffer.allocUnsafe(4096)
 
 /**
- * The hash slot of the counter `<key><window>` in a Redis Cluster: CRC16 (XMODEM) of the name, or of
+ * The hash slot of the counter `<key><suffix>` in a Redis Cluster: CRC16 (XMODEM) of the name, or of
  * what stands between its first `{` and the next `}` if that is not empty.
+ * @param suffix the window, or what stands in its place in the name of a sliding counter.
  */
-export function slotOf(key: string, window: number): number {
+export function slotOf(key: string, suffix: number | string): number {
   const needed = key.length * 3 + 20
   const bytes = needed > scratch.length ? Buffer.allocUnsafe(needed) : scratch
   let end = bytes.write(key, 0)
-  end += bytes.write(`${window}`, end)
+  end += bytes.write(`${suffix}`, end)
   if (key.includes('{')) {
     const open = bytes.indexOf(OPEN)
     const close = bytes.indexOf(CLOSE, open)

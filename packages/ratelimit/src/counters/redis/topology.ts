@@ -13,6 +13,8 @@ export interface Topology {
   start(): void
   /** `undefined` when no server has this counter now. */
   connectionFor(increment: Increment): Connection | undefined
+  /** Whether one command can concern all these counters. */
+  hasInOnePlace(increments: readonly Increment[]): boolean
   /** Where a MOVED or ASK sends a command. `undefined` where there is no cluster to follow. */
   redirect(error: ReplyError): Connection | undefined
   close(reason: string): void

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
-import { StoreError } from '../../../src/counters/counter-store.ts'
+import { CounterKeyError } from '../../../src/counters/counter-store.ts'
 import { createMemcachedStatistics } from '../../../src/counters/memcached/statistics.ts'
 import { storedCount } from './support/memcached-client.ts'
 import { count, countAll, openReadyStore, read, toIncrement, window } from './support/store.ts'
@@ -36,7 +36,7 @@ test('a key that memcached cannot have fails the call and writes nothing', async
   for (const [what, key] of Object.entries(refused)) {
     await t.test(what, async () => {
       const isMalformed = (error: unknown) => {
-        assert.ok(error instanceof StoreError)
+        assert.ok(error instanceof CounterKeyError)
         assert.equal(error.message, 'malformed: key is too long or contains invalid characters')
         return true
       }

@@ -51,6 +51,47 @@ test('every command is what a plain encoder makes of it, in any number and order
   )
 })
 
+test('the commands of sliding counters and of scripts are what a plain encoder makes', () => {
+  const increment = fc.record({
+    key,
+    window,
+    unitSeconds: fc.integer({ min: 1, max: 4_102_444_800 }),
+    overlapMs: fc.oneof(fc.constant(0), fc.maxSafeNat()),
+    hits: fc.oneof(fc.integer(), fc.maxSafeInteger()),
+    most: fc.nat({ max: 4_294_967_295 }),
+    isStrict: fc.boolean(),
+    after: fc.constant(0),
+    previous: fc.constant(0),
+  })
+  const script = Buffer.from('$4\r\nEVAL\r\n$4\r\ntext\r\n')
+  fc.assert(
+    fc.property(fc.array(increment, { maxLength: 60 }), fc.nat(), (increments, ttlSeconds) => {
+      const buffer = new CommandBuffer()
+      for (const one of increments) buffer.readWindows(one)
+      buffer.startScript(script, increments.length, 8 * increments.length)
+      for (const one of increments) buffer.addName(one)
+      for (const one of increments) {
+        buffer.addValues(one, ttlSeconds)
+        buffer.addNumber(1)
+      }
+      const reads = increments.map(({ key, window, unitSeconds }) =>
+        encode('HMGET', `${key}${unitSeconds}s`, window, window - unitSeconds),
+      )
+      const names = increments.map(({ key, window, unitSeconds, overlapMs }) =>
+        overlapMs > 0 ? `${key}${unitSeconds}s` : `${key}${window}`,
+      )
+      const values = increments.flatMap(({ window, unitSeconds, overlapMs, hits, most }) => {
+        const windows = [window, window - unitSeconds, overlapMs, unitSeconds * 1000]
+        return [...windows, hits, most, ttlSeconds, 1]
+      })
+      const run = encode('EVAL', 'text', increments.length, ...names, ...values)
+      const wanted = Buffer.from([...reads, run].join(''))
+      assert.equal(buffer.collected.toString(), wanted.toString())
+    }),
+    { numRuns: 200 },
+  )
+})
+
 test('hits beyond 2^31 and beyond 2^53 are written as whole numbers', () => {
   for (const hits of [2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 53, 2 ** 64]) {
     const buffer = new CommandBuffer()

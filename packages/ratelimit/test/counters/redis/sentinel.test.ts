@@ -23,11 +23,15 @@ test('the replica that the sentinels promote is counted in', async (t) => {
   if (!both) return
   const { redis, url } = both
   const store = await openReadyStore(t, { type: 'sentinel', url })
+  const sliding = { overlapMs: 1, most: 10 }
   assert.equal(await count(store, 'k_'), 1)
-  while (Number(await command(redis.replica, 'DBSIZE')) < 1) await sleep(10)
+  assert.equal(await count(store, 'k_', sliding), 1)
+  while (Number(await command(redis.replica, 'DBSIZE')) < 2) await sleep(10)
   await redis.master.kill()
   const after = await countUntilItWorks(store, 'k_', 40_000)
   assert.equal(after, 2)
+  // The script was never sent to this one.
+  assert.equal(await count(store, 'k_', sliding), 2)
   assert.match(String(await command(redis.replica, 'ROLE')), /^master/)
   assert.deepEqual(await listEndless(redis.replica), [])
 })

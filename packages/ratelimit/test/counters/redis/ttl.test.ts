@@ -123,7 +123,7 @@ test('counters of a process that is killed at any moment all have a TTL', async 
     counted = Number(await command(redis, 'DBSIZE'))
     assert.deepEqual(await listEndless(redis), [])
   }
-  assert.ok(counted > 1000, `${counted} counters were made`)
+  assert.ok(counted > 100, `${counted} counters were made`)
 })
 
 test('this store and one that speaks like envoyproxy/ratelimit count together', async (t) => {

@@ -36,15 +36,21 @@ export async function openReadyStore(
 export interface CountOptions {
   readonly unitSeconds?: number
   readonly hits?: number
+  readonly most?: number
+  /** 0 unless told: a fixed window. */
+  readonly overlapMs?: number
+  readonly window?: number
   readonly deadlineMs?: number
 }
 
-/** Every increment of these tests is in this window, so that a name can be foretold. */
+/** Every increment of these tests is in this window unless told, so that a name can be foretold. */
 export const window = 86_400 * 20_000
 
 export function toIncrement(key: string, options: CountOptions = {}): Increment {
-  const { unitSeconds = 86_400, hits = 1 } = options
-  return { key, window, unitSeconds, hits, after: Number.NaN }
+  const { unitSeconds = 86_400, hits = 1, most = 4_294_967_295, overlapMs = 0 } = options
+  const startsAt = options.window ?? window
+  const [isStrict, after, previous] = [true, Number.NaN, Number.NaN]
+  return { key, window: startsAt, unitSeconds, hits, most, isStrict, overlapMs, after, previous }
 }
 
 function run(

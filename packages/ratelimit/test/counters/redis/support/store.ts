@@ -48,6 +48,10 @@ export interface CountOptions {
   readonly unitSeconds?: number
   readonly window?: number
   readonly hits?: number
+  readonly most?: number
+  readonly isStrict?: boolean
+  /** 0 unless told: a fixed window. */
+  readonly overlapMs?: number
   readonly deadlineMs?: number
 }
 
@@ -56,7 +60,9 @@ const day = 86_400
 export function toIncrement(key: string, options: CountOptions = {}): Increment {
   const { unitSeconds = day, hits = 1 } = options
   const window = options.window ?? windowOf(unitSeconds)
-  return { key, window, unitSeconds, hits, after: Number.NaN }
+  const { most = 4_294_967_295, isStrict = true, overlapMs = 0 } = options
+  const [after, previous] = [Number.NaN, Number.NaN]
+  return { key, window, unitSeconds, hits, most, isStrict, overlapMs, after, previous }
 }
 
 export function windowOf(unitSeconds: number): number {
@@ -74,16 +80,32 @@ export function count(store: RedisStore, key: string, options: CountOptions = {}
   })
 }
 
+/** One call with several counters; gives the counts after it. */
+export function callAll(
+  store: RedisStore,
+  method: 'add' | 'addSparing' | 'read',
+  increments: readonly Increment[],
+  deadlineMs = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
+  return new Promise((resolve, reject) => {
+    store[method](increments, deadlineMs, (error) => {
+      if (error) reject(error)
+      else resolve(increments.map(({ after }) => after))
+    })
+  })
+}
+
 /** Counts until it works; other errors than the store's are errors of the test. */
 export async function countUntilItWorks(
   store: RedisStore,
   key: string,
   timeoutMs = 20_000,
+  options: CountOptions = {},
 ): Promise<number> {
   const givesUpAt = performance.now() + timeoutMs
   for (;;) {
     try {
-      return await count(store, key, { deadlineMs: Date.now() + 500 })
+      return await count(store, key, { ...options, deadlineMs: Date.now() + 500 })
     } catch (error) {
       if (!(error instanceof StoreError) || performance.now() > givesUpAt) throw error
       await sleep(20)

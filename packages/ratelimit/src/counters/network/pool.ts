@@ -1,0 +1,87 @@
+/** One of several connections to the same server. */
+export interface PooledConnection {
+  /** Replies that are on the way. */
+  readonly pending: number
+  /** Whether commands collected in this turn have not left yet. */
+  readonly isCollecting: boolean
+  readonly isOpen: boolean
+  /** Whether commands are taken: they are sent, or wait for an attempt that is under way. */
+  readonly isAccepting: boolean
+  /** @param isAwaited whether commands may wait for the first attempt. */
+  start(isAwaited: boolean): void
+  close(reason: string): void
+}
+
+/**
+ * Replies outstanding on a connection above which another one is used: far more than a server leaves
+ * open that keeps up.
+ */
+const busyPending = 2_048
+
+/** Up to `size` connections to one server, of which as few are used as keep up. */
+export class Pool<Connection extends PooledConnection> {
+  readonly #open: () => Connection
+  readonly #size: number
+  readonly #connections: Connection[]
+  #current: Connection
+
+  constructor(open: () => Connection, size: number) {
+    this.#open = open
+    this.#size = size
+    this.#current = open()
+    this.#connections = [this.#current]
+  }
+
+  start(): void {
+    this.#current.start(true)
+  }
+
+  get connections(): readonly Connection[] {
+    return this.#connections
+  }
+
+  /** Where the next commands go. The same for all commands of one write, so their order holds. */
+  get connection(): Connection {
+    const current = this.#current
+    if (current.isCollecting) return current
+    if (current.isAccepting && current.pending < busyPending) return current
+    return this.#choose()
+  }
+
+  get isIdle(): boolean {
+    return this.#connections.every(({ pending }) => pending === 0)
+  }
+
+  get isOpen(): boolean {
+    return this.#connections.some(({ isOpen }) => isOpen)
+  }
+
+  close(reason: string): void {
+    for (const connection of this.#connections) connection.close(reason)
+  }
+
+  #choose(): Connection {
+    const usable = this.#connections.filter(({ isOpen, isAccepting }) => isOpen && isAccepting)
+    const best = usable.reduce<Connection | undefined>(
+      (best, other) => (best && best.pending <= other.pending ? best : other),
+      undefined,
+    )
+    if (best === undefined) {
+      const [first = this.#current] = this.#connections
+      this.#current = this.#connections.find(({ isAccepting }) => isAccepting) ?? first
+    } else {
+      this.#current = best
+      const isGrowing = usable.length < this.#connections.length
+      if (best.pending >= busyPending && !isGrowing) this.#grow()
+    }
+    return this.#current
+  }
+
+  #grow(): void {
+    if (this.#connections.length >= this.#size) return
+    const further = this.#open()
+    this.#connections.push(further)
+    // Nobody waits for it: it is used once it stands.
+    further.start(false)
+  }
+}

@@ -1,0 +1,59 @@
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
+import type { ClientTls } from './client-tls.ts'
+
+/** Where a server listens. */
+export type Endpoint = TcpEndpoint | UnixEndpoint
+
+export interface TcpEndpoint {
+  readonly host: string
+  readonly port: number
+}
+
+export interface UnixEndpoint {
+  readonly path: string
+}
+
+export interface SocketSettings {
+  readonly endpoint: Endpoint
+  readonly tls: ClientTls | undefined
+  readonly onConnect: () => void
+  /** The bytes are used again for the next piece. Gives whether there shall be one. */
+  readonly onRead: (bytes: Buffer, length: number) => boolean
+  /** Perhaps more than once. */
+  readonly onEnd: (reason: string) => void
+}
+
+const keepAliveMs = 10_000
+const readBufferBytes = 65_536
+
+export function openSocket({ endpoint, tls, onConnect, onRead, onEnd }: SocketSettings): Socket {
+  const buffer = Buffer.allocUnsafeSlow(readBufferBytes)
+  const onread = { buffer, callback: (bytesRead: number) => onRead(buffer, bytesRead) }
+  const target = { ...endpoint, noDelay: true, onread }
+  const socket = tls
+    ? tlsConnect({
+        ...target,
+        secureContext: tls.context,
+        ...('host' in endpoint && isIP(endpoint.host) === 0 ? { servername: endpoint.host } : {}),
+        ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
+      })
+    : connect({ ...target, keepAlive: true, keepAliveInitialDelay: keepAliveMs })
+  socket.once(tls ? 'secureConnect' : 'connect', () => {
+    if (tls && 'host' in endpoint) socket.setKeepAlive(true, keepAliveMs)
+    onConnect()
+  })
+  socket.on('error', (error) => onEnd(toReason(error)))
+  socket.on('end', () => onEnd('closed the connection'))
+  socket.on('close', () => onEnd('closed the connection'))
+  return socket
+}
+
+/**
+ * Where a name has several addresses, Node wraps their errors in one without a text. Those of OpenSSL
+ * end in a line break.
+ */
+export function toReason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(toReason).join('; ')
+  return error instanceof Error ? error.message.trimEnd() : String(error)
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type Counted, type Increment, StoreError } from '../../src/counters/counter-store.ts'
+import { lookThenAdd } from '../../src/counters/look-then-add.ts'
+import { type MemoryStore, openMemoryStore } from '../../src/counters/memory.ts'
+import { testCounterStore } from './contract.ts'
+import { add, increment, sliding } from './contract-calls.ts'
+
+/** In several places nothing is one step: what is asked at once may come between. */
+const twoSteps = 'looking and adding are two steps here'
+
+/** A store that answers in a later turn, like one behind a network, and looks before it adds. */
+function openDistantStore(): MemoryStore {
+  const store = openMemoryStore()
+  const later =
+    (method: 'add' | 'read') =>
+    (increments: readonly Increment[], deadlineMs: number, counted: Counted) => {
+      setImmediate(() => store[method](increments, deadlineMs, counted))
+    }
+  const steps = { add: later('add'), read: later('read') }
+  return {
+    get size() {
+      return store.size
+    },
+    get bytes() {
+      return store.bytes
+    },
+    add: store.add.bind(store),
+    read: store.read.bind(store),
+    addSparing: (increments, deadlineMs, counted) => {
+      lookThenAdd(steps, increments, deadlineMs, counted)
+    },
+    [Symbol.asyncDispose]: store[Symbol.asyncDispose].bind(store),
+  }
+}
+
+testCounterStore('two step', async () => openDistantStore(), {
+  'moves no other counter for any of 300 concurrent calls that are refused': twoSteps,
+})
+
+function open(t: TestContext): MemoryStore {
+  const store = openMemoryStore()
+  t.after(() => store[Symbol.asyncDispose]())
+  return store
+}
+
+function spare(
+  store: Parameters<typeof lookThenAdd>[0],
+  increments: readonly Increment[],
+): Promise<StoreError | undefined> {
+  return new Promise((resolve) => {
+    lookThenAdd(store, increments, Number.POSITIVE_INFINITY, resolve)
+  })
+}
+
+test('concurrent calls may count what is refused, but let in no more than the most', async (t) => {
+  const store = openDistantStore()
+  t.after(() => store[Symbol.asyncDispose]())
+  const calls = Array.from({ length: 50 }, () => [
+    increment('tight_', 1, { most: 10 }),
+    sliding('sliding_', 1),
+    increment('free_', 1),
+  ])
+  await Promise.all(
+    calls.map(
+      (one) => new Promise((resolve) => store.addSparing(one, Number.POSITIVE_INFINITY, resolve)),
+    ),
+  )
+  for (const at of [0, 1]) {
+    const admitted = calls.filter((one) => (one[at]?.after ?? 0) <= 10)
+    assert.equal(admitted.length, 10)
+  }
+  const [free = 0] = await add(store, [increment('free_', 0)])
+  assert.ok(free >= 10, `${free}`)
+})
+
+test('a refund between the steps lets nobody in whose other counters were spared', async (t) => {
+  const store = open(t)
+  await add(store, [increment('full_', 5)])
+  const between = {
+    read: store.read.bind(store),
+    add: (increments: readonly Increment[], deadlineMs: number, counted: Counted) => {
+      store.add([increment('full_', -3)], deadlineMs, () => {})
+      store.add(increments, deadlineMs, counted)
+    },
+  }
+  const ask = [increment('full_', 1, { most: 5 }), increment('free_', 1)]
+  assert.equal(await spare(between, ask), undefined)
+  assert.deepEqual(
+    ask.map(({ after }) => after),
+    [6, 0],
+  )
+})
+
+test('a failure of either step is reported, and the second is not made after the first', async (t) => {
+  const store = open(t)
+  const broken = (_: unknown, __: unknown, counted: Counted) => counted(new StoreError('broken'))
+  let additions = 0
+  const add = (increments: readonly Increment[], deadlineMs: number, counted: Counted) => {
+    additions += 1
+    store.add(increments, deadlineMs, counted)
+  }
+  assert.equal((await spare({ read: broken, add }, [increment('a_', 1)]))?.message, 'broken')
+  assert.equal(additions, 0)
+  const read = store.read.bind(store)
+  assert.equal((await spare({ read, add: broken }, [increment('a_', 1)]))?.message, 'broken')
+  const over = [increment('a_', 9, { most: 1 }), increment('b_', 1)]
+  assert.equal((await spare({ read, add: broken }, over))?.message, 'broken')
+})

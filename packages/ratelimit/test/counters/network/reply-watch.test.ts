@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreError } from '../../../src/counters/counter-store.ts'
+import { ReplyWatch, type Waiter } from '../../../src/counters/network/reply-watch.ts'
+
+const late = new StoreError('late')
+
+function openWatch(t: TestContext) {
+  const waiters: Waiter[] = []
+  const failed: string[] = []
+  const silences: number[] = []
+  const watch = new ReplyWatch({
+    replies: {
+      get length() {
+        return waiters.length
+      },
+      waiterAt: (distance) => waiters[distance],
+    },
+    late,
+    onSilence: (silentMs) => silences.push(silentMs),
+  })
+  t.after(() => watch.stop())
+  const expect = (name: string, deadlineMs: number, onFail = () => {}) => {
+    const waiter = {
+      deadlineMs,
+      isDone: false,
+      fail(reason: StoreError) {
+        assert.equal(reason, late)
+        assert.ok(Date.now() >= deadlineMs, 'not before the deadline')
+        waiter.isDone = true
+        failed.push(name)
+        onFail()
+      },
+    }
+    waiters.push(waiter)
+    watch.note(deadlineMs)
+    watch.start()
+  }
+  return { watch, waiters, failed, silences, expect }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let left = 2_000; left > 0 && !isSo(); left--) await sleep(5)
+  assert.ok(isSo(), 'it happened within 10 s')
+}
+
+test('whoever waits beyond the deadline fails once, the others wait on', async (t) => {
+  const { failed, silences, expect } = openWatch(t)
+  expect('patient', Date.now() + 60)
+  expect('hasty', Date.now() + 20)
+  expect('endless', Number.POSITIVE_INFINITY)
+  await until(() => failed.length === 2)
+  const ticks = silences.length
+  await until(() => silences.length > ticks + 5)
+  assert.deepEqual(failed, ['hasty', 'patient'])
+})
+
+test('who asks anew when failing is looked after, too', async (t) => {
+  const { failed, expect } = openWatch(t)
+  expect('first', Date.now() + 10, () => expect('second', Date.now() + 20))
+  await until(() => failed.length === 2)
+  assert.deepEqual(failed, ['first', 'second'])
+})
+
+test('silence is counted while replies are on the way, from when something was heard', async (t) => {
+  const { watch, waiters, silences, expect } = openWatch(t)
+  expect('one', Number.POSITIVE_INFINITY)
+  await until(() => silences.length >= 3)
+  assert.deepEqual(silences.slice(0, 3), [5, 10, 15])
+  watch.endSilence()
+  const heardAt = silences.length
+  await until(() => silences.length > heardAt)
+  assert.equal(silences[heardAt], 5)
+  waiters.length = 0
+  await sleep(20)
+  const { length } = silences
+  await sleep(30)
+  assert.equal(silences.length, length)
+  expect('another', Number.POSITIVE_INFINITY)
+  await until(() => silences.length > length)
+})
+
+test('after it was stopped nothing happens', async (t) => {
+  const { watch, failed, silences, expect } = openWatch(t)
+  expect('one', Date.now())
+  watch.stop()
+  expect('two', Date.now())
+  await sleep(30)
+  assert.deepEqual([failed, silences], [[], []])
+})
