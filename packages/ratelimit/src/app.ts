@@ -1,17 +1,18 @@
 import { createHealth, type Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
+import { openDebug } from './app/open-debug.ts'
 import { openDecide } from './app/open-decide.ts'
 import { openGrpc } from './app/open-grpc.ts'
 import { openHttp } from './app/open-http.ts'
+import { openOutlet } from './app/open-outlet.ts'
 import { openRules } from './app/open-rules.ts'
 import { openStore } from './app/open-store.ts'
+import { openTracing, toTracedStoreKind } from './app/open-tracing.ts'
+import type { Primary } from './app/primary.ts'
 import type { Config } from './config.ts'
+import type { RuleSnapshot } from './rules/snapshot.ts'
 import { Statistics } from './stats/registry.ts'
-import { openSink } from './stats/sinks/index.ts'
-import { processGauges } from './transports/debug/process-gauges.ts'
-import { openDebugListener } from './transports/debug.ts'
-import { openHttpListener } from './transports/http-listener.ts'
 
 export interface AppSettings {
   readonly config: Config
@@ -20,13 +21,15 @@ export interface AppSettings {
   readonly lifecycle: Lifecycle
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** In a worker: the process that has the ports and gets the statistics. */
+  readonly primary?: Primary
 }
 
-/** Where the service listens. */
+/** Where the service listens. In a worker that is nowhere: the addresses are empty. */
 export interface App {
   readonly grpcAddress: string
   readonly httpAddress: string
-  /** Undefined where its port was taken. */
+  /** Undefined where its port was taken, too. */
   readonly debugAddress: string | undefined
 }
 
@@ -36,41 +39,48 @@ export type ServiceHealth = Health<'store' | 'configuration' | 'termination'>
  * Builds everything and knows everything. No port opens before the store answered and the first
  * load of the rules was tried: who reaches the service gets decisions.
  */
-export async function openApp({ config, log, lifecycle, now }: AppSettings): Promise<App> {
-  if (config.tracing !== undefined) {
-    log.warning('TRACING_ENABLED has no effect: this version sends no traces yet')
-  }
+export async function openApp(settings: AppSettings): Promise<App> {
+  const { config, log, lifecycle, now, primary } = settings
   const statistics = new Statistics({ maxRequestKeys: config.stats.maxDynamicKeys })
   // Opened first and so closed last: its final flush has everything.
-  let hasDomain = (_domain: string): boolean => false
-  const sink = await openSink(config.stats, {
+  let current = (): RuleSnapshot | undefined => undefined
+  const outlet = await openOutlet(config.stats, {
     statistics,
+    rules: () => current(),
     log,
     now,
-    processGauges,
-    hasDomain: (domain) => hasDomain(domain),
-    listen: openHttpListener,
+    primary,
   })
-  lifecycle.own('statistics sink', sink)
+  lifecycle.own('statistics sink', outlet)
+  // Workers have the same collector, rules and store: what is wrong with them one worker tells.
+  const sharedLog = primary?.toSharedLog(log) ?? log
+  const tracing = lifecycle.own('tracing', await openTracing(config.tracing, sharedLog))
   const health: ServiceHealth = createHealth({
     store: { isEnabled: true, isHealthy: true },
     configuration: { isEnabled: config.lifecycle.healthNeedsRules, isHealthy: false },
     termination: { isEnabled: true, isHealthy: true },
   })
+  const terminate = () => health.set('termination', false)
+  primary?.onTerminating(terminate)
   lifecycle.stopping.addEventListener('abort', () => {
-    if (lifecycle.stopping.reason === 'SIGTERM') health.set('termination', false)
+    if (lifecycle.stopping.reason === 'SIGTERM') terminate()
   })
 
-  const rules = lifecycle.own('rules', await openRules(config.rules, { log, statistics, health }))
-  hasDomain = (domain) => rules.current?.hasDomain(domain) ?? false
+  const rules = lifecycle.own(
+    'rules',
+    await openRules(config.rules, { log: sharedLog, statistics, health }),
+  )
+  current = () => rules.current
+  let isReady = false
   const { store, ready } = openStore(config.store, {
-    log,
+    log: primary?.toSharedLog(log, () => isReady) ?? log,
     statistics,
     expirationJitterMaxSeconds: config.decisions.expirationJitterMaxSeconds,
     onHealth: (isHealthy) => health.set('store', isHealthy),
   })
   lifecycle.own('store', store)
   await ready
+  isReady = true
   if (!config.lifecycle.startWithoutRules) await rules.firstAttempt
   // Who stops a service that waits for its rules wants no ports of it.
   lifecycle.stopping.throwIfAborted()
@@ -79,31 +89,41 @@ export async function openApp({ config, log, lifecycle, now }: AppSettings): Pro
   const stopsIncrementWhenOver =
     config.decisions.stopsIncrementWhenOver && config.store.kind !== 'memcached'
   const decisions = { ...config.decisions, stopsIncrementWhenOver }
-  const decider = openDecide(decisions, {
-    rules: () => rules.current,
-    store,
-    statistics,
-    now,
+  const decider = tracing.traceDecider(
+    openDecide(decisions, {
+      rules: () => rules.current,
+      store: tracing.traceStore(store, toTracedStoreKind(config.store)),
+      statistics,
+      now,
+    }),
+  )
+  const debugAddress = await openDebug(config.listeners.debug, {
+    contents: {
+      ruleLines: () => rules.current?.describe() ?? [],
+      statistics: () => statistics.lines(),
+      log,
+    },
+    lifecycle,
+    primary,
   })
-  const debug = await openDebugListener({
-    ...config.listeners.debug,
-    ruleLines: () => rules.current?.describe() ?? [],
-    statistics: () => statistics.lines(),
-    log,
-  })
-  if (debug !== undefined) lifecycle.own('debug listener', debug)
   const grpc = await openGrpc(config.listeners.grpc, {
     decide: decider.decideEncoded,
+    tracing,
     health,
     statistics,
     lifecycle,
     log,
+    primary,
   })
   const http = await openHttp(config.listeners.http, {
     decide: decider.decide,
+    tracing,
     health,
     lifecycle,
     log,
+    primary,
   })
-  return { grpcAddress: grpc, httpAddress: http, debugAddress: debug?.address }
+  // After the listeners: then every call has made its spans.
+  lifecycle.drain('tracing', (expired) => tracing.flush(expired))
+  return { grpcAddress: grpc, httpAddress: http, debugAddress }
 }

@@ -17,6 +17,7 @@ import {
   processSettings,
   toLifecycle,
   toLog,
+  toWorkers,
 } from './config/process.ts'
 import { redis, redisPerSecond } from './config/redis.ts'
 import { type RulesConfig, rules, toRules, xds } from './config/rules.ts'
@@ -43,6 +44,8 @@ export interface Config {
   readonly listeners: ListenersConfig
   readonly log: LogConfig
   readonly lifecycle: LifecycleConfig
+  /** How many processes share the work; 1 for this one alone. */
+  readonly workers: number
   readonly rules: RulesConfig
   readonly decisions: DecisionsConfig
   readonly store: StoreConfig
@@ -70,13 +73,15 @@ export function parseConfig(env: Environment): ParsedConfig {
     isSet: (variable) => reading.nameAsSet(variable) !== undefined,
     nameOf: (variable) => reading.nameAsSet(variable) ?? variable.name,
   }
+  const storeConfig = toStore(settings, check)
   const config: Config = {
     listeners: toListeners(settings.listeners, check),
     log: toLog(settings.process),
     lifecycle: toLifecycle(settings.process),
+    workers: toWorkers(settings.process, storeConfig.kind !== 'memory', check),
     rules: toRules(settings.rules, settings.xds, check),
     decisions: toDecisions(settings.decisions, check),
-    store: toStore(settings, check),
+    store: storeConfig,
     stats: toStats(settings.stats, env, check),
     tracing: toTracing(settings.tracing),
   }

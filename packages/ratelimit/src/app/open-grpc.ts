@@ -1,56 +1,70 @@
-import { readFileSync } from 'node:fs'
 import {
   createGrpcServer,
   type Method,
   type Methods,
-  type TlsOptions,
   type UnaryHandler,
 } from '@portcullis/grpc-unary'
 import type { Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
-import type { GrpcListenerConfig, GrpcTlsConfig } from '../config/listeners.ts'
+import type { GrpcListenerConfig } from '../config/listeners.ts'
 import type { DecideEncoded } from '../decide/decide.ts'
 import type { Statistics } from '../stats/registry.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
 import { createHealthMethods, healthService } from '../transports/health.ts'
 import { toAddress } from '../transports/http-listener.ts'
 import { trackStreams } from '../transports/open-streams.ts'
+import { loadGrpcTls } from './grpc-tls.ts'
 import { toListenError } from './listen-error.ts'
+import type { Primary } from './primary.ts'
 
 export interface GrpcSurroundings {
   readonly decide: DecideEncoded
+  readonly tracing: Pick<Tracing, 'traceMethods'>
   readonly health: Health
   readonly statistics: Statistics
   readonly lifecycle: Lifecycle
   readonly log: Log
+  readonly primary: Primary | undefined
 }
 
-/** @returns the address it listens on. */
+/** @returns the address it listens on; empty in a worker. */
 export async function openGrpc(
   config: GrpcListenerConfig,
-  { decide, health, statistics, lifecycle, log }: GrpcSurroundings,
+  { decide, tracing, health, statistics, lifecycle, log, primary }: GrpcSurroundings,
 ): Promise<string> {
   const streams = trackStreams({
     ...withStatistics(createHealthMethods(health), statistics),
     ...(config.hasReflection ? await loadReflection() : {}),
   })
+  // Workers follow the same files: one of them tells.
+  const tlsLog = primary?.toSharedLog(log) ?? log
+  const tls = config.tls && (await loadGrpcTls(config.tls, tlsLog))
   const server = createGrpcServer({
     methods: {
-      ...createRateLimitMethods(decide, toCallStatistics(statistics, 'ShouldRateLimit')),
+      ...tracing.traceMethods(
+        createRateLimitMethods(decide, toCallStatistics(statistics, 'ShouldRateLimit')),
+      ),
       ...streams.methods,
     },
-    ...(config.tls && { tls: toTls(config.tls) }),
+    ...(tls && { tls: tls.options }),
     maxConnectionAgeMs: config.maxConnectionAgeMs || Number.POSITIVE_INFINITY,
     maxConnectionAgeGraceMs: config.maxConnectionAgeGraceMs || Number.POSITIVE_INFINITY,
     report: (error) => log.error(error instanceof Error ? error.message : String(error)),
+    ...(primary && { onConnections: (count) => primary.tellConnections('grpc', count) }),
   })
+  if (tls) lifecycle.own('TLS files', tls.follow(server.renewTls))
   lifecycle.own('gRPC listener', { [Symbol.asyncDispose]: () => server.close() })
   lifecycle.drain('gRPC listener', () => {
     const drained = server.drain()
     streams.end()
     return drained
   })
+  if (primary !== undefined) {
+    primary.receive('grpc', (socket) => server.adopt(socket))
+    return ''
+  }
   const target =
     config.socketPath === undefined
       ? { host: config.host, port: config.port }
@@ -97,18 +111,4 @@ async function loadReflection(): Promise<Methods> {
     services: [rateLimitService, healthService, reflectionServices[0]],
     files: toFileDescriptors(),
   })
-}
-
-function toTls({ certPath, keyPath, clientCaPath, clientSan }: GrpcTlsConfig): TlsOptions {
-  return {
-    cert: readFileSync(certPath),
-    key: readFileSync(keyPath),
-    ...(clientCaPath !== undefined && { ca: readFileSync(clientCaPath), requestCert: true }),
-    ...(clientSan !== undefined && {
-      refusePeer: (certificate) =>
-        certificate?.checkHost(clientSan) === undefined
-          ? `the certificate is not valid for ${clientSan}`
-          : undefined,
-    }),
-  }
 }

@@ -4,41 +4,55 @@ import type { Log } from '@portcullis/service-kit/log'
 import type { HttpListenerConfig } from '../config/listeners.ts'
 import type { Decide } from '../decide/decide.ts'
 import { parseRequestJson, toResponseJson } from '../protocol/json.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { createHealthCheckHandler } from '../transports/health-check.ts'
-import { openHttpListener } from '../transports/http-listener.ts'
-import { createJsonHandler } from '../transports/json.ts'
+import {
+  createHttpService,
+  type HttpService,
+  openHttpListener,
+} from '../transports/http-listener.ts'
 import { toListenError } from './listen-error.ts'
+import type { Primary } from './primary.ts'
 
 export interface HttpSurroundings {
   readonly decide: Decide
+  readonly tracing: Pick<Tracing, 'traceJson'>
   readonly health: Pick<Health, 'isHealthy'>
   readonly lifecycle: Lifecycle
   readonly log: Log
+  readonly primary: Primary | undefined
 }
 
-/** @returns the address it listens on. */
+/** @returns the address it listens on; empty in a worker. */
 export async function openHttp(
   { host, port, bodyLimitBytes }: HttpListenerConfig,
-  { decide, health, lifecycle, log }: HttpSurroundings,
+  { decide, tracing, health, lifecycle, log, primary }: HttpSurroundings,
 ): Promise<string> {
-  const listener = await openHttpListener({
-    host,
-    port,
-    routes: {
-      '/json': createJsonHandler({
-        decide,
-        parseRequest: parseRequestJson,
-        toResponseText: toResponseJson,
-        bodyLimitBytes,
-        log,
-      }),
-      '/healthcheck': createHealthCheckHandler(health),
-    },
-  }).catch((error: unknown) => {
+  const routes = {
+    '/json': tracing.traceJson({
+      decide,
+      parseRequest: parseRequestJson,
+      toResponseText: toResponseJson,
+      bodyLimitBytes,
+      log,
+    }),
+    '/healthcheck': createHealthCheckHandler(health),
+  }
+  const own = (service: HttpService) => {
+    lifecycle.own('HTTP listener', service)
+    lifecycle.drain('HTTP listener', (expired) => service.close(expired))
+  }
+  if (primary !== undefined) {
+    const onConnections = (count: number) => primary.tellConnections('http', count)
+    const service = createHttpService({ routes, onConnections })
+    own(service)
+    primary.receive('http', (socket) => service.adopt(socket))
+    return ''
+  }
+  const listener = await openHttpListener({ host, port, routes }).catch((error: unknown) => {
     throw toListenError(error, 'HTTP', 'HOST or PORT')
   })
-  lifecycle.own('HTTP listener', listener)
-  lifecycle.drain('HTTP listener', (expired) => listener.close(expired))
+  own(listener)
   log.warning(`Listening for HTTP on '${listener.address}'`)
   return listener.address
 }

@@ -1,5 +1,14 @@
-import { boolean, type Chapter, choice, duration, type Settings } from '@portcullis/service-kit/env'
+import { availableParallelism } from 'node:os'
+import {
+  boolean,
+  type Chapter,
+  choice,
+  duration,
+  integer,
+  type Settings,
+} from '@portcullis/service-kit/env'
 import { type LogFormat, type LogLevel, logFormats, logLevels } from '@portcullis/service-kit/log'
+import type { Check } from './check.ts'
 
 export const processSettings = {
   title: 'Logs, health, start and stop',
@@ -13,6 +22,16 @@ export const processSettings = {
       logFormats,
       'text',
       'json writes a JSON object per line, with @message, @timestamp and level',
+    ),
+    workers: integer(
+      'WORKERS',
+      0,
+      'How many processes share the ports and the statistics; counters in memory need 1',
+      {
+        min: 1,
+        max: 1_024,
+        defaultText: 'the number of cores; 1 where counters live in memory',
+      },
     ),
     healthNeedsRules: boolean(
       'HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED',
@@ -62,4 +81,22 @@ export function toLifecycle(settings: ProcessSettings): LifecycleConfig {
     drainDelayMs: settings.drainDelayMs,
     drainTimeoutMs: settings.drainTimeoutMs,
   }
+}
+
+/** @param isStoreOutside whether several processes can count in one place. */
+export function toWorkers(
+  { workers }: ProcessSettings,
+  isStoreOutside: boolean,
+  check: Check,
+): number {
+  const { variables } = processSettings
+  if (!check.isSet(variables.workers)) return isStoreOutside ? availableParallelism() : 1
+  if (workers > 1 && !isStoreOutside) {
+    check.fault(
+      variables.workers,
+      'counters in memory live in one process, so several would each admit the whole limit. ' +
+        'Set WORKERS=1, or set KVSTORE_URL to count in Redis',
+    )
+  }
+  return workers
 }

@@ -3,6 +3,7 @@ import {
   boolean,
   type Chapter,
   choice,
+  integer,
   number,
   type Settings,
   string,
@@ -11,7 +12,7 @@ import {
 const protocols = ['http', 'grpc'] as const
 
 export const tracing = {
-  title: 'Tracing (the OTEL_EXPORTER_OTLP_* variables apply too)',
+  title: 'Tracing (the OTEL_EXPORTER_OTLP_* variables and OTEL_RESOURCE_ATTRIBUTES apply too)',
   variables: {
     isEnabled: boolean('TRACING_ENABLED', false, 'Whether spans are sent over OTLP'),
     protocol: choice('TRACING_EXPORTER_PROTOCOL', protocols, 'http', 'How OTLP is spoken', {
@@ -32,6 +33,37 @@ export const tracing = {
       'Part of the calls that is traced when the caller does not say',
       { min: 0, max: 1 },
     ),
+    batchDelayMs: integer(
+      'OTEL_BSP_SCHEDULE_DELAY',
+      5_000,
+      'Milliseconds after which spans are sent, also when they are few',
+      { min: 1, max: 2 ** 31 - 1 },
+    ),
+    batchTimeoutMs: integer(
+      'OTEL_BSP_EXPORT_TIMEOUT',
+      30_000,
+      'Milliseconds after which a batch of spans that is not sent yet is given up',
+      { min: 1, max: 2 ** 31 - 1 },
+    ),
+    queueSize: integer(
+      'OTEL_BSP_MAX_QUEUE_SIZE',
+      2_048,
+      'Spans that may wait to be sent; more are dropped',
+      { min: 1 },
+    ),
+    // A quarter of OpenTelemetry's default: decisions wait while a batch is being encoded.
+    batchSize: integer(
+      'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
+      128,
+      'Spans that are sent together; at most OTEL_BSP_MAX_QUEUE_SIZE',
+      { min: 1 },
+    ),
+    maxAttributeLength: integer(
+      'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT',
+      8_192,
+      'Characters of an attribute of a span, such as the request; the rest is cut off',
+      { min: 1, aliases: ['OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT'] },
+    ),
   },
 } satisfies Chapter
 
@@ -41,6 +73,11 @@ export interface TracingConfig {
   readonly serviceNamespace: string
   readonly serviceInstanceId: string
   readonly samplingRate: number
+  readonly batchDelayMs: number
+  readonly batchTimeoutMs: number
+  readonly queueSize: number
+  readonly batchSize: number
+  readonly maxAttributeLength: number
 }
 
 /** Undefined: no tracing. */

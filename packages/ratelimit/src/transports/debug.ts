@@ -4,15 +4,36 @@ import type { DebugEndpoint } from './debug/endpoint.ts'
 import { createProfileEndpoints } from './debug/pprof.ts'
 import { processGauges } from './debug/process-gauges.ts'
 import { type Listing, streamLines } from './debug/stream-lines.ts'
-import { type HttpListener, openHttpListener, sendText, toAddress } from './http-listener.ts'
+import {
+  createHttpService,
+  type HttpListener,
+  type HttpService,
+  type HttpServiceSettings,
+  openHttpListener,
+  sendText,
+  toAddress,
+} from './http-listener.ts'
 
-export interface DebugSettings {
-  readonly host: string
-  readonly port: number
+/** What the pages show. */
+export interface DebugContents {
   /** The lines of `/rlconfig`, without their ends. */
   readonly ruleLines: () => Listing<string>['items']
   /** The statistics in the order they are printed in. */
   readonly statistics: () => Listing<Statistic>['items']
+  /** Of this process, unless told otherwise. */
+  readonly processGauges?: () => readonly Statistic[]
+  readonly log: Log
+}
+
+export interface DebugSettings extends DebugContents {
+  readonly host: string
+  readonly port: number
+}
+
+export interface DebugPagesSettings {
+  readonly host: string
+  readonly port: number
+  readonly endpoints: readonly DebugEndpoint[]
   readonly log: Log
 }
 
@@ -25,16 +46,17 @@ type Statistic = readonly [name: string, value: number]
 export async function openDebugListener(
   settings: DebugSettings,
 ): Promise<HttpListener | undefined> {
-  const { host, port, log } = settings
-  const endpoints = createEndpoints(settings)
-  const listing = endpoints.map(({ path, help }) => `${path}: ${help}\n`).join('')
+  return await openDebugPages({ ...settings, endpoints: createDebugEndpoints(settings) })
+}
+
+export async function openDebugPages({
+  host,
+  port,
+  endpoints,
+  log,
+}: DebugPagesSettings): Promise<HttpListener | undefined> {
   try {
-    const listener = await openHttpListener({
-      host,
-      port,
-      routes: Object.fromEntries(endpoints.map(({ path, handle }) => [path, handle])),
-      otherwise: (_request, response) => sendText(response, 200, listing),
-    })
+    const listener = await openHttpListener({ host, port, ...toRoutes(endpoints) })
     log.warning(`Listening for debug on '${listener.address}'`)
     return listener
   } catch (error) {
@@ -44,7 +66,26 @@ export async function openDebugListener(
   }
 }
 
-function createEndpoints({ ruleLines, statistics, log }: DebugSettings): DebugEndpoint[] {
+/** Without a port: for requests that another process has accepted. */
+export function createDebugService(contents: DebugContents): HttpService {
+  return createHttpService(toRoutes(createDebugEndpoints(contents)))
+}
+
+function toRoutes(endpoints: readonly DebugEndpoint[]): HttpServiceSettings {
+  const listing = endpoints.map(({ path, help }) => `${path}: ${help}\n`).join('')
+  return {
+    routes: Object.fromEntries(endpoints.map(({ path, handle }) => [path, handle])),
+    otherwise: (_request, response) => sendText(response, 200, listing),
+  }
+}
+
+/** Sorted by path. */
+export function createDebugEndpoints({
+  ruleLines,
+  statistics,
+  processGauges: toGauges = processGauges,
+  log,
+}: DebugContents): DebugEndpoint[] {
   const stream = <Item>(response: ServerResponse, listing: Listing<Item>) => {
     streamLines(response, listing).catch((error: unknown) => {
       log.error(`The debug listener could not finish an answer: ${String(error)}`)
@@ -62,8 +103,12 @@ function createEndpoints({ ruleLines, statistics, log }: DebugSettings): DebugEn
       path: '/stats',
       help: 'print out stats',
       handle: (_request, response) => {
-        const last = processGauges().map((gauge) => `${toLine(gauge)}\n`)
-        stream(response, { items: statistics(), toLine, last: last.join('') })
+        // In the end: what others have to be asked for is there by then.
+        const last = () =>
+          toGauges()
+            .map((gauge) => `${toLine(gauge)}\n`)
+            .join('')
+        stream(response, { items: statistics(), toLine, last })
       },
     },
   ]

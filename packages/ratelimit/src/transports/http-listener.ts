@@ -4,14 +4,19 @@ import type { Socket } from 'node:net'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-export interface HttpListenerSettings {
-  readonly host: string
-  readonly port: number
+export interface HttpServiceSettings {
   /** By exact path. */
   readonly routes: Readonly<Record<string, HttpHandler>>
   /** For every other path. */
   readonly otherwise?: HttpHandler
   readonly timeouts?: HttpTimeouts
+  /** Told how many connections are open, whenever that changes. */
+  readonly onConnections?: (count: number) => void
+}
+
+export interface HttpListenerSettings extends HttpServiceSettings {
+  readonly host: string
+  readonly port: number
 }
 
 /** How long a client has before it is cut off. */
@@ -24,21 +29,55 @@ export interface HttpTimeouts {
   readonly idleMs: number
 }
 
-export interface HttpListener extends AsyncDisposable {
+/** Answers requests on the connections that it is given. */
+export interface HttpService extends AsyncDisposable {
+  /** Serves a connection that was accepted elsewhere, such as by the parent of this process. */
+  adopt(socket: Socket): void
+  /** Takes no new connections and resolves once those there are have ended, or when told to. */
+  close(giveUp?: AbortSignal): Promise<void>
+}
+
+export interface HttpListener extends HttpService {
   /** As it is written in the log: `0.0.0.0:8080`. */
   readonly address: string
   readonly port: number
-  /** Takes no new connections and resolves once those there are have ended, or when told to. */
-  close(giveUp?: AbortSignal): Promise<void>
+  /** Lets go of the connection that a request came on: somebody else answers. */
+  release(request: IncomingMessage): Socket
 }
 
 const defaultTimeouts: HttpTimeouts = { headersMs: 10_000, requestMs: 30_000, idleMs: 60_000 }
 
 /** Rejects when the address cannot be listened on. */
 export async function openHttpListener(settings: HttpListenerSettings): Promise<HttpListener> {
-  const { routes, otherwise = notFound, timeouts = defaultTimeouts } = settings
+  const { server, service, connections } = createParts(settings)
+  server.listen({ host: settings.host, port: settings.port })
+  await once(server, 'listening')
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : settings.port
+  return {
+    ...service,
+    address: toAddress(settings.host, port),
+    port,
+    release({ socket }) {
+      connections.delete(socket)
+      return socket
+    },
+  }
+}
+
+/** Without a port of its own. */
+export function createHttpService(settings: HttpServiceSettings): HttpService {
+  const { server, service } = createParts(settings)
+  // Node begins to look for clients that are too slow when it hears this.
+  server.emit('listening')
+  return service
+}
+
+function createParts(settings: HttpServiceSettings) {
+  const { routes, otherwise = notFound, timeouts = defaultTimeouts, onConnections } = settings
   /** With the number of requests that each has open. */
   const connections = new Map<Socket, number>()
+  const closed = Promise.withResolvers<void>()
   let isClosing = false
   const count = (socket: Socket, change: 1 | -1) => {
     const open = connections.get(socket)
@@ -68,33 +107,43 @@ export async function openHttpListener(settings: HttpListenerSettings): Promise<
   server.timeout = timeouts.idleMs
   server.on('connection', (socket) => {
     connections.set(socket, 0)
-    socket.once('close', () => connections.delete(socket))
+    onConnections?.(connections.size)
+    socket.once('close', () => {
+      connections.delete(socket)
+      onConnections?.(connections.size)
+      if (isClosing && connections.size === 0) closed.resolve()
+    })
   })
-  server.listen({ host: settings.host, port: settings.port })
-  await once(server, 'listening')
 
-  const bound = server.address()
-  const port = typeof bound === 'object' && bound !== null ? bound.port : settings.port
-  // Told once, and maybe before the sockets say so themselves: who closes again must not wait.
-  const closed = Promise.withResolvers<void>()
-  server.once('close', closed.resolve)
   const close = async (giveUp?: AbortSignal): Promise<void> => {
-    const cutOff = () => server.closeAllConnections()
+    // Node's own way to cut all off leaves out connections that have not asked anything yet.
+    const cutOff = () => {
+      for (const socket of connections.keys()) socket.destroy()
+    }
     giveUp?.addEventListener('abort', cutOff, { once: true })
     isClosing = true
-    if (server.listening) server.close()
-    // Node's own idea of an idle connection leaves out those that have not asked anything yet.
+    // Whoever does not listen is closed all the same: it looks at its connections no longer.
+    server.close()
     for (const [socket, open] of connections) if (open === 0) socket.destroySoon()
     if (giveUp?.aborted) cutOff()
-    await closed.promise
+    if (connections.size > 0) await closed.promise
     giveUp?.removeEventListener('abort', cutOff)
   }
-  return {
-    address: toAddress(settings.host, port),
-    port,
+  const service: HttpService = {
+    adopt(socket) {
+      if (isClosing) {
+        socket.destroy()
+        return
+      }
+      socket.setNoDelay(true)
+      // A client may say that it has no more requests and still wait for an answer.
+      socket.allowHalfOpen = true
+      server.emit('connection', socket)
+    },
     close,
     [Symbol.asyncDispose]: () => close(AbortSignal.abort()),
   }
+  return { server, service, connections }
 }
 
 export function toAddress(host: string, port: number): string {

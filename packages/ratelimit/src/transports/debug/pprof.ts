@@ -5,7 +5,7 @@ import type { DebugEndpoint } from './endpoint.ts'
 import { reportEventLoop } from './event-loop-report.ts'
 import { cpuProfile, heapProfile, type Recording, record, trace } from './recordings.ts'
 
-const root = '/debug/pprof/'
+export const profileRoot = '/debug/pprof/'
 
 const index = `Profiles of this process. They are made by V8, not by Go: open them in the developer
 tools of Chrome or Edge, or in VS Code. One at a time; it ends when you close the connection.
@@ -15,6 +15,10 @@ tools of Chrome or Edge, or in VS Code. One at a time; it ends when you close th
 /debug/pprof/trace?seconds=1      turns of the event loop and garbage collections, for
                                   chrome://tracing or ui.perfetto.dev, up to 30 seconds
 /debug/pprof/goroutine            what is open and how promptly the event loop turns
+
+Where several processes share the work (WORKERS) each of these takes ?worker=N: 1 is the first of
+those that decide, primary the one that accepts connections and sends statistics. Without it the
+first worker that answers is taken.
 
 There is no heap snapshot: taking one stops every decision while it lasts. Start a process of its
 own with NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2 where one is needed.
@@ -65,27 +69,27 @@ export function createProfileEndpoints(log: Log): DebugEndpoint[] {
 
   return [
     {
-      path: root,
+      path: profileRoot,
       help: 'root of various pprof endpoints. hit for help.',
       handle: (_request, response) => sendText(response, 200, index),
     },
     {
-      path: `${root}profile`,
+      path: `${profileRoot}profile`,
       help: 'CPU profiling endpoint',
-      handle: handleRecording(`${root}profile`, cpuProfile),
+      handle: handleRecording(`${profileRoot}profile`, cpuProfile),
     },
     {
-      path: `${root}heap`,
+      path: `${profileRoot}heap`,
       help: 'heap profiling endpoint',
-      handle: handleRecording(`${root}heap`, heapProfile),
+      handle: handleRecording(`${profileRoot}heap`, heapProfile),
     },
     {
-      path: `${root}trace`,
+      path: `${profileRoot}trace`,
       help: 'trace endpoint',
-      handle: handleRecording(`${root}trace`, trace),
+      handle: handleRecording(`${profileRoot}trace`, trace),
     },
     {
-      path: `${root}goroutine`,
+      path: `${profileRoot}goroutine`,
       help: 'active resources and event loop delay',
       handle: (_request, response) => {
         const report = reportEventLoop(whenGone(response))

@@ -7,7 +7,7 @@ export interface Listing<Item> {
   /** Without the end of the line. */
   readonly toLine: (item: Item) => string
   /** What follows in the end. */
-  readonly last?: string
+  readonly last?: () => string
 }
 
 /** Below a millisecond of work between two turns of the event loop. */
@@ -19,7 +19,7 @@ const sliceCharacters = 32 << 10
  */
 export async function streamLines<Item>(
   response: ServerResponse,
-  { items, toLine, last = '' }: Listing<Item>,
+  { items, toLine, last = () => '' }: Listing<Item>,
 ): Promise<void> {
   response.writeHead(200, {
     'content-type': 'text/plain; charset=utf-8',
@@ -47,7 +47,7 @@ export async function streamLines<Item>(
       if (response.destroyed) return
     }
   }
-  response.end(slice + last)
+  response.end(slice + last())
 }
 
 async function drained(response: ServerResponse): Promise<void> {

@@ -1,0 +1,35 @@
+import type { Log } from '@portcullis/service-kit/log'
+import type { StatsConfig } from '../config/stats.ts'
+import type { RuleSnapshot } from '../rules/snapshot.ts'
+import type { Statistics } from '../stats/registry.ts'
+import { openSink } from '../stats/sinks/index.ts'
+import { processGauges } from '../transports/debug/process-gauges.ts'
+import { openHttpListener } from '../transports/http-listener.ts'
+import type { Primary } from './primary.ts'
+
+export interface OutletSurroundings {
+  readonly statistics: Statistics
+  readonly rules: () => RuleSnapshot | undefined
+  readonly log: Log
+  readonly now: () => number
+  readonly primary: Primary | undefined
+}
+
+/** Where statistics leave the process: through a sink, or from a worker to the primary's. */
+export async function openOutlet(
+  config: StatsConfig,
+  { statistics, rules, log, now, primary }: OutletSurroundings,
+): Promise<AsyncDisposable> {
+  if (primary !== undefined) {
+    const sendsDurations = config.sink.kind !== 'none'
+    return primary.openReports({ statistics, sendsDurations, processGauges, rules })
+  }
+  return await openSink(config, {
+    statistics,
+    log,
+    now,
+    processGauges,
+    hasDomain: (domain) => rules()?.hasDomain(domain) ?? false,
+    listen: openHttpListener,
+  })
+}

@@ -1,0 +1,116 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import {
+  type Method,
+  type Methods,
+  type StatusCode,
+  status,
+  type UnaryCall,
+  type UnaryHandler,
+} from '@portcullis/grpc-unary'
+import type { RecordedSpan } from './recorded-span.ts'
+import type { Sample } from './sampling.ts'
+import type { Spans } from './spans.ts'
+
+/** A server span around each unary call that is traced; the others go straight through. */
+export function traceMethods(methods: Methods, spans: Spans, sample: Sample<UnaryCall>): Methods {
+  const entries = Object.entries(methods).map(([path, method]): [string, Method] => {
+    if (method.kind !== 'unary') return [path, method]
+    return [path, { kind: 'unary', handle: traceHandler(path, method.handle, spans, sample) }]
+  })
+  return Object.fromEntries(entries)
+}
+
+function traceHandler(
+  path: string,
+  handle: UnaryHandler,
+  spans: Spans,
+  sample: Sample<UnaryCall>,
+): UnaryHandler {
+  const name = path.slice(1)
+  const [service, method] = name.split('/')
+  const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method }
+
+  return (call) => {
+    const parent = sample(call)
+    if (parent === undefined) {
+      handle(call)
+      return
+    }
+    const span = spans.start(name, parent, attributes, SpanKind.SERVER)
+    const traced = new TracedCall(call, span, spans)
+    spans.runIn(span, () => handle(traced))
+  }
+}
+
+/** Codes that say that the server failed, and not that the caller asked for the wrong thing. */
+const serverFaults: ReadonlySet<StatusCode> = new Set([
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.UNIMPLEMENTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+  status.DATA_LOSS,
+])
+
+/** Ends its span with the answer. */
+class TracedCall implements UnaryCall {
+  readonly #call: UnaryCall
+  readonly #span: RecordedSpan
+  readonly #spans: Spans
+
+  constructor(call: UnaryCall, span: RecordedSpan, spans: Spans) {
+    this.#call = call
+    this.#span = span
+    this.#spans = spans
+  }
+
+  get buffer(): Buffer {
+    return this.#call.buffer
+  }
+
+  get start(): number {
+    return this.#call.start
+  }
+
+  get end(): number {
+    return this.#call.end
+  }
+
+  get deadlineMs(): number {
+    return this.#call.deadlineMs
+  }
+
+  get isOpen(): boolean {
+    return this.#call.isOpen
+  }
+
+  header(name: string): string | undefined {
+    return this.#call.header(name)
+  }
+
+  send(message: Uint8Array, start: number, end: number): void {
+    this.#endSpan(status.OK, '')
+    this.#call.send(message, start, end)
+  }
+
+  fail(code: StatusCode, message: string): void {
+    this.#endSpan(code, message)
+    this.#call.fail(code, message)
+  }
+
+  #endSpan(answer: StatusCode, message: string): void {
+    const span = this.#span
+    if (span.ended) return
+    const code = this.isOpen ? answer : this.#lostCode()
+    span.attributes = { ...span.attributes, 'rpc.grpc.status_code': code }
+    if (serverFaults.has(code)) {
+      span.status = { code: SpanStatusCode.ERROR, ...(code === answer && { message }) }
+    }
+    this.#spans.end(span)
+  }
+
+  /** Why the answer is too late: the caller's time is over, or it went away before that. */
+  #lostCode(): StatusCode {
+    return this.deadlineMs <= Date.now() ? status.DEADLINE_EXCEEDED : status.CANCELLED
+  }
+}

@@ -1,0 +1,34 @@
+import type { Methods } from '@portcullis/grpc-unary'
+import type { CounterStore } from '../counters/counter-store.ts'
+import type { Decider } from '../decide/decide.ts'
+import type { HttpHandler } from '../transports/http-listener.ts'
+import { createJsonHandler, type JsonSettings } from '../transports/json.ts'
+
+/**
+ * Puts spans around the parts of a call (reference 7.5). Each function takes a part and gives back
+ * one that does the same. Nothing else in the service knows of traces.
+ */
+export interface Tracing extends AsyncDisposable {
+  traceMethods(methods: Methods): Methods
+  traceJson(settings: JsonSettings): HttpHandler
+  traceDecider(decider: Decider): Decider
+  traceStore(store: CounterStore, kind: TracedStoreKind): CounterStore
+  /** Sends what waits, for as long as a stop may take, or until told to give up. */
+  flush(giveUp: AbortSignal): Promise<void>
+}
+
+export interface TracedStoreKind {
+  readonly kind: 'memory' | 'redis' | 'memcached'
+  /** Whether limits per second are counted in a Redis of their own. */
+  readonly hasPerSecond: boolean
+}
+
+/** TRACING_ENABLED=false: every part stays as it is. */
+export const noTracing: Tracing = {
+  traceMethods: (methods) => methods,
+  traceJson: createJsonHandler,
+  traceDecider: (decider) => decider,
+  traceStore: (store) => store,
+  flush: async () => {},
+  [Symbol.asyncDispose]: async () => {},
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { DebugEndpoint } from '../transports/debug/endpoint.ts'
+import { profileRoot } from '../transports/debug/pprof.ts'
+import { sendText } from '../transports/http-listener.ts'
+import type { Pool } from './pool.ts'
+import type { WorkerProcess } from './worker-process.ts'
+
+/**
+ * The pages of the debug listener where several processes share the work. Profiles are those of one
+ * process, and only workers know the rules: such a request goes to a worker with its connection.
+ */
+export function toPrimaryPages(
+  endpoints: readonly DebugEndpoint[],
+  pool: Pool,
+  release: (request: IncomingMessage) => void,
+): DebugEndpoint[] {
+  const pass = (endpoint: DebugEndpoint, request: IncomingMessage, response: ServerResponse) => {
+    const asked = readWorker(request.url ?? '')
+    if (asked === 'primary' && endpoint.path !== '/rlconfig') {
+      endpoint.handle(request, response)
+      return
+    }
+    const able = pool.workers.filter(({ isReady }) => isReady)
+    const wanted = asked === undefined ? able : able.filter(({ number }) => `${number}` === asked)
+    const worker = wanted.find(({ isResponsive }) => isResponsive) ?? wanted[0]
+    if (worker === undefined) {
+      const numbers = able.map(({ number }) => number).join(', ')
+      sendText(response, 404, `worker must be one of: primary, ${numbers}\n`)
+      return
+    }
+    const { socket } = request
+    release(request)
+    const head = `${request.method} ${request.url} HTTP/1.1\r\nhost: debug\r\nconnection: close\r\n\r\n`
+    worker.hand({ message: { kind: 'debug', request: head }, socket })
+  }
+  const passed = endpoints.map((endpoint) => {
+    const isProfile = endpoint.path.startsWith(profileRoot) && endpoint.path !== profileRoot
+    if (!isProfile && endpoint.path !== '/rlconfig') return endpoint
+    const help = isProfile
+      ? `${endpoint.help} (of a process: ?worker=N or =primary)`
+      : endpoint.help
+    const handle: DebugEndpoint['handle'] = (request, response) => pass(endpoint, request, response)
+    return { ...endpoint, help, handle }
+  })
+  return [...passed, createWorkersPage(pool)].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function createWorkersPage(pool: Pool): DebugEndpoint {
+  return {
+    path: '/workers',
+    help: 'print out the worker processes and their connections',
+    handle: (_request, response) => {
+      const lines = pool.workers.map((worker) => `${toLine(worker)}\n`)
+      sendText(response, 200, lines.join(''))
+    },
+  }
+}
+
+function toLine(worker: WorkerProcess): string {
+  const { number, pid, isReady, isResponsive } = worker
+  const state = !isReady ? 'starting' : isResponsive ? 'serving' : 'silent'
+  const seconds = Math.floor((performance.now() - worker.startedMs) / 1_000)
+  const count = (listener: 'grpc' | 'http') => worker.countConnections(listener)
+  return (
+    `worker ${number}: pid=${pid} state=${state} up_seconds=${seconds} ` +
+    `grpc_connections=${count('grpc')} http_connections=${count('http')}`
+  )
+}
+
+function readWorker(target: string): string | undefined {
+  const query = target.indexOf('?')
+  return new URLSearchParams(query === -1 ? '' : target.slice(query)).get('worker') ?? undefined
+}

@@ -1,0 +1,71 @@
+import type { StopSignal } from '@portcullis/service-kit/lifecycle'
+import type { ListenerName } from '../app/primary.ts'
+import type { Config } from '../config.ts'
+
+/** What the primary tells a worker. */
+export type ToWorker =
+  | {
+      readonly kind: 'start'
+      readonly config: Config
+      readonly isSpeaker: boolean
+    }
+  /** Comes with a socket. */
+  | { readonly kind: 'connection'; readonly listener: 'grpc' | 'http' }
+  /** Comes with a socket whose request the primary has read already. */
+  | { readonly kind: 'debug'; readonly request: string }
+  /** Asks for all that is new in the statistics; `reported` follows it. */
+  | { readonly kind: 'report'; readonly id: number }
+  /** Speaks for all workers from now on, in what they have in common. */
+  | { readonly kind: 'speak' }
+  /** The drain delay has begun. */
+  | { readonly kind: 'terminating' }
+  | { readonly kind: 'stop'; readonly signal: StopSignal }
+
+/** What a worker tells the primary. */
+export type FromWorker =
+  | { readonly kind: 'ready' }
+  /** It cannot start, and ends. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** The last connection that was handed over has arrived. */
+  | { readonly kind: 'adopted' }
+  | { readonly kind: 'connections'; readonly listener: ListenerName; readonly count: number }
+  | { readonly kind: 'reported'; readonly id: number }
+  | StatisticsMessage
+
+export type NamedNumber = readonly [name: string, value: number]
+
+/** What a timer has grown by, and the longest duration ever. */
+export interface TimerGrowth {
+  readonly name: string
+  readonly count: number
+  readonly sumMs: number
+  readonly maxMs: number
+}
+
+/** A part of what has changed since the last report. Rows of rules are in the order of `ruleStatistics`. */
+export type StatisticsMessage =
+  | {
+      readonly kind: 'singles'
+      readonly counters: readonly NamedNumber[]
+      readonly timers: readonly TimerGrowth[]
+      /** As they are now, all of them. */
+      readonly gauges: readonly NamedNumber[]
+      readonly processGauges: readonly NamedNumber[]
+    }
+  | { readonly kind: 'durations'; readonly name: string; readonly valuesMs: Float64Array }
+  | { readonly kind: 'domains'; readonly names: readonly string[] }
+  | {
+      readonly kind: 'rules'
+      /** Rules that were not known; they are numbered in this order, after those known already. */
+      readonly added: readonly string[]
+      readonly numbers: Uint32Array
+      /** A row for each of `numbers`. */
+      readonly growth: Float64Array
+    }
+  | {
+      readonly kind: 'requests'
+      readonly keys: readonly string[]
+      /** A row for each key. */
+      readonly growth: Float64Array
+    }
+  | { readonly kind: 'unknown domains'; readonly counters: readonly NamedNumber[] }

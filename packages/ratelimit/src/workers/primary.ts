@@ -1,0 +1,116 @@
+import process from 'node:process'
+import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
+import type { Log } from '@portcullis/service-kit/log'
+import { toListenError } from '../app/listen-error.ts'
+import type { Config } from '../config.ts'
+import { Statistics } from '../stats/registry.ts'
+import { openSink } from '../stats/sinks/index.ts'
+import { processGauges } from '../transports/debug/process-gauges.ts'
+import { createDebugEndpoints, openDebugPages } from '../transports/debug.ts'
+import { openHttpListener, toAddress } from '../transports/http-listener.ts'
+import { toPrimaryPages } from './debug-pages.ts'
+import { type Door, openDoor } from './door.ts'
+import { Pool } from './pool.ts'
+import { StatisticsSum } from './statistics-sum.ts'
+
+export interface PrimarySettings {
+  readonly config: Config
+  readonly log: Log
+  readonly lifecycle: Lifecycle
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/**
+ * The process that has the ports, the sinks and the signals, and decides nothing: connections go to
+ * workers as they come in. Nothing is accepted before all workers can serve.
+ */
+export async function openPrimary(settings: PrimarySettings): Promise<void> {
+  const { config, log, lifecycle, now } = settings
+  const statistics = new Statistics({ maxRequestKeys: config.stats.maxDynamicKeys })
+  const sum = new StatisticsSum(statistics)
+  const toProcessGauges = () => sum.toProcessGauges(processGauges())
+  // Opened first and so closed last: its final flush has everything.
+  const sink = await openSink(config.stats, {
+    statistics,
+    log,
+    now,
+    processGauges: toProcessGauges,
+    hasDomain: (domain) => sum.hasDomain(domain),
+    listen: openHttpListener,
+  })
+  lifecycle.own('statistics sink', sink)
+
+  const pool = new Pool({ config, log, sum, onHopeless: lifecycle.fail })
+  // However this process ends, unless it is killed: then workers notice by themselves.
+  process.once('exit', () => pool.kill())
+  lifecycle.own('workers', pool)
+  lifecycle.stopping.addEventListener('abort', () => {
+    if (lifecycle.stopping.reason === 'SIGTERM') pool.terminate()
+  })
+  statistics.refresh = () => pool.refresh()
+  const doors: Door[] = []
+  lifecycle.drain('listeners', () => {
+    for (const door of doors) door.close()
+  })
+  lifecycle.drain('workers', async (expired) => {
+    expired.addEventListener('abort', () => pool.kill())
+    await pool.stop('SIGINT')
+  })
+  await pool.ready
+  lifecycle.stopping.throwIfAborted()
+
+  await openDebug(settings, statistics, toProcessGauges, pool)
+  doors.push(await openGrpcDoor(settings, pool))
+  doors.push(await openHttpDoor(settings, pool))
+}
+
+async function openDebug(
+  { config, log, lifecycle }: PrimarySettings,
+  statistics: Statistics,
+  toProcessGauges: typeof processGauges,
+  pool: Pool,
+): Promise<void> {
+  const endpoints = createDebugEndpoints({
+    // Asked for in a worker.
+    ruleLines: () => [],
+    statistics: () => statistics.lines(),
+    processGauges: toProcessGauges,
+    log,
+  })
+  const pages = toPrimaryPages(endpoints, pool, (request) => debug?.release(request))
+  const debug = await openDebugPages({ ...config.listeners.debug, endpoints: pages, log })
+  if (debug !== undefined) lifecycle.own('debug listener', debug)
+}
+
+async function openGrpcDoor({ config, log }: PrimarySettings, pool: Pool): Promise<Door> {
+  const { host, port, socketPath } = config.listeners.grpc
+  const target = socketPath === undefined ? { host, port } : { path: socketPath }
+  const variables = 'path' in target ? 'GRPC_UDS' : 'GRPC_HOST or GRPC_PORT'
+  const door = await openDoor(
+    target,
+    (socket) => pool.serve('grpc', socket),
+    ({ message }) => log.error(`A connection for gRPC could not be accepted: ${message}`),
+  ).catch((error: unknown) => {
+    throw toListenError(error, 'gRPC', variables)
+  })
+  const { bound } = door
+  log.warning(
+    `Listening for gRPC on '${'path' in bound ? bound.path : toAddress(host, bound.port)}'`,
+  )
+  return door
+}
+
+async function openHttpDoor({ config, log }: PrimarySettings, pool: Pool): Promise<Door> {
+  const { host, port } = config.listeners.http
+  const door = await openDoor(
+    { host, port },
+    (socket) => pool.serve('http', socket),
+    ({ message }) => log.error(`A connection for HTTP could not be accepted: ${message}`),
+  ).catch((error: unknown) => {
+    throw toListenError(error, 'HTTP', 'HOST or PORT')
+  })
+  const { bound } = door
+  log.warning(`Listening for HTTP on '${toAddress(host, 'port' in bound ? bound.port : port)}'`)
+  return door
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { openDecisionClient } from '../support/service-client.ts'
+import { readMegabytes, until } from '../support/service-process.ts'
+import { openGrpcCollector, openHttpCollector } from './support/collector.ts'
+import { createRequest, startTraced } from './support/traced-service.ts'
+
+/** Spans are short; what a test waits for is the collector, so few may wait together. */
+const smallBatches = { OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '8', OTEL_BSP_MAX_QUEUE_SIZE: '64' }
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
+
+function countLines(log: string, part: string): number {
+  return log.split('\n').filter((line) => line.includes(part)).length
+}
+
+const protocols = [
+  ['http', openHttpCollector],
+  ['grpc', openGrpcCollector],
+] as const
+
+for (const [protocol, openCollector] of protocols) {
+  test(`without a collector at OTLP/${protocol} decisions go on and the log has one line`, async (t) => {
+    const port = await findFreePort()
+    const service = await startTraced(
+      t,
+      { endpoint: `http://127.0.0.1:${port}` },
+      {
+        ...smallBatches,
+        TRACING_EXPORTER_PROTOCOL: protocol,
+        OTEL_EXPORTER_OTLP_TIMEOUT: '200',
+      },
+    )
+    const client = await openDecisionClient(t, service)
+    const ask = () => client.decide(createRequest('ann', 'user'))
+    await until(
+      async () => {
+        for (let sent = 0; sent < 20; sent++) await ask()
+        return service.log.includes('Spans are lost')
+      },
+      () => `the log says that spans are lost:\n${service.log}`,
+    )
+    for (let sent = 0; sent < 500; sent++) await ask()
+    assert.equal(countLines(service.log, 'Spans are lost'), 1, service.log)
+    assert.match(service.log, /the collector did not take them \(.*(ECONNREFUSED|UNAVAILABLE)/)
+
+    const collector = await openCollector(t, { port })
+    await until(
+      async () => {
+        await ask()
+        return service.log.includes('The collector takes spans again')
+      },
+      () => `the log says that the collector is back:\n${service.log}`,
+    )
+    assert.ok(collector.spans.length > 0)
+    assert.deepEqual(collector.faults, [])
+    assert.equal(await service.stop(), 0)
+    const warnings = countLines(service.log, 'Tracing: ')
+    assert.ok(warnings <= 1, `at most that spans were dropped:\n${service.log}`)
+  })
+}
+
+test('a collector that hangs delays neither decisions nor, for long, the end', {
+  concurrency: true,
+}, async (t) => {
+  await Promise.all(
+    protocols.map(([protocol, openCollector]) =>
+      t.test(`at OTLP/${protocol}`, async (t) => {
+        const collector = await openCollector(t, { answer: 'hang' })
+        const service = await startTraced(t, collector, {
+          ...smallBatches,
+          TRACING_EXPORTER_PROTOCOL: protocol,
+        })
+        const client = await openDecisionClient(t, service)
+        for (let sent = 0; sent < 500; sent++) await client.decide(createRequest('ann', 'user'))
+        await until(
+          () => collector.requests > 0,
+          () => 'the collector was asked',
+        )
+        await client.close()
+        assert.equal(await service.stop(), 0)
+        assert.equal(countLines(service.log, 'The last spans are lost'), 1, service.log)
+        assert.doesNotMatch(service.log, /level=error|did not close|did not drain/)
+      }),
+    ),
+  )
+})
+
+test('a collector that is slow still gets all that waits for it when the service stops', async (t) => {
+  const collector = await openHttpCollector(t, { answer: 'slow' })
+  const service = await startTraced(t, collector)
+  const client = await openDecisionClient(t, service)
+  for (let sent = 0; sent < 500; sent++) await client.decide(createRequest('ann', 'user'))
+  assert.equal(await service.stop(), 0)
+  assert.equal(collector.spans.length, 1_000)
+  assert.deepEqual(collector.faults, [])
+})
+
+test('a collector that refuses spans is named with its reason', async (t) => {
+  const collector = await openHttpCollector(t, { answer: 'refuse' })
+  const service = await startTraced(t, collector, smallBatches)
+  const client = await openDecisionClient(t, service)
+  await client.decide(createRequest('ann', 'user'))
+  await until(
+    () => service.log.includes('Spans are lost'),
+    () => `the log says that spans are lost:\n${service.log}`,
+  )
+  assert.match(service.log, /did not take them \(400 Bad Request\)/)
+  assert.equal(await service.stop(), 0)
+})
+
+test('spans that nobody takes cost bounded memory', async (t) => {
+  const collector = await openHttpCollector(t, { answer: 'hang' })
+  const service = await startTraced(t, collector)
+  const client = await openDecisionClient(t, service)
+  const ask = async (count: number) => {
+    const request = createRequest('x'.repeat(2_000), 'user')
+    for (let sent = 0; sent < count; sent++) await client.decide(request)
+  }
+  await ask(3_000)
+  const before = await readMegabytes(service)
+  await ask(6_000)
+  const growth = (await readMegabytes(service)) - before
+  // Kept, the spans of 6000 calls would take at least as much as their requests: 24 MB.
+  assert.ok(growth < 60, `${growth} MB`)
+  service.signal('SIGKILL')
+})
+
+test('an address that is none keeps the service from starting, and it says what to change', async (t) => {
+  const failed = startTraced(t, { endpoint: 'http://' }, { TRACING_EXPORTER_PROTOCOL: 'grpc' })
+  await assert.rejects(failed, /Tracing cannot start: .*OTEL_EXPORTER_OTLP_ENDPOINT=http:/)
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { status } from '@portcullis/grpc-unary'
+import { open } from '@portcullis/test-servers'
+import { openDecisionClient, postJson } from '../support/service-client.ts'
+import { openHttpCollector } from './support/collector.ts'
+import { createRequest, serverSpan, startTraced } from './support/traced-service.ts'
+
+test('Redis is asked within a span that says how many commands there are', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const collector = await openHttpCollector(t)
+  const service = await startTraced(t, collector, {
+    KVSTORE_URL: `127.0.0.1:${redis.port}`,
+    REDIS_TIMEOUT: '1s',
+  })
+  const client = await openDecisionClient(t, service)
+  await client.decide(createRequest('ann', 'user', 'burst', 'unlimited'))
+
+  const name = 'Redis Pipeline Execution'
+  const [store] = await collector.untilSpans(name)
+  const [decision] = await collector.untilSpans('ShouldRateLimit Execution')
+  assert.ok(store && decision)
+  assert.deepEqual(store.attributes, { 'pipeline length': 4, 'perSecondPipeline length': 0 })
+  assert.deepEqual([store.kind, store.statusCode], [1, 0])
+  assert.deepEqual([store.traceId, store.parentSpanId], [decision.traceId, decision.spanId])
+  assert.ok(decision.startNs <= store.startNs && store.endNs <= decision.endNs)
+
+  await client.decide(createRequest('ann', 'unlimited'))
+  await postJson(service, '{"domain":"shop","descriptors":[{"entries":[{"key":"user"}]}]}')
+  const [json] = await collector.untilSpans('POST /json')
+  const second = (await collector.untilSpans(name, 2))[1]
+  assert.equal(second?.traceId, json?.traceId, 'a request that no rule meets asks no store')
+
+  redis.pause()
+  const { code, message } = await client.ask(createRequest('ann', 'user'))
+  assert.equal(code, status.UNKNOWN)
+  const failed = (await collector.untilSpans(name, 3))[2]
+  assert.deepEqual([failed?.statusCode, failed?.statusMessage], [2, message])
+
+  await client.ask(createRequest('ann', 'user'), { signal: AbortSignal.timeout(100) })
+  const abandoned = (await collector.untilSpans(serverSpan, 4))[3]
+  assert.equal(abandoned?.attributes['rpc.grpc.status_code'], status.CANCELLED)
+  assert.equal(abandoned?.statusCode, 0, 'the caller went away')
+  redis.resume()
+  assert.deepEqual(collector.faults, [])
+})
+
+test('commands for a Redis of limits per second are counted apart', async (t) => {
+  const [others, perSecond] = await Promise.all([open(t, 'redis'), open(t, 'redis')])
+  if (!others || !perSecond) return
+  const collector = await openHttpCollector(t)
+  const service = await startTraced(t, collector, {
+    KVSTORE_URL: `127.0.0.1:${others.port}`,
+    KVSTORE_PERSECOND: 'true',
+    KVSTORE_PERSECOND_URL: `127.0.0.1:${perSecond.port}`,
+  })
+  const client = await openDecisionClient(t, service)
+  await client.decide(createRequest('ann', 'user', 'burst', 'burst'))
+  const [store] = await collector.untilSpans('Redis Pipeline Execution')
+  assert.deepEqual(store?.attributes, { 'pipeline length': 2, 'perSecondPipeline length': 4 })
+})
+
+test('every question to Redis for one decision is within that decision', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const collector = await openHttpCollector(t)
+  const service = await startTraced(t, collector, {
+    KVSTORE_URL: `127.0.0.1:${redis.port}`,
+    STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true',
+  })
+  const client = await openDecisionClient(t, service)
+  await client.decide(createRequest('ann', 'user', 'burst'))
+  const [decision] = await collector.untilSpans('ShouldRateLimit Execution')
+  const stores = await collector.untilSpans('Redis Pipeline Execution')
+  assert.ok(decision && stores.length > 0)
+  for (const { parentSpanId, attributes } of stores) {
+    assert.equal(parentSpanId, decision.spanId)
+    assert.deepEqual(attributes, { 'pipeline length': 4, 'perSecondPipeline length': 0 })
+  }
+})
+
+test('memcached is asked within a span that says how many keys there are', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const collector = await openHttpCollector(t)
+  const service = await startTraced(t, collector, {
+    BACKEND_TYPE: 'memcache',
+    MEMCACHE_HOST_PORT: `127.0.0.1:${memcached.port}`,
+  })
+  const client = await openDecisionClient(t, service)
+  await client.decide(createRequest('ann', 'user', 'burst'))
+  const [store] = await collector.untilSpans('Memcached Fetch Execution')
+  const [decision] = await collector.untilSpans('ShouldRateLimit Execution')
+  assert.ok(store && decision)
+  assert.deepEqual(store.attributes, { 'keysToGet length': 2 })
+  assert.deepEqual([store.traceId, store.parentSpanId], [decision.traceId, decision.spanId])
+})

@@ -1,0 +1,11 @@
+import { registerHooks } from 'node:module'
+import process from 'node:process'
+
+// For `node --import`: says on standard error what of OpenTelemetry is loaded.
+registerHooks({
+  load(url, context, nextLoad) {
+    const [, name] = /node_modules\/(@opentelemetry\/[^/]+)/.exec(url) ?? []
+    if (name !== undefined) process.stderr.write(`loaded ${name}\n`)
+    return nextLoad(url, context)
+  },
+})

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { ListenerName } from '../../src/app/primary.ts'
+import { type Candidate, chooseWorker } from '../../src/workers/choose-worker.ts'
+
+class Worker implements Candidate {
+  readonly counts: Record<ListenerName, number> = { grpc: 0, http: 0, debug: 0 }
+  lastTurn = 0
+
+  countConnections(listener: ListenerName): number {
+    return this.counts[listener]
+  }
+}
+
+const listeners = fc.constantFrom<'grpc' | 'http'>('grpc', 'http')
+
+test('however connections come, no worker ever has two more of a listener than another', () => {
+  const property = fc.property(
+    fc.integer({ min: 1, max: 8 }),
+    fc.array(listeners, { maxLength: 60 }),
+    (count, arrivals) => {
+      const workers = Array.from({ length: count }, () => new Worker())
+      for (const [turn, listener] of arrivals.entries()) {
+        const chosen = chooseWorker(workers, listener)
+        assert.ok(chosen)
+        chosen.counts[listener] += 1
+        chosen.lastTurn = turn + 1
+        for (const each of ['grpc', 'http'] as const) {
+          const counts = workers.map((worker) => worker.counts[each])
+          assert.ok(Math.max(...counts) - Math.min(...counts) <= 1)
+        }
+      }
+    },
+  )
+  fc.assert(property)
+})
+
+test('after some have left, those who come fill the gaps', () => {
+  const workers = [3, 0, 2].map((grpc, at) => {
+    const worker = new Worker()
+    worker.counts.grpc = grpc
+    worker.lastTurn = at
+    return worker
+  })
+  for (let count = 0; count < 4; count += 1) {
+    const chosen = chooseWorker(workers, 'grpc')
+    if (chosen) chosen.counts.grpc += 1
+  }
+  assert.deepEqual(
+    workers.map(({ counts }) => counts.grpc),
+    [3, 3, 3],
+  )
+})
+
+test('among equals the one that has waited longest is taken, and among none nobody', () => {
+  const [first, second] = [new Worker(), new Worker()]
+  first.lastTurn = 7
+  second.lastTurn = 3
+  assert.equal(chooseWorker([first, second], 'http'), second)
+  assert.equal(chooseWorker([], 'http'), undefined)
+})
