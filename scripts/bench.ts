@@ -22,6 +22,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  soak: {
+    summary: 'the rate limit service for minutes, with new rules every second',
+    run: async (args) => {
+      const { run } = await import('../packages/ratelimit/bench/soak.bench.ts')
+      return run(args)
+    },
+  },
 }
 
 const list = Object.entries(benchmarks)

@@ -54,16 +54,30 @@ function raise(error: Error | undefined): void {
   if (error) throw error
 }
 
+function createIncrement(overlapMs: number): { -readonly [N in keyof Increment]: Increment[N] } {
+  const [key, hits, most, isStrict] = ['', 1, 4_294_967_295, true]
+  return { key, window, unitSeconds, hits, most, isStrict, overlapMs, after: 0, previous: 0 }
+}
+
+/** Every key has a counter in the window before too. */
+async function measureSliding(keys: number): Promise<string> {
+  await using store = openMemoryStore()
+  const increment = createIncrement(unitSeconds * 500)
+  const add = (key: string) => {
+    increment.key = key
+    store.add([increment], forever, raise)
+  }
+  for (const start of [window - unitSeconds, window]) {
+    increment.window = start
+    for (let i = 0; i < keys; i++) add(toKey(i))
+  }
+  return measureCall(keys, add)
+}
+
 for (const keys of [1000, 100_000, 1_000_000]) {
   const before = process.memoryUsage.rss()
   await using store = openMemoryStore()
-  const increment: { -readonly [Name in keyof Increment]: Increment[Name] } = {
-    key: '',
-    window,
-    unitSeconds,
-    hits: 1,
-    after: 0,
-  }
+  const increment = createIncrement(0)
   const increments = [increment]
   const add = (key: string) => {
     increment.key = key
@@ -72,8 +86,10 @@ for (const keys of [1000, 100_000, 1_000_000]) {
   for (let i = 0; i < keys; i++) add(toKey(i))
   const resident = ((process.memoryUsage.rss() - before) / keys).toFixed(0)
   const counted = (store.bytes / keys).toFixed(0)
+  const fixed = measureCall(keys, add)
+  const sliding = await measureSliding(keys)
   console.log(
-    `store, ${keys} keys: ${measureCall(keys, add)} per add, ` +
+    `store, ${keys} keys: ${fixed} per add, ${sliding} in a sliding window, ` +
       `${counted} bytes per counter (${resident} of the process)`,
   )
 }

@@ -85,7 +85,8 @@ async function compare(settings: Settings): Promise<number> {
 const oneMillion = 1_000_000
 const hundredThousand = 100_000
 
-async function measureAll({ groups: names, solo, plan, peer, redis, isComplete }: Settings) {
+async function measureAll(settings: Settings) {
+  const { groups: names, solo, plan, peer, redis, workers, isComplete } = settings
   const progress = createProgress()
   const load = startChild('load/load.ts')
   await using stores = createStores(redis)
@@ -93,7 +94,7 @@ async function measureAll({ groups: names, solo, plan, peer, redis, isComplete }
     const wanted = groups
       .filter(({ name }) => names.includes(name))
       .map((group) => withContendersFor(peer, group))
-    const contestants = createContestants(peer, stores)
+    const contestants = createContestants(peer, stores, workers)
     const series = await measure(wanted, plan, load, contestants, progress.show)
     if (solo.includes('memory')) progress.note(`memory of ${oneMillion} counters`)
     const memory = solo.includes('memory') ? await measureMemory(oneMillion, load) : undefined

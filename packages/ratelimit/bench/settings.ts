@@ -20,6 +20,7 @@ The unit is decisions per second of CPU time of the server, which a busy machine
   --redis HOST:PORT    a Redis for both; one of its own unless told otherwise
   --write-rules DIR    only write the rules that a running peer needs, and say how to start it
 
+  --workers N          how many processes of ours share the work where the store is Redis; 1
   --only NAMES         what to measure, with commas between them:
                        ${[...groupNames, 'memory', 'pauses'].join(', ')}
   --rounds N           how many slices for each server and shape of load; 8
@@ -40,6 +41,8 @@ export interface Settings {
   readonly writeRulesTo: string | undefined
   readonly peer: Peer
   readonly redis: string | undefined
+  /** Of our server, where several can count in one place. */
+  readonly workers: number
   readonly groups: readonly string[]
   readonly solo: readonly SoloName[]
   readonly plan: Plan
@@ -51,6 +54,7 @@ export interface Settings {
 export function parseSettings(args: readonly string[]): Settings {
   const values = parseOptions(args)
   const peer = parsePeer(values)
+  const workers = parseCount('workers', values.workers ?? '1')
   const only = values.only?.split(',') ?? [...groupNames, ...soloNames]
   for (const name of only) {
     if (!groupNames.includes(name) && !soloNames.some((solo) => solo === name)) {
@@ -68,6 +72,7 @@ export function parseSettings(args: readonly string[]): Settings {
     writeRulesTo: values['write-rules'],
     peer,
     redis: values.redis,
+    workers,
     groups: groupNames.filter((name) => only.includes(name)),
     solo: soloNames.filter((name) => only.includes(name)),
     plan: {
@@ -76,7 +81,7 @@ export function parseSettings(args: readonly string[]): Settings {
       seconds: parsePositive('seconds', values.seconds ?? usual.seconds),
       warmupSeconds: parsePositive('warmup', values.warmup ?? usual.warmup),
     },
-    isComplete: values.only === undefined && !values.quick && peer.kind !== 'none',
+    isComplete: values.only === undefined && !values.quick && peer.kind !== 'none' && workers === 1,
     isStrict: values.strict,
   }
 }
@@ -91,6 +96,7 @@ function parseOptions(args: readonly string[]) {
         'peer-program': { type: 'string' },
         redis: { type: 'string' },
         'write-rules': { type: 'string' },
+        workers: { type: 'string' },
         only: { type: 'string' },
         rounds: { type: 'string' },
         seconds: { type: 'string' },

@@ -6,7 +6,7 @@ import process from 'node:process'
 // Types are stripped when a file is loaded; the next start finds the work done. What is to be
 // cached must be loaded after this line.
 enableCompileCache()
-const { dispatch } = await import('./commands/dispatch.ts')
+const { dispatch } = await import('@portcullis/service-kit/dispatch')
 const { commands } = await import('./commands/index.ts')
 
 const manifest: { version: string } = JSON.parse(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { toMarkdown } from '@portcullis/service-kit/settings-help'
@@ -67,6 +68,7 @@ test('an empty environment gives the documented defaults', () => {
       drainDelayMs: 5_000,
       drainTimeoutMs: 20_000,
     },
+    workers: 1,
     rules: {
       source: {
         kind: 'file',
@@ -235,4 +237,16 @@ test('tracing has a random instance id unless one is given', () => {
   assert.notEqual(first?.serviceInstanceId, second?.serviceInstanceId)
   const given = parseConfig({ TRACING_ENABLED: 'true', TRACING_SERVICE_INSTANCE_ID: 'me' })
   assert.equal(given.config.tracing?.serviceInstanceId, 'me')
+})
+
+test('as many processes as cores share the work, where they can count in one place', () => {
+  const redis = { KVSTORE_URL: 'localhost:6379' }
+  assert.equal(parseConfig(redis).config.workers, availableParallelism())
+  assert.equal(parseConfig({ ...redis, WORKERS: '3' }).config.workers, 3)
+  assert.equal(parseConfig({ BACKEND_TYPE: 'memory', WORKERS: '1' }).config.workers, 1)
+  assert.deepEqual(faultsOf({ WORKERS: '2' }), [
+    'WORKERS="2": counters in memory live in one process, so several would each admit the whole ' +
+      'limit. Set WORKERS=1, or set KVSTORE_URL to count in Redis',
+  ])
+  assert.match(faultsOf({ ...redis, WORKERS: '0' }).join(), /WORKERS="0": must be a whole number/)
 })

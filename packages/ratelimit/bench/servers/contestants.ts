@@ -39,12 +39,13 @@ export function withContendersFor(peer: Peer, group: Group): Group {
   return { ...group, contenders: group.contenders.filter(canTakePart) }
 }
 
-export function createContestants(peer: Peer, stores: Stores): OpenContestants {
+/** @param workers how many processes of ours share the work where they can. */
+export function createContestants(peer: Peer, stores: Stores, workers: number): OpenContestants {
   return async (group: Group) => {
     const opened: Contestant[] = []
     try {
       for (const contender of group.contenders) {
-        opened.push(await open(contender, peer, stores))
+        opened.push(await open(contender, peer, stores, workers))
       }
       return opened
     } catch (error) {
@@ -54,7 +55,12 @@ export function createContestants(peer: Peer, stores: Stores): OpenContestants {
   }
 }
 
-async function open(contender: Contender, peer: Peer, stores: Stores): Promise<Contestant> {
+async function open(
+  contender: Contender,
+  peer: Peer,
+  stores: Stores,
+  workers: number,
+): Promise<Contestant> {
   const storePids = await stores.pidsOf(contender.store)
   const emptyStore = () => stores.empty(contender.store)
   if (contender.program === 'peer' && peer.kind === 'running') {
@@ -70,6 +76,7 @@ async function open(contender: Contender, peer: Peer, stores: Stores): Promise<C
       rules: await writeRules(folder, contender.rules),
       store: await stores.addressOf(contender.store),
       localCacheBytes: contender.hasLocalCache ? localCacheBytes : 0,
+      env: { WORKERS: `${contender.store === 'memory' ? 1 : workers}` },
       isReady: (target) => answersByRule(target, contender.rules),
     })
     const dispose = async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test from 'node:test'
@@ -51,4 +52,16 @@ test('the process behind a port is found, and nobody behind a closed one', async
   server.close()
   await once(server, 'close')
   assert.equal(await findListener(address.port), undefined)
+})
+
+test('the CPU time of processes that a process has started is part of its own', async (t) => {
+  const code = 'const end = performance.now() + 60_000; while (performance.now() < end);'
+  const before = await readCpuTimes(process.pid)
+  const child = spawn(process.execPath, ['-e', code])
+  t.after(() => child.kill('SIGKILL'))
+  await once(child, 'spawn')
+  const pid = `${child.pid}`
+  const readChild = async () => (await readCpuTimes(process.pid)).get(pid) ?? 0
+  while ((await readChild()) < 20);
+  assert.ok(!before.has(pid))
 })

@@ -1,13 +1,12 @@
-import { join } from 'node:path'
-import type { RuleFault } from '../rules/fault.ts'
-import { colourPalette, type Finding, plainPalette, toReport } from '../rules/fault-report.ts'
-import { parseRuleFiles } from '../rules/parse.ts'
-import { type RuleDirectory, readRuleDirectory } from '../rules/sources/rule-directory.ts'
-import type { Command, CommandIo } from './command.ts'
+import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import type { Finding } from '../rules/fault-report.ts'
+import { readRuleDirectory } from '../rules/sources/rule-directory.ts'
+import { type Inspection, inspectRuleFiles, toCount, writeFindings } from './rule-files.ts'
 
 const usage = `Usage: ratelimit check DIR [--strict] [--merge] [--json]
 
-Reads the rule files (*.yaml) of a directory and shows all that is wrong in them.
+Reads the rule files (*.yaml) of a directory and shows all that is wrong in them. Policy tests
+(*.test.yaml) are left to 'ratelimit test'.
 
   --strict  warnings count as faults
   --merge   several files may define one domain, as with MERGE_DOMAIN_CONFIG=true
@@ -32,7 +31,7 @@ export const check: Command = {
       io.stderr.write(`error opening directory ${directory}: ${content.message}\n`)
       return 2
     }
-    const result = inspect(directory, content, merge)
+    const result = inspectRuleFiles(directory, content, merge)
     const isFine = strict
       ? result.findings.length === 0
       : result.findings.every(({ severity }) => severity === 'warning')
@@ -84,81 +83,20 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-interface Inspection {
-  readonly fileCount: number
-  readonly domainCount: number
-  readonly ruleCount: number
-  /** In the order of files and lines. */
-  readonly findings: readonly Finding[]
-  readonly texts: ReadonlyMap<string, string>
-}
-
-function inspect(directory: string, content: RuleDirectory, mergeDomains: boolean): Inspection {
-  const pathOf = (name: string) => join(directory, name)
-  const files = content.files.map(({ name, text }) => ({ name: pathOf(name), text }))
-  const { rules, faults, warnings } = parseRuleFiles(files, { mergeDomains })
-  const findings: Finding[] = [
-    ...faults.map((fault) => toFinding(fault, 'fault')),
-    ...warnings.map((warning) => toFinding(warning, 'warning')),
-    ...content.unreadable.map(({ name, reason }) =>
-      toFileFinding('fault', pathOf(name), `error reading file ${pathOf(name)}: ${reason}`),
-    ),
-    ...content.skipped.map(({ name, reason }) =>
-      toFileFinding('warning', pathOf(name), `${pathOf(name)}: ${reason}`),
-    ),
-  ]
-  if (files.length === 0 && findings.length === 0) {
-    findings.push(toFileFinding('warning', directory, `${directory} holds no *.yaml file`))
-  }
-  return {
-    fileCount: files.length,
-    domainCount: rules.domains.length,
-    ruleCount: rules.rules.length,
-    findings: findings.sort(byPlace),
-    texts: new Map(files.map(({ name, text }) => [name, text])),
-  }
-}
-
-function toFinding({ message, place, hint }: RuleFault, severity: Finding['severity']): Finding {
-  const { file, line, column } = place
-  return { severity, path: file, line, column, message, ...(hint === undefined ? {} : { hint }) }
-}
-
-function toFileFinding(severity: Finding['severity'], path: string, message: string): Finding {
-  return { severity, path, message }
-}
-
-function byPlace(a: Finding, b: Finding): number {
-  if (a.path !== b.path) return a.path < b.path ? -1 : 1
-  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
-}
-
 function writeText(result: Inspection, isFine: boolean, io: CommandIo): void {
-  const palette = io.isTerminal && !io.env['NO_COLOR'] ? colourPalette : plainPalette
-  const lines = new Map<string, readonly string[]>()
-  for (const finding of result.findings) {
-    const { path, line } = finding
-    const text = lines.get(path) ?? result.texts.get(path)?.split(/\r\n?|\n/)
-    if (text !== undefined) lines.set(path, text)
-    const source = line === undefined ? undefined : text?.[line - 1]
-    io.stdout.write(`${toReport(finding, source, palette)}\n`)
-  }
+  writeFindings(result.findings, result.texts, io)
   const count = (severity: Finding['severity']) =>
     result.findings.filter((finding) => finding.severity === severity).length
   const counts = [toCount(count('fault'), 'fault'), toCount(count('warning'), 'warning')]
   io.stdout.write(`${counts.join(' and ')} in ${toCount(result.fileCount, 'file')}\n`)
   if (!isFine) return
-  const domains = toCount(result.domainCount, 'domain')
-  io.stdout.write(`${domains} with ${toCount(result.ruleCount, 'rule')}\n`)
+  const { domains, rules } = result.rules
+  io.stdout.write(`${toCount(domains.length, 'domain')} with ${toCount(rules.length, 'rule')}\n`)
   io.stdout.write('all rate limit configs ok\n')
 }
 
-function toCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 function writeJson(result: Inspection, isFine: boolean, io: CommandIo): void {
-  const { fileCount, domainCount, ruleCount, findings } = result
-  const counts = { files: fileCount, domains: domainCount, rules: ruleCount }
+  const { fileCount, rules, findings } = result
+  const counts = { files: fileCount, domains: rules.domains.length, rules: rules.rules.length }
   io.stdout.write(`${JSON.stringify({ ok: isFine, ...counts, findings }, undefined, 2)}\n`)
 }

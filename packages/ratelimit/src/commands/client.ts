@@ -6,6 +6,7 @@ import {
   type GrpcClientOptions,
   openGrpcClient,
 } from '@portcullis/grpc-unary/client'
+import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { encodeRequest } from '../protocol/encode.ts'
 import { RateLimitResponseSchema } from '../protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import { toResponseText } from '../protocol/response-text.ts'
@@ -16,7 +17,6 @@ import {
   toFlagHelp,
   toFlagLines,
 } from './client-flags.ts'
-import type { Command, CommandIo } from './command.ts'
 
 const method = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 const deadlineMs = 30_000

@@ -61,14 +61,14 @@ function toCounterPlace(
   descriptor: Descriptor,
   { cacheKeyPrefix, nowSeconds }: Circumstances,
 ): CounterPlace | undefined {
-  const unit = match?.limit.unit
-  if (match === undefined || unit === undefined) return undefined
-  const start = windowStart(nowSeconds, unit.seconds)
+  if (match === undefined || match.limit.unlimited) return undefined
+  const { windowSeconds } = match.limit
+  const start = windowStart(nowSeconds, windowSeconds)
   const key = toCounterKey(cacheKeyPrefix, domain, descriptor, match.sharedValues)
   return {
     key: `${key}${start}`,
     windowStart: start,
-    windowEnd: start + unit.seconds,
-    secondsUntilReset: secondsUntilReset(nowSeconds, unit.seconds),
+    windowEnd: start + windowSeconds,
+    secondsUntilReset: secondsUntilReset(nowSeconds, windowSeconds),
   }
 }

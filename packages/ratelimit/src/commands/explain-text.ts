@@ -1,5 +1,7 @@
 import { styleText } from 'node:util'
 import type { ExplainedLevel, ExplainedRule, Outcome } from '../rules/explain.ts'
+import { toLimitText } from '../rules/limit-text.ts'
+import type { Algorithm } from '../rules/rule.ts'
 import type { Answer } from './explain-answer.ts'
 
 type Paint = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string
@@ -60,7 +62,8 @@ function toFacts({ match, counter }: Answer): [name: string, fact: string][] {
   if (match === undefined) return []
   const { limit, statisticsKey } = match
   const facts: [string, string | undefined][] = [
-    ['limit', limit.unit && `${limit.requestsPerUnit} per ${limit.unit.name.toLowerCase()}`],
+    ['limit', limit.unit && toLimitText(limit)],
+    ['algorithm', limit.unit && algorithmTexts[limit.algorithm]],
     ['counter', counter?.key],
     ['window', counter && `${toIso(counter.windowStart)} to ${toIso(counter.windowEnd)}`],
     ['reset', counter && `in ${counter.secondsUntilReset} s`],
@@ -71,6 +74,11 @@ function toFacts({ match, counter }: Answer): [name: string, fact: string][] {
     ['quota', limit.quotaMode ? 'refuses only when all quota rules are over' : undefined],
   ]
   return facts.flatMap(([name, fact]) => (fact === undefined ? [] : [[name, fact]]))
+}
+
+const algorithmTexts: Readonly<Record<Algorithm, string>> = {
+  fixed_window: 'fixed_window: every window starts at 0',
+  sliding_window: 'sliding_window: hits of the window before count as far as it still overlaps',
 }
 
 /** Without the milliseconds. A time beyond what dates can hold stays a number. */

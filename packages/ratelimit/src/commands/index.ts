@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { Command } from '@portcullis/service-kit/command'
 
 /** By name, in the order of the help text. Loaded when needed: `client` needs nothing of `serve`. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -6,4 +6,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   client: async () => (await import('./client.ts')).client,
   check: async () => (await import('./check.ts')).check,
   explain: async () => (await import('./explain.ts')).explain,
+  test: async () => (await import('./policy-tests.ts')).policyTests,
+  replay: async () => (await import('./replay.ts')).replay,
 }

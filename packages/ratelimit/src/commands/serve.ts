@@ -1,13 +1,12 @@
 import { basename, dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog } from '@portcullis/service-kit/log'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
-import { openApp } from '../app.ts'
-import { parseConfig } from '../config.ts'
-import type { Command, CommandIo } from './command.ts'
+import { type Config, parseConfig } from '../config.ts'
 import { toEnvironmentHelp } from './environment-help.ts'
 
 export const serve: Command = {
@@ -41,14 +40,29 @@ async function run(args: readonly string[], io: CommandIo): Promise<number> {
   const log = createLog({ ...config.log, write: (line) => output.write(line) })
   for (const note of notes) log.warning(note)
 
-  const lifecycle = openLifecycle({ ...config.lifecycle, log, process })
+  const lifecycle = openLifecycle({ ...toLifecycleSettings(config), log, process })
   try {
-    await openApp({ config, log, lifecycle, now: Date.now })
+    const open = await loadService(config)
+    await open({ config, log, lifecycle, now: Date.now })
   } catch (error) {
     // Whoever stops a service that still starts has closed what it waits for.
     if (!lifecycle.stopping.aborted) lifecycle.fail(error)
   }
   return await lifecycle.ended
+}
+
+/** Loaded when it is known which: the process that accepts for others needs little of the service. */
+async function loadService({ workers }: Config) {
+  if (workers === 1) return (await import('../app.ts')).openApp
+  return (await import('../workers/primary.ts')).openPrimary
+}
+
+/** How much longer than their own time workers get before they are killed. */
+const workerMarginMs = 7_000
+
+function toLifecycleSettings({ lifecycle, workers }: Config) {
+  const margin = workers === 1 ? 0 : workerMarginMs
+  return { ...lifecycle, drainTimeoutMs: lifecycle.drainTimeoutMs + margin }
 }
 
 /** The environment with what the arguments say; undefined when they make no sense. */

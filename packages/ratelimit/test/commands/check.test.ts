@@ -105,6 +105,14 @@ test('domains are merged when asked to, also in the words of envoyproxy/ratelimi
   assert.equal((await run([directory, '--merge=false'])).code, 1)
 })
 
+test('policy tests beside the rules are no rule files', async (t) => {
+  const tests = 'tests:\n  - name: x\n    steps: []\n'
+  const directory = await createDirectory(t, { 'a.yaml': good, 'a.test.yaml': tests })
+  const { code, stdout } = await run([directory, '--strict'])
+  assert.equal(code, 0)
+  assert.match(stdout, /^0 faults and 0 warnings in 1 file\n/)
+})
+
 test('JSON holds the same findings', async (t) => {
   const directory = await createDirectory(t, { 'a.yaml': odd, 'b.yaml': bad })
   const { code, stdout } = await run([directory, '--json'])

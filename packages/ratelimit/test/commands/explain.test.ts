@@ -77,6 +77,26 @@ suite('the explain command', () => {
     assert.match(out, /shadow +the answer is OK even when over/)
   })
 
+  test('shows windows of several units and the algorithm', async (t) => {
+    const limit =
+      '{ unit: minute, unit_multiplier: 5, algorithm: sliding_window, requests_per_unit: 9 }'
+    const text = `domain: d\ndescriptors: [{ key: k, rate_limit: ${limit} }, { key: plain, rate_limit: { unit: day, requests_per_unit: 1 } }]`
+    const directory = await makeDirectory(t, { 'a.yaml': text })
+    const args = [directory, '-domain=d', '-now=1700000000']
+    const { out } = await run([...args, '-descriptors=k=v'])
+    assert.match(out, /limit +9 every 5 minutes\n/)
+    assert.match(out, /algorithm +sliding_window: /)
+    assert.match(out, /counter +d_k_v_1699999800\n/)
+    assert.match(out, /window +2023-11-14T22:10:00Z to 2023-11-14T22:15:00Z\n/)
+    assert.match(out, /reset +in 100 s\n/)
+    const plain = await run([...args, '-descriptors=plain=v'])
+    assert.match(plain.out, /limit +1 per day\n/)
+    assert.match(plain.out, /algorithm +fixed_window: /)
+    const json = JSON.parse((await run([...args, '-descriptors=k=v', '--json'])).out)
+    assert.equal(json[0].match.limit.windowSeconds, 300)
+    assert.equal(json[0].match.limit.algorithm, 'sliding_window')
+  })
+
   test('shows which limit of the request replaces another', async (t) => {
     const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
     const { out } = await run([

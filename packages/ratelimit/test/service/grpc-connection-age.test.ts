@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
+import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { ask, descriptor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
@@ -22,4 +24,49 @@ test('a connection past its age is sent away without losing a call', async (t) =
   assert.equal(load.calls.length, answered.length + unsent.length)
   const { decide } = await openDecisionClient(t, service)
   assert.equal((await decide(request)).statuses.length, 1)
+})
+
+async function openSession(t: TestContext, { grpcAddress }: { readonly grpcAddress: string }) {
+  const session = connect(`http://${grpcAddress}`)
+  t.after(() => session.destroy())
+  await once(session, 'connect')
+  return session
+}
+
+test('connections that were opened together are not sent away together', async (t) => {
+  const ageMs = 2_000
+  const service = await startService(t, { rules, env: { GRPC_MAX_CONNECTION_AGE: `${ageMs}ms` } })
+  const ages = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const startMs = performance.now()
+      const session = await openSession(t, service)
+      await once(session, 'goaway')
+      return performance.now() - startMs
+    }),
+  )
+  // A busy machine may send them away later, never sooner.
+  const youngest = Math.min(...ages)
+  assert.ok(youngest > ageMs * 0.89, `sent away after ${youngest} ms`)
+  assert.ok(Math.max(...ages) - youngest > ageMs * 0.05)
+})
+
+test('a call that never ends is cut off after the grace', async (t) => {
+  const service = await startService(t, {
+    rules,
+    env: { GRPC_MAX_CONNECTION_AGE: '200ms', GRPC_MAX_CONNECTION_AGE_GRACE: '300ms' },
+  })
+  const startMs = performance.now()
+  const session = await openSession(t, service)
+  session.on('error', () => {})
+  const watch = session.request({
+    ':method': 'POST',
+    ':path': '/grpc.health.v1.Health/Watch',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  })
+  watch.on('error', () => {})
+  watch.end(Buffer.alloc(5))
+  await once(watch, 'data')
+  await once(session, 'close')
+  assert.ok(performance.now() - startMs > 400)
 })

@@ -99,8 +99,3 @@ test('USE_PROMETHEUS=true opens a page with the statistics', async (t) => {
   const page = await (await fetch(`http://${url}`)).text()
   assert.match(page, /^ratelimit_service_rate_limit_total_hits\{domain="d",key1="k"\} 1$/m)
 })
-
-test('TRACING_ENABLED=true is said to have no effect', async (t) => {
-  const service = await startService(t, { rules, env: { TRACING_ENABLED: 'true' } })
-  assert.match(service.log, /TRACING_ENABLED has no effect/)
-})

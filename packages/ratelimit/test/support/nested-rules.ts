@@ -63,6 +63,8 @@ function toLimitRecord(limit: NestedLimit): LimitRecord {
     unit: unlimited ? undefined : (limit.per ?? 'MINUTE'),
     unlimited,
     name: limit.name ?? '',
+    unitMultiplier: 1,
+    algorithm: 'fixed_window',
     replaces: limit.replaces ?? [],
   }
 }

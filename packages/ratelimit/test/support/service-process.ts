@@ -44,6 +44,8 @@ export const testEnvironment = {
   DEBUG_PORT: '0',
   DRAIN_DELAY: '0s',
   DISABLE_STATS: 'true',
+  // One process starts sooner than several, whatever the number of cores.
+  WORKERS: '1',
 } as const
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')

@@ -1,0 +1,201 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createProgress } from '@portcullis/bench-kit/progress'
+import { type Child, startChild } from './child.ts'
+import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
+import { writeRules } from './rule-files.ts'
+import { answersByRule } from './servers/contestants.ts'
+import { listProcesses } from './servers/process-tree.ts'
+import { ourProgram, type ServerProcess, startServer } from './servers/server-process.ts'
+import { createStores } from './servers/stores.ts'
+
+const help = `Usage: npm run bench -- soak [options]
+
+Half of the load that the service can bear, for minutes, with new rules every second. There must be
+no error, every file must be loaded, and memory must not grow.
+
+  --seconds N   how long; 300
+  --rules N     how many rules are loaded every second; 1000
+  --store NAME  redis (the default; one of its own) or memory
+  --workers N   how many processes share the ports; 1`
+
+/** Memory is compared between the second and the last fifth: in the first, code is compiled. */
+const stretches = 25
+const mostGrowth = 0.1
+
+interface Sample {
+  readonly calls: number
+  readonly errors: number
+  readonly p99Ms: number
+  readonly residentMegabytes: number
+}
+
+/** Resolves to the exit code: 1 where something failed or grew. */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seconds: { type: 'string', default: '300' },
+      rules: { type: 'string', default: '1000' },
+      store: { type: 'string', default: 'redis' },
+      workers: { type: 'string', default: '1' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) {
+    console.log(help)
+    return 0
+  }
+  const [seconds, rules] = [Number(values.seconds), Number(values.rules)]
+  const isKnownStore = values.store === 'redis' || values.store === 'memory'
+  if (!(seconds > 0) || !(rules > 0) || !isKnownStore) {
+    console.error(help)
+    return 2
+  }
+  const progress = createProgress()
+  const load = startChild('load/load.ts')
+  await using stores = createStores(undefined)
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-soak-'))
+  try {
+    const ruleFolder = await writeRules(folder, rules)
+    await using server = await startServer({
+      program: ourProgram(),
+      logFile: join(folder, 'server.log'),
+      rules: ruleFolder,
+      store: await stores.addressOf(values.store === 'redis' ? 'redis' : 'memory'),
+      localCacheBytes: 0,
+      env: { WORKERS: values.workers },
+      isReady: (target) => answersByRule(target, rules),
+    })
+    const send = createSender(server, load, rules)
+    progress.note('how much it can bear')
+    await send({ kind: 'closed', streams: 64, seconds: 3 })
+    const most = await send({ kind: 'closed', streams: 64, seconds: 5 })
+    const perSecond = Math.floor(most.calls / most.seconds / 2)
+
+    const reloads = reloadEverySecond(folder, rules)
+    const loadsBefore = await readLoads(server)
+    const samples: Sample[] = []
+    for (let stretch = 0; stretch < stretches; stretch += 1) {
+      progress.show(stretch, stretches, `${perSecond} calls a second, new rules every second`)
+      const outcome = await send({ kind: 'open', perSecond, seconds: seconds / stretches })
+      samples.push({ ...outcome, residentMegabytes: await readMegabytes(server.pid) })
+    }
+    const written = await reloads.stop()
+    const { successes, failures } = await untilLoaded(server, loadsBefore, written)
+    progress.end()
+    return report({ samples, perSecond, written, loaded: successes, failures })
+  } finally {
+    progress.end()
+    load.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function createSender({ target }: ServerProcess, load: Child, rules: number) {
+  return async (pace: Pace): Promise<LoadOutcome> => {
+    const order: LoadOrder = {
+      target,
+      requests: { values: 'many', descriptors: 1, rules },
+      hasChangingHeaders: false,
+      firstUnique: 0,
+      connections: 8,
+      pace,
+    }
+    await load.ask(order)
+    const outcome = await load.ask<LoadOutcome>('run')
+    await load.ask('close')
+    return outcome
+  }
+}
+
+/** Writes a version of the rules every second, each unlike the one before. */
+function reloadEverySecond(folder: string, rules: number) {
+  let written = 0
+  let isStopped = false
+  const run = async () => {
+    while (!isStopped) {
+      await writeRules(folder, rules, 3_000_000_000 + written)
+      written += 1
+      await wait(1_000)
+    }
+    return written
+  }
+  const ended = run()
+  return {
+    stop() {
+      isStopped = true
+      return ended
+    },
+  }
+}
+
+interface Loads {
+  readonly successes: number
+  readonly failures: number
+}
+
+async function readLoads({ listeners }: ServerProcess): Promise<Loads> {
+  const text = await (await fetch(`http://127.0.0.1:${listeners.debug}/stats`)).text()
+  const read = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1])
+  return {
+    successes: read('ratelimit.service.config_load_success'),
+    failures: read('ratelimit.service.config_load_error'),
+  }
+}
+
+async function untilLoaded(server: ServerProcess, before: Loads, written: number): Promise<Loads> {
+  for (let tries = 0; ; tries += 1) {
+    const now = await readLoads(server)
+    const successes = now.successes - before.successes
+    if (successes >= written || tries === 50) {
+      return { successes, failures: now.failures - before.failures }
+    }
+    await wait(100)
+  }
+}
+
+async function readMegabytes(pid: number): Promise<number> {
+  const pids = await listProcesses(pid)
+  const sizes = await Promise.all(
+    pids.map(async (one) => {
+      const status = await readFile(`/proc/${one}/status`, 'latin1').catch(() => '')
+      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
+    }),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0) / 1_024
+}
+
+interface Soaked {
+  readonly samples: readonly Sample[]
+  readonly perSecond: number
+  readonly written: number
+  readonly loaded: number
+  readonly failures: number
+}
+
+function report({ samples, perSecond, written, loaded, failures }: Soaked): number {
+  const fifth = Math.floor(samples.length / 5)
+  const median = (part: readonly Sample[]) =>
+    part.map((sample) => sample.residentMegabytes).toSorted((a, b) => a - b)[
+      Math.floor(part.length / 2)
+    ] ?? 0
+  const early = median(samples.slice(fifth, 2 * fifth))
+  const late = median(samples.slice(-fifth))
+  const calls = samples.reduce((sum, sample) => sum + sample.calls, 0)
+  const errors = samples.reduce((sum, sample) => sum + sample.errors, 0)
+  const p99Ms = Math.max(...samples.map((sample) => sample.p99Ms))
+  const growth = late / early - 1
+  console.log(`calls           ${calls.toLocaleString('en-US')} (${perSecond} a second)
+errors          ${errors}
+slowest p99     ${p99Ms.toFixed(1)} ms
+rules           ${written} versions written, ${loaded} loads, ${failures} failed
+memory          ${early.toFixed(0)} MB in the second fifth, ${late.toFixed(0)} MB in the last (${(growth * 100).toFixed(1)} %)
+MB over time    ${samples.map((sample) => Math.round(sample.residentMegabytes)).join(' ')}`)
+  const isFine = errors === 0 && failures === 0 && loaded >= written && growth < mostGrowth
+  console.log(isFine ? 'Nothing failed and nothing grew.' : 'It did not hold.')
+  return isFine ? 0 : 1
+}

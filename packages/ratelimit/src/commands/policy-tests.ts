@@ -1,0 +1,235 @@
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { toJsonResult } from '../policy-tests/json-report.ts'
+import { toJunit } from '../policy-tests/junit.ts'
+import { parsePolicyTests } from '../policy-tests/parse.ts'
+import type { PolicyTest } from '../policy-tests/policy-test.ts'
+import { PolicyTestRunner, type TestResult } from '../policy-tests/run.ts'
+import {
+  type PolicyTestDirectory,
+  readPolicyTestDirectory,
+} from '../policy-tests/test-directory.ts'
+import { toTextReport } from '../policy-tests/text-report.ts'
+import type { Finding } from '../rules/fault-report.ts'
+import { readRuleDirectory } from '../rules/sources/rule-directory.ts'
+import {
+  byPlace,
+  type Inspection,
+  inspectRuleFiles,
+  toCount,
+  toFileFinding,
+  toFinding,
+  writeFindings,
+} from './rule-files.ts'
+
+const usage = `Usage: ratelimit test DIR [--rules RULES] [--filter TEXT] [--merge] [--json] [--junit FILE]
+
+Runs the policy tests (*.test.yaml) of a directory against the rules (*.yaml) in it, in simulated
+time and with counters of their own: no server is needed, and a day passes at once.
+
+  --rules RULES  the directory of the rules, where they are not beside the tests
+  --filter TEXT  only tests whose path or name holds the text, in any letter case
+  --merge        several files may define one domain, as with MERGE_DOMAIN_CONFIG=true
+  --json         one JSON object instead of text
+  --junit FILE   also write the results to a file, in the XML of JUnit
+
+A file of tests:
+
+  domain: api                             # for requests that name none
+  tests:
+    - name: a user gets 5 calls a minute
+      at: 2026-01-01T00:00:00Z            # when it starts; this unless told
+      steps:
+        - request: { descriptors: [{ user: alice }] }
+          times: 5
+          expect: ok
+        - request: { descriptors: [{ user: alice }] }
+          expect: over_limit
+        - advance: 60s                    # or 1h30m, '2 days'; at: TIME goes to a time
+        - request: { descriptors: [{ user: alice }] }
+          expect: { code: ok, remaining: 4, reset: 60s, rule: api.user, limit: 5/minute }
+
+A request has domain, descriptors and hits. A descriptor is a map of its entries, or has more to say:
+{ entries: { user: alice }, hits: 3, limit: 10/hour }; hits below 0 are given back. Of a request with
+several descriptors, expect: { code: ok, descriptors: [ok, { remaining: 3 }] } tells each. With times,
+the code is expected of every call and everything else of the last one.
+
+Exit code: 0 all as expected, 1 failed tests, faults in the files or no test at all, 2 wrong usage or
+a directory that cannot be read.
+`
+
+export const policyTests: Command = {
+  summary: 'run the policy tests beside the rules, in simulated time',
+  usage,
+  async run(args, io) {
+    const request = parseArguments(args)
+    if (typeof request === 'string') {
+      io.stderr.write(`${request}\n\n${usage}`)
+      return 2
+    }
+    const loaded = await load(request, io)
+    if (loaded === undefined) return 2
+    if (loaded.findings.length > 0) {
+      writeFaults(loaded, request, io)
+      return 1
+    }
+    const tests = loaded.tests.filter((test) => isSelected(test, request.filter))
+    if (tests.length === 0) {
+      io.stderr.write(`${toNothingFound(request, loaded.tests.length)}\n`)
+      return 1
+    }
+    const results = await runAll(tests, loaded.rules)
+    if (request.junit !== undefined && !(await writeJunit(request.junit, results, io))) return 2
+    writeResults(results, loaded, request, io)
+    return results.every(({ failure }) => failure === undefined) ? 0 : 1
+  },
+}
+
+interface Request {
+  readonly directory: string
+  readonly rules: string
+  readonly filter: string
+  readonly merge: boolean
+  readonly json: boolean
+  readonly junit: string | undefined
+}
+
+const options = {
+  rules: { type: 'string' },
+  filter: { type: 'string' },
+  merge: { type: 'boolean' },
+  json: { type: 'boolean' },
+  junit: { type: 'string' },
+} as const
+
+/** A text is a problem. */
+function parseArguments(args: readonly string[]): Request | string {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const [directory, other] = positionals
+    if (directory === undefined) return 'the directory of the tests is missing'
+    if (other !== undefined) return `only one directory can be tested, and ${other} is a second`
+    return {
+      directory,
+      rules: values.rules ?? directory,
+      filter: (values.filter ?? '').toLowerCase(),
+      merge: values.merge ?? false,
+      json: values.json ?? false,
+      junit: values.junit,
+    }
+  } catch (error) {
+    // What follows the first sentence is about something that nobody wants here.
+    return toReason(error).split('. ')[0] ?? ''
+  }
+}
+
+interface Loaded {
+  readonly rules: Inspection['rules']
+  readonly tests: readonly PolicyTest[]
+  readonly findings: readonly Finding[]
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/** Undefined when there is nothing to read, which was said then. */
+async function load(request: Request, io: CommandIo): Promise<Loaded | undefined> {
+  const [content, tests] = await Promise.all([
+    readRuleDirectory(request.rules, { ignoreDotFiles: false }).catch(toReason),
+    readPolicyTestDirectory(request.directory).catch(toReason),
+  ])
+  if (typeof content === 'string' || typeof tests === 'string') {
+    const reason = typeof content === 'string' ? content : tests
+    io.stderr.write(`The directory cannot be read: ${reason}\n`)
+    return undefined
+  }
+  if (content.files.length === 0 && content.unreadable.length === 0) {
+    const help = 'tell where they are with --rules DIRECTORY'
+    io.stderr.write(`${request.rules} holds no rules (*.yaml): ${help}\n`)
+    return undefined
+  }
+  return toLoaded(inspectRuleFiles(request.rules, content, request.merge), tests)
+}
+
+function toLoaded(inspection: Inspection, { files, unreadable }: PolicyTestDirectory): Loaded {
+  const parsed = files.map(parsePolicyTests)
+  return {
+    rules: inspection.rules,
+    tests: parsed.flatMap(({ tests }) => tests),
+    findings: [
+      ...inspection.findings.filter((finding) => !isWarning(finding)),
+      ...parsed.flatMap(({ faults }) => faults.map((fault) => toFinding(fault, 'fault'))),
+      ...unreadable.map(({ name, reason }) =>
+        toFileFinding('fault', name, `error reading file ${name}: ${reason}`),
+      ),
+    ].sort(byPlace),
+    texts: new Map([...inspection.texts, ...files.map(({ name, text }) => [name, text] as const)]),
+  }
+}
+
+/** What `check` is for. */
+function isWarning({ severity }: Finding): boolean {
+  return severity === 'warning'
+}
+
+function isSelected({ name, place }: PolicyTest, filter: string): boolean {
+  return `${place.file} ${name}`.toLowerCase().includes(filter)
+}
+
+function toNothingFound({ directory, filter }: Request, testCount: number): string {
+  if (testCount === 0) return `${directory} holds no policy tests (*.test.yaml).`
+  return `None of ${toCount(testCount, 'test')} has a path or a name with '${filter}'.`
+}
+
+async function runAll(
+  tests: readonly PolicyTest[],
+  rules: Inspection['rules'],
+): Promise<TestResult[]> {
+  await using runner = new PolicyTestRunner(rules)
+  const results: TestResult[] = []
+  for (const test of tests) results.push(await runner.run(test))
+  return results
+}
+
+/** Whether it could be written. */
+async function writeJunit(
+  file: string,
+  results: readonly TestResult[],
+  io: CommandIo,
+): Promise<boolean> {
+  try {
+    await writeFile(file, toJunit(results))
+    return true
+  } catch (error) {
+    io.stderr.write(`The results cannot be written to ${file}: ${toReason(error)}\n`)
+    return false
+  }
+}
+
+function writeFaults({ findings, texts }: Loaded, { json }: Request, io: CommandIo): void {
+  if (json) {
+    io.stdout.write(`${JSON.stringify({ ok: false, findings, tests: [] }, undefined, 2)}\n`)
+    return
+  }
+  writeFindings(findings, texts, io)
+  io.stdout.write(`${toCount(findings.length, 'fault')}: no test was run\n`)
+}
+
+function writeResults(
+  results: readonly TestResult[],
+  { texts }: Loaded,
+  { json }: Request,
+  io: CommandIo,
+): void {
+  if (!json) {
+    io.stdout.write(toTextReport(results, { hasColour: usesColor(io), texts }))
+    return
+  }
+  const failed = results.filter(({ failure }) => failure !== undefined).length
+  const counts = { passed: results.length - failed, failed }
+  const report = { ok: failed === 0, ...counts, findings: [], tests: results.map(toJsonResult) }
+  io.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`)
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

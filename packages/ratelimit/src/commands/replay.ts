@@ -1,0 +1,167 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import process from 'node:process'
+import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { toFaultText } from '@portcullis/service-kit/env'
+import { type Config, parseConfig } from '../config.ts'
+import { type OpenedLog, openLog } from '../replay/log/open-log.ts'
+import { createProgressBar } from '../replay/progress-bar.ts'
+import { type LogSummary, type Progress, replay as replayLogs } from '../replay/replay.ts'
+import { drawChart } from '../replay/report/chart.ts'
+import { compareReports, toComparisonText } from '../replay/report/comparison.ts'
+import { type Report, toReport } from '../replay/report/report.ts'
+import { toReportText } from '../replay/report/report-text.ts'
+import { Simulation, type SimulationSettings } from '../replay/simulation/simulation.ts'
+import { parseRuleFiles } from '../rules/parse.ts'
+import type { RuleSet } from '../rules/rule.ts'
+import { parseReplayArguments, type ReplayRequest } from './replay-arguments.ts'
+import { usage } from './replay-usage.ts'
+import { type Inspection, inspectRules, toFinding, writeFindings } from './rule-files.ts'
+
+export const replay: Command = {
+  summary: 'show what rules would have refused of recorded requests',
+  usage,
+  async run(args, io) {
+    const request = parseReplayArguments(args)
+    if (typeof request === 'string') {
+      io.stderr.write(`${request}\n\nSee: ratelimit replay --help\n`)
+      return 2
+    }
+    try {
+      return await run(request, io)
+    } catch (error) {
+      if (!(error instanceof ReplayError)) throw error
+      io.stderr.write(`${error.message}\n`)
+      return error.exitCode
+    }
+  },
+}
+
+/** Nothing can be replayed, for the reason that the message tells. */
+class ReplayError extends Error {
+  override readonly name = 'ReplayError'
+  readonly exitCode: number
+
+  constructor(message: string, exitCode: number) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+async function run(request: ReplayRequest, io: CommandIo): Promise<number> {
+  const config = readConfig(io)
+  const mergeDomains = request.merge || config.rules.mergesDomains
+  const paths = [request.rules, ...(request.compareWith === undefined ? [] : [request.compareWith])]
+  const sets: RuleSet[] = []
+  for (const path of paths) sets.push(await loadRules(path, mergeDomains, io))
+  const logs: OpenedLog[] = []
+  for (const path of request.logs) logs.push(await open(path))
+
+  const settings = toSimulationSettings(config, request)
+  await using opened = new AsyncDisposableStack()
+  const simulations = sets.map((rules) => opened.use(new Simulation(rules, settings)))
+  const log = await watch(request, logs, simulations)
+  const names = logs.map(({ name }) => name)
+  const reports = simulations.map((simulation, index) =>
+    toReport(simulation, log, { rules: paths[index] ?? '', logs: names, top: request.top }),
+  )
+  writeReports(reports, request, io)
+  if (request.chart !== undefined) await saveChart(request.chart, reports)
+  if (log.error !== undefined) throw new ReplayError(log.error, 1)
+  if (log.isCut) return 130
+  return request.strict && log.unreadable > 0 ? 1 : 0
+}
+
+function readConfig(io: CommandIo): Config {
+  const { config, faults } = parseConfig(io.env)
+  if (faults.length === 0) return config
+  const lines = faults.map((fault) => `  ${toFaultText(fault)}`)
+  throw new ReplayError(`The environment is not right.\n${lines.join('\n')}`, 2)
+}
+
+async function loadRules(path: string, mergeDomains: boolean, io: CommandIo): Promise<RuleSet> {
+  const { rules, findings, texts } = await inspect(path, mergeDomains).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    throw new ReplayError(`The rules ${path} cannot be read: ${toMessage(error)}`, 2)
+  })
+  const faults = findings.filter(({ severity }) => severity === 'fault')
+  if (faults.length === 0) return rules
+  writeFindings(faults, texts, { ...io, stdout: io.stderr })
+  throw new ReplayError('Rules with faults are never used.', 1)
+}
+
+/** Of a directory, or of one file whatever its name. */
+async function inspect(path: string, mergeDomains: boolean): Promise<Inspection> {
+  if ((await stat(path)).isDirectory()) return await inspectRules(path, mergeDomains)
+  const text = await readFile(path, 'utf8')
+  const { rules, faults } = parseRuleFiles([{ name: path, text }], { mergeDomains })
+  const findings = faults.map((fault) => toFinding(fault, 'fault'))
+  return { fileCount: 1, rules, findings, texts: new Map([[path, text]]) }
+}
+
+async function open(path: string): Promise<OpenedLog> {
+  try {
+    return await openLog(path, process.stdin)
+  } catch (error) {
+    throw new ReplayError(`The log ${path} cannot be read: ${toMessage(error)}`, 2)
+  }
+}
+
+function toSimulationSettings(config: Config, request: ReplayRequest): SimulationSettings {
+  const { store, decisions } = config
+  return {
+    decisions: { ...decisions, headerNames: undefined, addsDynamicMetadata: false },
+    maxBytes: store.kind === 'memory' ? store.maxBytes : 2 ** 30,
+    hasRuleSeries: request.chart !== undefined || request.json,
+  }
+}
+
+/** With a progress bar where a person sees it. The first Ctrl-C ends the replay, a second all. */
+async function watch(
+  { readLine, reorderMs }: ReplayRequest,
+  logs: readonly OpenedLog[],
+  simulations: readonly Simulation[],
+): Promise<LogSummary> {
+  const interruption = new AbortController()
+  const interrupt = () => interruption.abort()
+  process.once('SIGINT', interrupt)
+  const { stderr } = process
+  const bar = stderr.isTTY ? createProgressBar(stderr, () => performance.now()) : undefined
+  try {
+    const onProgress = (progress: Progress) => bar?.show(progress)
+    const { signal } = interruption
+    return await replayLogs({ logs, readLine, simulations, reorderMs, signal, onProgress })
+  } finally {
+    process.off('SIGINT', interrupt)
+    bar?.clear()
+  }
+}
+
+function writeReports(
+  [report, other]: readonly Report[],
+  { json, all }: ReplayRequest,
+  io: CommandIo,
+): void {
+  if (report === undefined) return
+  const comparison = other && compareReports(report, other)
+  if (json) {
+    const compared = comparison && { comparison, compared: other }
+    io.stdout.write(`${JSON.stringify({ ...report, ...compared }, undefined, 2)}\n`)
+    return
+  }
+  const hasColour = usesColor(io)
+  io.stdout.write(toReportText(report, { hasColour, showsAll: all }))
+  if (comparison !== undefined) io.stdout.write(`\n${toComparisonText(comparison, hasColour)}`)
+}
+
+async function saveChart(path: string, [report]: readonly Report[]): Promise<void> {
+  if (report === undefined) return
+  try {
+    await writeFile(path, drawChart(report))
+  } catch (error) {
+    throw new ReplayError(`The chart cannot be written: ${toMessage(error)}`, 1)
+  }
+}
+
+function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,69 @@
+import type { CounterStore } from './counters/counter-store.ts'
+import { createDecider, type Decider } from './decide/decide.ts'
+import type { DecisionSettings } from './decide/decision.ts'
+import { compileRules } from './rules/compile.ts'
+import type { RuleSet } from './rules/rule.ts'
+import type { RuleSnapshot } from './rules/snapshot.ts'
+import { Statistics } from './stats/registry.ts'
+
+export interface EngineParts {
+  /** Until there are some, every decision fails. */
+  readonly rules?: RuleSet | undefined
+  readonly store: CounterStore
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly settings?: Partial<DecisionSettings>
+}
+
+/** Decisions without listeners, files or signals: for other programs, tests and simulations. */
+export interface Engine extends Decider {
+  readonly statistics: Statistics
+  readonly rules: RuleSnapshot | undefined
+  /** Other rules from now on; counters and statistics stay. */
+  load(rules: RuleSet): void
+  /** The same with rules that were compiled with the counters of `statistics.rules`. */
+  use(rules: RuleSnapshot): void
+}
+
+const defaults: DecisionSettings = {
+  cacheKeyPrefix: '',
+  nearLimitRatio: 0.8,
+  isShadowMode: false,
+  isQuotaMode: false,
+  stopsIncrementWhenOver: false,
+  headerNames: undefined,
+  addsDynamicMetadata: false,
+}
+
+const maxRequestKeys = 10_000
+
+export function createEngine({ rules, store, now, settings }: EngineParts): Engine {
+  const statistics = new Statistics({ maxRequestKeys })
+  let snapshot = rules && compileRules(rules, statistics.rules)
+  const decider = createDecider({
+    settings: { ...defaults, ...settings },
+    rules: () => snapshot,
+    store,
+    localCache: undefined,
+    statistics: {
+      storeErrors: statistics.counter('redis_error'),
+      serviceErrors: statistics.counter('service_error'),
+      globalShadowMode: statistics.counter('global_shadow_mode'),
+      unknownDomain: (domain) => statistics.unknownDomain(domain),
+    },
+    now,
+  })
+  return {
+    ...decider,
+    statistics,
+    get rules() {
+      return snapshot
+    },
+    load(next) {
+      snapshot = compileRules(next, statistics.rules)
+    },
+    use(next) {
+      snapshot = next
+    },
+  }
+}

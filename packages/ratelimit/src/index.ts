@@ -1,0 +1,18 @@
+export { type CounterStore, type Increment, StoreError } from './counters/counter-store.ts'
+export { type MemoryStore, type MemoryStoreSettings, openMemoryStore } from './counters/memory.ts'
+export { ServiceError } from './decide/decide.ts'
+export type { HeaderNames } from './decide/headers.ts'
+export type { DescriptorInput, DetailedDescriptor, LimitRequest } from './limiter/limit-request.ts'
+export type { LimitResult, LimitStatus } from './limiter/limit-result.ts'
+export {
+  createRateLimiter,
+  type LimitOptions,
+  type RateLimiter,
+  type RateLimiterOptions,
+} from './limiter/rate-limiter.ts'
+export {
+  type RulesDirectory,
+  RulesError,
+  type RulesInput,
+  type RulesText,
+} from './limiter/rules-input.ts'

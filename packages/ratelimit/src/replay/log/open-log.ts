@@ -1,0 +1,159 @@
+import { addAbortListener } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Readable, type Transform } from 'node:stream'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
+
+export interface OpenedLog {
+  /** As messages show it. */
+  readonly name: string
+  /** Undefined where nobody knows, as for standard input. */
+  readonly sizeBytes: number | undefined
+  /** What was read of the file so far, compressed as it is. */
+  readonly readBytes: number
+  /** Fails when the signal comes: nobody knows when standard input goes on. */
+  chunks(signal: AbortSignal): AsyncIterable<Buffer>
+}
+
+const chunkBytes = 256 * 1024
+
+/** It tells how much of what it was given it has used. */
+type Decompressor = Transform & { readonly bytesWritten: number }
+
+/** Told by their first bytes, so that standard input may be compressed too. */
+interface Compression {
+  readonly magic: Buffer
+  readonly create: () => Decompressor
+}
+
+const compressions: readonly Compression[] = [
+  { magic: Buffer.from([0x1f, 0x8b]), create: () => createGunzip({ chunkSize: chunkBytes }) },
+  {
+    magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
+    create: () => createZstdDecompress({ chunkSize: chunkBytes }),
+  },
+]
+const longestMagic = 4
+
+/**
+ * A log that is a file, or standard input for `-`. Rejects where there is no such file; it is read
+ * only when its chunks are asked for.
+ */
+export async function openLog(path: string, stdin: NodeJS.ReadableStream): Promise<OpenedLog> {
+  if (path === '-') return new Log('standard input', undefined, () => new Readable().wrap(stdin))
+  const found = await stat(path)
+  if (found.isDirectory()) throw new Error('it is a directory')
+  const sizeBytes = found.isFile() ? found.size : undefined
+  return new Log(path, sizeBytes, () => createReadStream(path, { highWaterMark: chunkBytes }))
+}
+
+class Log implements OpenedLog {
+  readonly name: string
+  readonly sizeBytes: number | undefined
+  readonly #open: () => Readable
+  readBytes = 0
+
+  constructor(name: string, sizeBytes: number | undefined, open: () => Readable) {
+    this.name = name
+    this.sizeBytes = sizeBytes
+    this.#open = open
+  }
+
+  async *chunks(signal: AbortSignal): AsyncIterable<Buffer> {
+    const source = this.#open()
+    using _ = addAbortListener(signal, () => source.destroy())
+    try {
+      const chunks = this.#count(source)
+      const start = await atLeast(longestMagic, undefined, chunks)
+      const compression = compressions.find(({ magic }) => startsWith(start, magic))
+      const all = prepend(start, chunks)
+      if (compression === undefined) yield* all
+      else yield* decompress(all, compression)
+    } finally {
+      source.destroy()
+    }
+  }
+
+  async *#count(source: Readable): AsyncGenerator<Buffer, undefined> {
+    for await (const chunk of source) {
+      const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk))
+      this.readBytes += bytes.length
+      yield bytes
+    }
+  }
+}
+
+async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* rest
+}
+
+/**
+ * Logs that were compressed in parts are joined by appending one to another. Node's decompressor
+ * for Zstandard stops where a part ends inside of a chunk, and drops the rest without a word.
+ */
+async function* decompress(
+  chunks: AsyncIterator<Buffer>,
+  { magic, create }: Compression,
+): AsyncGenerator<Buffer> {
+  let rest: Buffer | undefined
+  do {
+    const decompressor = create()
+    const feeding = feed(decompressor, rest, chunks).catch((error: unknown) => {
+      decompressor.destroy(error instanceof Error ? error : new Error(String(error)))
+      return undefined
+    })
+    yield* decompressor
+    const left = await feeding
+    rest = left === undefined ? undefined : await atLeast(magic.length, left, chunks)
+    // What follows a gzip file and is no other one is padding.
+  } while (rest !== undefined && startsWith(rest, magic))
+}
+
+/** Gives what the decompressor did not want any more; undefined when there is nothing left. */
+async function feed(
+  decompressor: Decompressor,
+  first: Buffer | undefined,
+  chunks: AsyncIterator<Buffer>,
+): Promise<Buffer | undefined> {
+  let chunk = first
+  for (;;) {
+    if (chunk === undefined) {
+      const next = await chunks.next()
+      if (next.done === true) break
+      chunk = next.value
+    }
+    const before = decompressor.bytesWritten
+    await write(decompressor, chunk)
+    const used = decompressor.bytesWritten - before
+    if (used < chunk.length) return chunk.subarray(used)
+    chunk = undefined
+  }
+  decompressor.end()
+  return undefined
+}
+
+/** A part may be cut anywhere, also within the bytes that tell what it is. */
+async function atLeast(
+  byteCount: number,
+  first: Buffer | undefined,
+  chunks: AsyncIterator<Buffer>,
+): Promise<Buffer> {
+  let bytes = first ?? Buffer.alloc(0)
+  while (bytes.length < byteCount) {
+    const next = await chunks.next()
+    if (next.done === true) break
+    bytes = bytes.length === 0 ? next.value : Buffer.concat([bytes, next.value])
+  }
+  return bytes
+}
+
+function write(to: Transform, bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    to.write(bytes, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+function startsWith(bytes: Buffer, magic: Buffer): boolean {
+  return bytes.subarray(0, magic.length).equals(magic)
+}

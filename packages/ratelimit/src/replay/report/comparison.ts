@@ -1,0 +1,103 @@
+import { toLimitText } from './limit-text.ts'
+import type { LimitReport, Report } from './report.ts'
+import { type Column, createPaint, type Paint, toNumberText, toSafeText, toTable } from './table.ts'
+
+/** What a rule refuses under both sets of rules; those of shadow mode count as refused. */
+export interface RuleDifference {
+  readonly path: string
+  /** Null where the rule is not there, or met no request. */
+  readonly limitBefore: LimitReport | null
+  readonly limitAfter: LimitReport | null
+  readonly refusedBefore: number
+  readonly refusedAfter: number
+  readonly requestsBefore: number
+  readonly requestsAfter: number
+}
+
+export interface Comparison {
+  readonly rules: string
+  readonly comparedWith: string
+  readonly refusedBefore: number
+  readonly refusedAfter: number
+  /** Only rules that differ, those with the largest change first. */
+  readonly differences: readonly RuleDifference[]
+}
+
+export function compareReports(before: Report, after: Report): Comparison {
+  const older = new Map(before.perRule.map((rule) => [rule.path, rule]))
+  const newer = new Map(after.perRule.map((rule) => [rule.path, rule]))
+  const differences: RuleDifference[] = []
+  for (const path of new Set([...older.keys(), ...newer.keys()])) {
+    const [old, now] = [older.get(path), newer.get(path)]
+    const difference = {
+      path,
+      limitBefore: old?.limit ?? null,
+      limitAfter: now?.limit ?? null,
+      refusedBefore: old === undefined ? 0 : old.requests.refused + old.requests.shadowRefused,
+      refusedAfter: now === undefined ? 0 : now.requests.refused + now.requests.shadowRefused,
+      requestsBefore: old?.requests.total ?? 0,
+      requestsAfter: now?.requests.total ?? 0,
+    }
+    if (isDifferent(difference)) differences.push(difference)
+  }
+  differences.sort((a, b) => Math.abs(toChange(b)) - Math.abs(toChange(a)))
+  return {
+    rules: before.rules,
+    comparedWith: after.rules,
+    refusedBefore: before.requests.refused,
+    refusedAfter: after.requests.refused,
+    differences,
+  }
+}
+
+function isDifferent(difference: RuleDifference): boolean {
+  const { limitBefore, limitAfter, requestsBefore, requestsAfter } = difference
+  return (
+    toChange(difference) !== 0 ||
+    requestsBefore !== requestsAfter ||
+    toLimitText(limitBefore) !== toLimitText(limitAfter)
+  )
+}
+
+function toChange({ refusedBefore, refusedAfter }: RuleDifference): number {
+  return refusedAfter - refusedBefore
+}
+
+const columns: readonly Column<RuleDifference>[] = [
+  { title: 'rule', text: ({ path }) => toSafeText(path) },
+  { title: 'limit', text: ({ limitBefore }) => toLimitText(limitBefore) || '-' },
+  { title: 'then', text: ({ limitAfter }) => toLimitText(limitAfter) || '-' },
+  number('requests', ({ requestsBefore }) => requestsBefore),
+  number('then', ({ requestsAfter }) => requestsAfter),
+  number('refused', ({ refusedBefore }) => refusedBefore),
+  number('then', ({ refusedAfter }) => refusedAfter),
+  {
+    title: 'change',
+    isNumber: true,
+    text: (row) => toSigned(toChange(row)),
+    style: (row) => (toChange(row) > 0 ? 'red' : toChange(row) < 0 ? 'green' : undefined),
+  },
+]
+
+function number(title: string, count: (row: RuleDifference) => number): Column<RuleDifference> {
+  return { title, isNumber: true, text: (row) => toNumberText(count(row)) }
+}
+
+function toSigned(number: number): string {
+  return number > 0 ? `+${toNumberText(number)}` : toNumberText(number)
+}
+
+export function toComparisonText(comparison: Comparison, hasColour: boolean): string {
+  const paint: Paint = createPaint(hasColour)
+  const { rules, comparedWith, refusedBefore, refusedAfter, differences } = comparison
+  const change = toSigned(refusedAfter - refusedBefore)
+  const lines = [
+    paint('bold', `${toSafeText(rules)} compared with ${toSafeText(comparedWith)}`),
+    `refused     ${toNumberText(refusedBefore)}, then ${toNumberText(refusedAfter)} (${change})`,
+    '',
+    ...(differences.length === 0
+      ? ['no rule makes a difference']
+      : toTable(columns, differences, paint)),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,54 @@
+// What callers see while something around the service is broken. `UPDATE_DOCS=1` writes what was
+// measured into the manual.
+
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import process from 'node:process'
+import { describe, test } from 'node:test'
+import { type FaultResult, runFault } from './fault.ts'
+import { storeFaults } from './store-faults.ts'
+import { surroundingFaults } from './surrounding-faults.ts'
+
+const manual = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'ratelimit.md')
+const faults = [...storeFaults, ...surroundingFaults]
+const results: FaultResult[] = []
+
+// They mostly wait. Figures for the manual are measured one after the other.
+const concurrency = process.env['UPDATE_DOCS'] ? 1 : 4
+
+describe('faults', { concurrency }, () => {
+  for (const fault of faults) {
+    test(`${fault.name}: ${fault.expected}, nothing hangs, and all is well afterwards`, async (t) => {
+      const result = await runFault(t, fault)
+      if (result === undefined) return
+      t.diagnostic(toRow(result))
+      results.push(result)
+    })
+  }
+})
+
+test('the manual has a row for every fault', async () => {
+  const text = await readFile(manual, 'utf8')
+  const [start, end] = ['<!-- faults -->\n', '<!-- /faults -->']
+  const [from, to] = [text.indexOf(start) + start.length, text.indexOf(end)]
+  if (process.env['UPDATE_DOCS'] && results.length === faults.length) {
+    const inOrder = faults.flatMap(({ name }) => results.filter((row) => row.name === name))
+    await writeFile(manual, text.slice(0, from) + toTable(inOrder) + text.slice(to))
+    return
+  }
+  const table = text.slice(from, to)
+  for (const { name } of faults) assert.ok(table.includes(`| ${name} |`), name)
+})
+
+function toTable(rows: readonly FaultResult[]): string {
+  const head =
+    '| fault | calls while it lasted | of them failed | slowest call | answers again after | memory |\n' +
+    '|---|---:|---:|---:|---:|---:|\n'
+  return `${head}${rows.map((row) => `${toRow(row)}\n`).join('')}`
+}
+
+function toRow({ name, asked, failed, slowestMs, backMs, grownMegabytes }: FaultResult): string {
+  const grown = `${grownMegabytes < 0 ? '−' : '+'}${Math.abs(Math.round(grownMegabytes))} MB`
+  return `| ${name} | ${asked} | ${failed} | ${Math.round(slowestMs)} ms | ${Math.round(backMs)} ms | ${grown} |`
+}

@@ -1,0 +1,94 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { status } from '@portcullis/grpc-unary'
+import { type GrpcClient, openGrpcClient } from '@portcullis/grpc-unary/client'
+import { decodeResponse } from '../../src/protocol/decode-response.ts'
+import { ask, descriptor } from '../support/decider.ts'
+import { decisionPath, toBytes } from '../support/service-client.ts'
+import type { LoadedCall } from '../support/service-load.ts'
+
+/** Unlike each other, so that every node of a cluster has some of them. */
+const valueCount = 32
+export const values = Array.from({ length: valueCount }, (_, index) =>
+  Math.imul(index + 1, 0x9e_37_79_b1).toString(36),
+)
+
+export interface SteadyLoad {
+  readonly calls: readonly LoadedCall[]
+  /** Calls that nobody has answered yet. */
+  readonly waiting: number
+  /** Asks no more, and gives the calls under way some time. */
+  stop(): Promise<void>
+}
+
+export interface SteadyLoadOptions {
+  readonly grpcAddress: string
+  readonly connections: number
+  readonly callsPerSecond: number
+  /** The service is told; the client itself waits for ever, so that what hangs is seen. */
+  readonly deadlineMs: number
+}
+
+/**
+ * Asks at a steady pace, whether or not there were answers, as callers do whose own load does not
+ * care. A connection that is lost is opened again.
+ */
+export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
+  const { grpcAddress, connections, callsPerSecond, deadlineMs } = options
+  const headers = { 'grpc-timeout': `${deadlineMs}m` }
+  const calls: LoadedCall[] = []
+  let waiting = 0
+  let isStopped = false
+  let next = 0
+
+  async function call(client: GrpcClient): Promise<boolean> {
+    const value = values[next++ % valueCount]
+    const startedMs = performance.now()
+    waiting += 1
+    const request = toBytes(ask('d', descriptor(`k=${value}`)))
+    const { code, message, response } = await client.call(decisionPath, request, { headers })
+    waiting -= 1
+    calls.push({ code, message, response, startedMs, tookMs: performance.now() - startedMs })
+    return code !== status.UNAVAILABLE
+  }
+
+  async function run(): Promise<void> {
+    const pauseMs = (connections * 1_000) / callsPerSecond
+    while (!isStopped) {
+      const client = await openGrpcClient({ address: grpcAddress }).catch(() => undefined)
+      let isUsable = client !== undefined
+      while (client !== undefined && isUsable && !isStopped) {
+        void call(client).then((goesOn) => {
+          isUsable &&= goesOn
+        })
+        await wait(pauseMs)
+      }
+      if (client === undefined) await wait(pauseMs)
+      else void untilAnswered().then(() => client.close())
+    }
+  }
+
+  async function untilAnswered(): Promise<void> {
+    const giveUpMs = performance.now() + 5_000
+    while (waiting > 0 && performance.now() < giveUpMs) await wait(10)
+  }
+
+  const runs = Array.from({ length: connections }, run)
+  return {
+    calls,
+    get waiting() {
+      return waiting
+    },
+    async stop() {
+      isStopped = true
+      await Promise.all(runs)
+      await untilAnswered()
+    },
+  }
+}
+
+/** A wait of no or negative length would be a sign of a clock that nobody doubted. */
+export function hasSoundReset({ code, response }: LoadedCall): boolean {
+  if (code !== status.OK) return true
+  const { statuses } = decodeResponse(response, 0, response.length)
+  return statuses.every(({ resetSeconds }) => resetSeconds !== undefined && resetSeconds >= 1)
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createRateLimiter, RulesError, ServiceError, StoreError } from '@portcullis/ratelimit'
+import { open } from '@portcullis/test-servers'
+import { until } from '../support/service-process.ts'
+
+const rules = `
+domain: api
+descriptors:
+  - key: user
+    rate_limit: { unit: day, requests_per_unit: 2 }
+  - key: shadow
+    shadow_mode: true
+    rate_limit: { unit: day, requests_per_unit: 0 }
+`
+const alice = { domain: 'api', descriptors: [{ user: 'alice' }] }
+
+function create(t: TestContext, options: Partial<Parameters<typeof createRateLimiter>[0]> = {}) {
+  const limiter = createRateLimiter({ rules, log: () => {}, ...options })
+  t.after(() => limiter[Symbol.asyncDispose]())
+  return limiter
+}
+
+test('requests pass until the limit is reached, and then are told when to come back', async (t) => {
+  const now = () => Date.UTC(2026, 0, 1, 23, 0, 0)
+  const limiter = create(t, { now })
+  const first = await limiter.limit(alice)
+  assert.deepEqual(first, {
+    isAllowed: true,
+    statuses: [
+      {
+        isOver: false,
+        limit: { requestsPerUnit: 2, unit: 'day' },
+        remaining: 1,
+        resetSeconds: 3_600,
+      },
+    ],
+    headers: [
+      ['RateLimit-Limit', '2'],
+      ['RateLimit-Remaining', '1'],
+      ['RateLimit-Reset', '3600'],
+    ],
+    retryAfterSeconds: undefined,
+  })
+  assert.equal((await limiter.limit(alice)).isAllowed, true)
+  const third = await limiter.limit(alice)
+  assert.equal(third.isAllowed, false)
+  assert.equal(third.retryAfterSeconds, 3_600)
+  const bob = { domain: 'api', descriptors: [{ user: 'bob' }] }
+  assert.equal((await limiter.limit(bob)).isAllowed, true)
+})
+
+test('hits are charged, only looked at, or given back', async (t) => {
+  const limiter = create(t)
+  const remaining = async (hits: number) => {
+    const entries = [{ key: 'user', value: 'alice' }]
+    const { statuses } = await limiter.limit({ domain: 'api', descriptors: [{ entries, hits }] })
+    return statuses[0]?.remaining
+  }
+  assert.deepEqual([await remaining(2), await remaining(0), await remaining(-1)], [0, 0, 1])
+  const all = await limiter.limit({ ...alice, hits: 2 })
+  assert.equal(all.isAllowed, false)
+})
+
+test('a limit of the caller takes the place of the rule', async (t) => {
+  const limiter = create(t)
+  const entries = [{ key: 'user', value: 'alice' }]
+  const limit = { requestsPerUnit: 0, unit: 'minute' }
+  const { isAllowed } = await limiter.limit({ domain: 'api', descriptors: [{ entries, limit }] })
+  assert.equal(isAllowed, false)
+})
+
+test('a shadow rule refuses nothing', async (t) => {
+  const limiter = create(t)
+  const result = await limiter.limit({ domain: 'api', descriptors: [{ shadow: 'x' }] })
+  assert.equal(result.isAllowed, true)
+  const statistics = new Map(await limiter.statistics())
+  assert.equal(statistics.get('ratelimit.service.rate_limit.api.shadow.shadow_mode'), 1)
+})
+
+test('what is wrong with the rules is told at once, all of it with its place', () => {
+  const broken =
+    'domain: api\ndescriptors:\n  - key: a\n    rate_limit: { unit: eon }\n  - value: b\n'
+  assert.throws(
+    () => createRateLimiter({ rules: broken }),
+    (error) => {
+      assert.ok(error instanceof RulesError)
+      assert.match(error.message, /invalid rate limit unit 'eon' \(line 4, column 25\)/)
+      assert.match(error.message, /descriptor has empty key \(line 5/)
+      return true
+    },
+  )
+})
+
+test('a store that nobody knows is refused with those there are', () => {
+  assert.throws(() => createRateLimiter({ rules, store: 'mongodb://x' }), {
+    name: 'TypeError',
+    message: /mongodb:\/\/x is no URL of a store.*memory:.*redis:\/\/.*memcached:\/\//,
+  })
+})
+
+test('a request that makes no sense is refused before anything is counted', async (t) => {
+  const limiter = create(t)
+  await assert.rejects(limiter.limit({ domain: '', descriptors: [{ user: 'a' }] }), ServiceError)
+  await assert.rejects(limiter.limit({ domain: 'api', descriptors: [] }), ServiceError)
+  const broken: Record<string, string> = JSON.parse('{"user": 5}')
+  await assert.rejects(limiter.limit({ domain: 'api', descriptors: [broken] }), {
+    name: 'TypeError',
+    message: "the value of the descriptor's key 'user' must be a string, not 5",
+  })
+  await assert.rejects(limiter.limit({ ...alice, hits: 0.5 }), TypeError)
+})
+
+test('other rules can be loaded, and faults in them leave the first in force', async (t) => {
+  const limiter = create(t)
+  assert.throws(() => limiter.load('domain: api\nfoo: 1'), RulesError)
+  assert.equal((await limiter.limit(alice)).statuses[0]?.limit?.requestsPerUnit, 2)
+  limiter.load(rules.replace('requests_per_unit: 2', 'requests_per_unit: 9'))
+  const { statuses } = await limiter.limit(alice)
+  assert.deepEqual([statuses[0]?.limit?.requestsPerUnit, statuses[0]?.remaining], [9, 7])
+})
+
+test('a directory of rules is loaded before the first decision, and watched', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'limiter-'))
+  t.after(() => rm(directory, { recursive: true }))
+  await writeFile(join(directory, 'api.yaml'), rules)
+  const limiter = create(t, { rules: { directory } })
+  assert.equal((await limiter.limit(alice)).statuses[0]?.remaining, 1)
+  assert.throws(() => limiter.load(rules), /come from the directory/)
+  await writeFile(join(directory, 'api.yaml'), rules.replace('unit: 2', 'unit: 50'))
+  await until(
+    async () => (await limiter.limit(alice)).statuses[0]?.limit?.requestsPerUnit === 50,
+    () => 'the second version is in force',
+  )
+})
+
+test('two limiters on one Redis count together', async (t) => {
+  const redis = await open(t, 'redis')
+  if (!redis) return
+  const store = `redis://127.0.0.1:${redis.port}`
+  const [one, other] = [create(t, { store }), create(t, { store })]
+  const answers = [await one.limit(alice), await other.limit(alice), await one.limit(alice)]
+  assert.deepEqual(
+    answers.map(({ isAllowed }) => isAllowed),
+    [true, true, false],
+  )
+})
+
+test('limiters on one memcached count together', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const store = `memcached://127.0.0.1:${memcached.port}`
+  const [one, other] = [create(t, { store }), create(t, { store })]
+  await one.limit(alice)
+  await until(
+    async () => (await other.limit({ ...alice })).isAllowed === false,
+    () => 'the hits of both reach the limit',
+  )
+})
+
+test('a store that cannot be reached fails the request in time', async (t) => {
+  const limiter = create(t, { store: 'redis://127.0.0.1:1' })
+  await assert.rejects(limiter.limit(alice, { timeoutMs: 50 }), {
+    name: 'StoreError',
+    message: 'the rate limiter was not ready within 50 ms',
+  })
+})
+
+test('a store of the caller is used and left open', async () => {
+  let isClosed = false
+  const store = {
+    add: (_increments: unknown, _deadlineMs: number, counted: (error: StoreError) => void) =>
+      counted(new StoreError('no')),
+    addSparing() {},
+    read() {},
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+    },
+  }
+  const limiter = createRateLimiter({ rules, store })
+  await assert.rejects(limiter.limit(alice), StoreError)
+  await limiter[Symbol.asyncDispose]()
+  assert.equal(isClosed, false)
+})

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type EnvoyServer, open } from '@portcullis/test-servers'
+import { parse } from 'yaml'
+import { makeFolder } from './tls-listener.ts'
+
+const example = join(import.meta.dirname, '../../../../examples/envoy')
+
+export const exampleRules = readFileSync(join(example, 'rules/web.yaml'), 'utf8')
+
+/** What tests change in the example; the rest of an Envoy configuration is none of their business. */
+export interface FrontParts {
+  readonly config: { static_resources: { listeners: unknown[] } }
+  readonly virtualHost: { rate_limits: unknown[]; routes: unknown[] }
+  readonly httpFilters: unknown[]
+  /** Settings of the rate limit filter. */
+  readonly filter: Record<string, unknown>
+  /** The cluster of the rate limit service. */
+  readonly cluster: Record<string, unknown>
+}
+
+export interface FrontOptions {
+  readonly grpcAddresses: readonly string[]
+  /** What the example leaves at false. */
+  readonly failureModeDeny?: boolean
+  readonly change?: (parts: FrontParts) => void
+}
+
+/** The Envoy of examples/envoy on free ports; undefined where there is no Envoy. */
+export async function openFront(
+  t: TestContext,
+  options: FrontOptions,
+): Promise<EnvoyServer | undefined> {
+  const webPath = join(await makeFolder(t), 'web')
+  return await open(t, 'envoy', {
+    config: (port) => JSON.stringify(toConfig(port, webPath, options)),
+  })
+}
+
+function toConfig(
+  port: number,
+  webPath: string,
+  { grpcAddresses, failureModeDeny, change }: FrontOptions,
+): object {
+  const config = parse(readFileSync(join(example, 'envoy.yaml'), 'utf8'))
+  const { listeners, clusters } = config.static_resources
+  const [front, web] = listeners
+  front.address.socket_address.port_value = port
+  // What stands for the service behind Envoy needs no port.
+  const pipe = { pipe: { path: webPath } }
+  web.address = pipe
+  const [webCluster, cluster] = clusters
+  webCluster.load_assignment.endpoints[0].lb_endpoints[0].endpoint.address = pipe
+  Object.assign(cluster.health_checks[0], { interval: '0.1s', no_traffic_interval: '0.1s' })
+  cluster.load_assignment.endpoints[0].lb_endpoints = grpcAddresses.map((text) => {
+    const [address, port_value] = text.split(':')
+    return {
+      endpoint: { address: { socket_address: { address, port_value: Number(port_value) } } },
+    }
+  })
+  const manager = front.filter_chains[0].filters[0].typed_config
+  const filter = manager.http_filters[0].typed_config
+  // A busy machine must not decide a test.
+  filter.timeout = '10s'
+  if (failureModeDeny !== undefined) filter.failure_mode_deny = failureModeDeny
+  const [virtualHost] = manager.route_config.virtual_hosts
+  change?.({ config, virtualHost, httpFilters: manager.http_filters, filter, cluster })
+  return config
+}
+
+/** The status codes of requests one after the other. */
+export async function readStatuses(
+  { url }: EnvoyServer,
+  path: string,
+  { count, headers = {} }: { readonly count: number; readonly headers?: Record<string, string> },
+): Promise<number[]> {
+  const statuses: number[] = []
+  for (let request = 0; request < count; request += 1) {
+    const response = await fetch(`${url}${path}`, { headers })
+    await response.arrayBuffer()
+    statuses.push(response.status)
+  }
+  return statuses
+}
+
+export interface Traffic {
+  /** How often each status came. */
+  readonly statuses: Map<number | string, number>
+  readonly count: () => number
+  stop(): Promise<void>
+}
+
+/** Callers that ask without a pause until they are stopped. */
+export function openTraffic({ url }: EnvoyServer, path: string, callerCount = 4): Traffic {
+  const statuses = new Map<number | string, number>()
+  let isOver = false
+  let count = 0
+  const callers = Array.from({ length: callerCount }, async () => {
+    while (!isOver) {
+      const status = await fetch(`${url}${path}`).then(
+        async (response) => {
+          await response.arrayBuffer()
+          return response.status
+        },
+        (error: unknown) => String(error),
+      )
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      count += 1
+    }
+  })
+  return {
+    statuses,
+    count: () => count,
+    async stop() {
+      isOver = true
+      await Promise.all(callers)
+    },
+  }
+}
