@@ -38,7 +38,7 @@ test('the sentinels make the replica the master when the master dies', async (t)
   if (!setup) return
   const { master, replica, masterName, sentinels } = setup
   await redisCommand(master, 'SET', 'kept', 'yes')
-  await redisCommand(master, 'WAIT', 1, 1000)
+  assert.equal(await redisCommand(master, 'WAIT', 1, 10_000), 1)
   await master.kill()
   for (const sentinel of sentinels) {
     await waitFor('the sentinel does not name the replica', async () => {
