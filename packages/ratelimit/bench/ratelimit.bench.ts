@@ -7,6 +7,7 @@ import { drawResults, formatAims, formatShapeTable, formatSolo } from './report.
 import { describeMachine, toScores, writeResult } from './results.ts'
 import { writeRules } from './rule-files.ts'
 import { groups, usualRules } from './scenarios.ts'
+import { openCollector } from './servers/collector.ts'
 import { createContestants, withContendersFor } from './servers/contestants.ts'
 import { createStores } from './servers/stores.ts'
 import { help, parseSettings, type Settings, UsageError } from './settings.ts'
@@ -86,7 +87,7 @@ const oneMillion = 1_000_000
 const hundredThousand = 100_000
 
 async function measureAll(settings: Settings) {
-  const { groups: names, solo, plan, peer, redis, workers, isComplete } = settings
+  const { groups: names, solo, plan, peer, redis, workers, tracingRate, isComplete } = settings
   const progress = createProgress()
   const load = startChild('load/load.ts')
   await using stores = createStores(redis)
@@ -94,7 +95,9 @@ async function measureAll(settings: Settings) {
     const wanted = groups
       .filter(({ name }) => names.includes(name))
       .map((group) => withContendersFor(peer, group))
-    const contestants = createContestants(peer, stores, workers)
+    await using collector = await openCollector()
+    const env = tracingRate > 0 ? collector.toEnvironment(tracingRate) : {}
+    const contestants = createContestants(peer, stores, { workers, env })
     const series = await measure(wanted, plan, load, contestants, progress.show)
     if (solo.includes('memory')) progress.note(`memory of ${oneMillion} counters`)
     const memory = solo.includes('memory') ? await measureMemory(oneMillion, load) : undefined

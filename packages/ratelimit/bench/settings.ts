@@ -20,6 +20,7 @@ The unit is decisions per second of CPU time of the server, which a busy machine
   --redis HOST:PORT    a Redis for both; one of its own unless told otherwise
   --write-rules DIR    only write the rules that a running peer needs, and say how to start it
 
+  --tracing RATE       ours traces this part of the calls, to a collector of the benchmark; 0
   --workers N          how many processes of ours share the work where the store is Redis; 1
   --only NAMES         what to measure, with commas between them:
                        ${[...groupNames, 'memory', 'pauses'].join(', ')}
@@ -43,6 +44,8 @@ export interface Settings {
   readonly redis: string | undefined
   /** Of our server, where several can count in one place. */
   readonly workers: number
+  /** 0: tracing is off. */
+  readonly tracingRate: number
   readonly groups: readonly string[]
   readonly solo: readonly SoloName[]
   readonly plan: Plan
@@ -55,6 +58,7 @@ export function parseSettings(args: readonly string[]): Settings {
   const values = parseOptions(args)
   const peer = parsePeer(values)
   const workers = parseCount('workers', values.workers ?? '1')
+  const tracingRate = values.tracing === undefined ? 0 : parsePositive('tracing', values.tracing)
   const only = values.only?.split(',') ?? [...groupNames, ...soloNames]
   for (const name of only) {
     if (!groupNames.includes(name) && !soloNames.some((solo) => solo === name)) {
@@ -73,6 +77,7 @@ export function parseSettings(args: readonly string[]): Settings {
     peer,
     redis: values.redis,
     workers,
+    tracingRate,
     groups: groupNames.filter((name) => only.includes(name)),
     solo: soloNames.filter((name) => only.includes(name)),
     plan: {
@@ -81,7 +86,12 @@ export function parseSettings(args: readonly string[]): Settings {
       seconds: parsePositive('seconds', values.seconds ?? usual.seconds),
       warmupSeconds: parsePositive('warmup', values.warmup ?? usual.warmup),
     },
-    isComplete: values.only === undefined && !values.quick && peer.kind !== 'none' && workers === 1,
+    isComplete:
+      values.only === undefined &&
+      !values.quick &&
+      peer.kind !== 'none' &&
+      workers === 1 &&
+      tracingRate === 0,
     isStrict: values.strict,
   }
 }
@@ -97,6 +107,7 @@ function parseOptions(args: readonly string[]) {
         redis: { type: 'string' },
         'write-rules': { type: 'string' },
         workers: { type: 'string' },
+        tracing: { type: 'string' },
         only: { type: 'string' },
         rounds: { type: 'string' },
         seconds: { type: 'string' },

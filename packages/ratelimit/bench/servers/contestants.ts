@@ -39,13 +39,20 @@ export function withContendersFor(peer: Peer, group: Group): Group {
   return { ...group, contenders: group.contenders.filter(canTakePart) }
 }
 
-/** @param workers how many processes of ours share the work where they can. */
-export function createContestants(peer: Peer, stores: Stores, workers: number): OpenContestants {
+/** How ours is started. */
+export interface OurSettings {
+  /** How many processes share the work where they can. */
+  readonly workers: number
+  /** More variables. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+export function createContestants(peer: Peer, stores: Stores, ours: OurSettings): OpenContestants {
   return async (group: Group) => {
     const opened: Contestant[] = []
     try {
       for (const contender of group.contenders) {
-        opened.push(await open(contender, peer, stores, workers))
+        opened.push(await open(contender, peer, stores, ours))
       }
       return opened
     } catch (error) {
@@ -59,7 +66,7 @@ async function open(
   contender: Contender,
   peer: Peer,
   stores: Stores,
-  workers: number,
+  { workers, env }: OurSettings,
 ): Promise<Contestant> {
   const storePids = await stores.pidsOf(contender.store)
   const emptyStore = () => stores.empty(contender.store)
@@ -76,7 +83,10 @@ async function open(
       rules: await writeRules(folder, contender.rules),
       store: await stores.addressOf(contender.store),
       localCacheBytes: contender.hasLocalCache ? localCacheBytes : 0,
-      env: { WORKERS: `${contender.store === 'memory' ? 1 : workers}` },
+      env: {
+        WORKERS: `${contender.store === 'memory' ? 1 : workers}`,
+        ...(contender.program === 'ours' ? env : {}),
+      },
       isReady: (target) => answersByRule(target, contender.rules),
     })
     const dispose = async () => {
