@@ -1,0 +1,124 @@
+import { parseArgs } from 'node:util'
+import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { createLog } from '@portcullis/service-kit/log'
+import { adminVerbs } from './admin/index.ts'
+import type { AdminInput, AdminOption, AdminVerb } from './admin/verb.ts'
+import { openDatabaseUrl } from './open-database-url.ts'
+import { configHelp, configOption, readConfig } from './read-config.ts'
+import { toReason } from './reason.ts'
+
+const usage = `Usage: auth admin VERB … [--config FILE]
+
+Manages users in the database itself, also while servers run on it; but an embedded:// database has
+one user at a time, so stop its server first, or ask the server: POST /admin/users.
+
+Verbs:
+${Object.entries(adminVerbs)
+  .map(([name, { synopsis, summary }]) => `  ${name} ${synopsis}\n      ${summary}`)
+  .join('\n')}
+
+Options:
+${configHelp}
+  --confirm          the address counts as confirmed
+  --admin            the role is that of AUTH_JWT_ADMIN_GROUP_NAME, where ROLE is not given
+  --aud AUDIENCE     of the user; AUTH_JWT_AUD by default
+
+Exit code: 0 done, 1 not done, 2 for wrong usage or configuration.
+`
+
+const options = {
+  ...configOption,
+  confirm: { type: 'boolean' },
+  admin: { type: 'boolean' },
+  soft: { type: 'boolean' },
+  json: { type: 'boolean' },
+  aud: { type: 'string' },
+  filter: { type: 'string' },
+  limit: { type: 'string' },
+} as const
+
+export function createAdmin(version: string): Command {
+  async function run(args: readonly string[], io: CommandIo): Promise<number> {
+    const asked = parseAdmin(args)
+    if (typeof asked === 'string') {
+      io.stderr.write(`${asked}\n\n${usage}`)
+      return 2
+    }
+    const { verb, config: file, ...input } = asked
+    const read = readConfig(io, file)
+    if (read === undefined) return 2
+    const { config } = read
+    const log = createLog({
+      level: 'error',
+      format: 'text',
+      write: (line) => io.stderr.write(line),
+    })
+    try {
+      // Loaded late: who asked wrongly shall not wait for it.
+      const { createServices } = await import('../app.ts')
+      const { openDatabase } = await import('../db/database.ts')
+      await using running = await openDatabaseUrl(config.database.url, log)
+      await using db = openDatabase({
+        url: running.url,
+        schema: config.database.namespace,
+        maxPoolSize: 1,
+        idleTimeoutMs: config.database.idleTimeoutMs,
+        log,
+      })
+      const services = await createServices({
+        config,
+        version,
+        db,
+        wakeMessages() {},
+        now: Date.now,
+      })
+      const audience = input.texts.get('aud') ?? config.tokens.audience
+      await verb.run(services, { ...input, audience, io })
+      return 0
+    } catch (error) {
+      io.stderr.write(`${toReason(error)}\n`)
+      return 1
+    }
+  }
+  return { summary: 'create, delete, ban and list users', usage, run }
+}
+
+type Asked = Omit<AdminInput, 'audience' | 'io'> & {
+  readonly verb: AdminVerb
+  readonly config: string | undefined
+}
+
+/** @returns a text where it makes no sense. */
+function parseAdmin(args: readonly string[]): Asked | string {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse(args)
+  } catch (error) {
+    return toReason(error)
+  }
+  const { values, positionals: words } = parsed
+  const [name, ...positionals] = words
+  if (name === undefined) return 'A verb is missing.'
+  const verb = Object.hasOwn(adminVerbs, name) ? adminVerbs[name] : undefined
+  if (verb === undefined) {
+    return `There is no verb ${JSON.stringify(name)}; there are: ${Object.keys(adminVerbs).join(', ')}.`
+  }
+  const [least, most] = verb.takes
+  if (positionals.length < least || positionals.length > most) {
+    return `${name} takes: ${verb.synopsis}`
+  }
+  const { config, ...given } = values
+  const flags = new Set<AdminOption>()
+  const texts = new Map<AdminOption, string>()
+  for (const option of Object.keys(given) as AdminOption[]) {
+    const value = given[option]
+    if (!verb.options.includes(option)) return `${name} has no option --${option}.`
+    if (typeof value === 'string') texts.set(option, value)
+    else if (value) flags.add(option)
+  }
+  return { verb, config, positionals, flags, texts }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({ args: [...args], options, allowPositionals: true })
+}

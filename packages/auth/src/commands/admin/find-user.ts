@@ -1,0 +1,27 @@
+import { parseEmail } from '../../core/email-address.ts'
+import type { Services } from '../../core/services.ts'
+import type { UserRow } from '../../db/user-row.ts'
+import { findUserByEmail, findUserById } from '../../db/users.ts'
+import { ApiError } from '../../errors.ts'
+import type { AdminInput } from './verb.ts'
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** The user that the first argument names, by id or by address. @throws {ApiError} */
+export async function findUser(
+  { db }: Services,
+  { positionals: [name = ''], audience }: AdminInput,
+): Promise<UserRow> {
+  const [user] = uuid.test(name)
+    ? await db.run<UserRow>(findUserById, [name.toLowerCase()])
+    : await db.run<UserRow>(findUserByEmail, [parseEmail(name), audience])
+  if (user !== undefined) return user
+  const where = uuid.test(name) || audience === '' ? '' : ` in the audience ${audience}`
+  throw new ApiError('user_not_found', `There is no user ${name}${where}.`)
+}
+
+/** How output names a user. */
+export function toName({ id, email, phone }: Pick<UserRow, 'id' | 'email' | 'phone'>): string {
+  const reach = email || phone
+  return reach ? `${id} (${reach})` : id
+}

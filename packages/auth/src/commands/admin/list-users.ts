@@ -1,0 +1,25 @@
+import { listAfter } from '../../core/admin-list-users.ts'
+import { parseCount } from '../../core/pagination.ts'
+import type { UserRecord } from '../../core/user-record.ts'
+import type { AdminVerb } from './verb.ts'
+
+export const listusers: AdminVerb = {
+  synopsis: '[--filter TEXT] [--limit N] [--json] [--aud AUDIENCE]',
+  summary: 'the newest users, 50 of them where --limit says nothing; --json: one object a line',
+  takes: [0, 0],
+  options: ['filter', 'limit', 'json', 'aud'],
+  async run({ db }, { texts, flags, audience, io }) {
+    const { users, nextCursor } = await listAfter(
+      db,
+      { audience, filter: texts.get('filter') ?? '', direction: 'desc' },
+      { cursor: '', limit: parseCount('limit', texts.get('limit'), 50, 1_000) },
+    )
+    const toLine = flags.has('json') ? JSON.stringify : toRow
+    for (const user of users) io.stdout.write(`${toLine(user)}\n`)
+    if (nextCursor !== undefined) io.stderr.write('There are more; --limit shows up to 1000.\n')
+  },
+}
+
+function toRow({ id, email, phone, role, created_at: since }: UserRecord): string {
+  return [id, since, email || phone || '-', role || '-'].join('\t')
+}

@@ -1,0 +1,15 @@
+import type { Command } from '@portcullis/service-kit/command'
+
+type Load = () => Promise<Command>
+
+/** In the order of the overview. */
+export function commands(version: string): Readonly<Record<string, Load>> {
+  return {
+    up: async () => (await import('./serve.ts')).createServe(version, true),
+    serve: async () => (await import('./serve.ts')).createServe(version, false),
+    migrate: async () => (await import('./migrate.ts')).migrateCommand,
+    admin: async () => (await import('./admin.ts')).createAdmin(version),
+    config: async () => (await import('./config.ts')).config,
+    redirect: async () => (await import('./redirect.ts')).redirect,
+  }
+}

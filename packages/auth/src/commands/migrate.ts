@@ -1,0 +1,40 @@
+import type { Command } from '@portcullis/service-kit/command'
+import { createLog } from '@portcullis/service-kit/log'
+import { migrate } from '../db/migrate.ts'
+import { openDatabaseUrl } from './open-database-url.ts'
+import { configHelp, readConfig, readOptions } from './read-config.ts'
+import { toReason } from './reason.ts'
+
+const usage = `Usage: auth migrate [--config FILE]
+
+Brings the tables of the database up to date. It may be repeated, also by several at once.
+
+Options:
+${configHelp}
+`
+
+export const migrateCommand: Command = {
+  summary: 'bring the tables up to date',
+  usage,
+  async run(args, io) {
+    const options = readOptions(args, io, usage)
+    const read = options && readConfig(io, options.values.config)
+    if (read === undefined) return 2
+    const { url, namespace } = read.config.database
+    const write = (line: string) => io.stderr.write(line)
+    const log = createLog({ level: 'warning', format: 'text', write })
+    try {
+      await using database = await openDatabaseUrl(url, log)
+      const applied = await migrate({
+        url: database.url,
+        schema: namespace,
+        onApplied: (version) => io.stdout.write(`applied ${version}\n`),
+      })
+      if (applied.length === 0) io.stdout.write('The tables are up to date.\n')
+      return 0
+    } catch (error) {
+      io.stderr.write(`The tables were not brought up to date: ${toReason(error)}\n`)
+      return 1
+    }
+  },
+}

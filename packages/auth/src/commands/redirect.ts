@@ -1,0 +1,40 @@
+import type { Command } from '@portcullis/service-kit/command'
+import { createRedirects } from '../core/redirects.ts'
+import { configHelp, readConfig, readOptions } from './read-config.ts'
+
+const usage = `Usage: auth redirect explain URL… [--config FILE]
+
+Says for each URL whether the server would redirect to it, and why.
+
+Options:
+${configHelp}
+
+Exit code: 0 when all are permitted, 1 otherwise, 2 for wrong usage.
+`
+
+export const redirect: Command = {
+  summary: 'explain why a URL is permitted as redirect_to, or not',
+  usage,
+  async run(args, io) {
+    const options = readOptions(args, io, usage)
+    if (options === undefined) return 2
+    const [verb, ...urls] = options.positionals
+    if (verb !== 'explain' || urls.length === 0) {
+      io.stderr.write(usage)
+      return 2
+    }
+    const read = readConfig(io, options.values.config)
+    if (read === undefined) return 2
+    const { url: siteUrl, uriAllowList, strictRedirects } = read.config.site
+    const redirects = createRedirects({
+      siteUrl,
+      allowList: uriAllowList,
+      isStrict: strictRedirects,
+    })
+    const verdicts = urls.map((url) => ({ url, ...redirects.judge(url) }))
+    for (const { url, isPermitted, reason } of verdicts) {
+      io.stdout.write(`${url} is ${isPermitted ? 'permitted' : 'refused'}: ${reason}\n`)
+    }
+    return verdicts.every(({ isPermitted }) => isPermitted) ? 0 : 1
+  },
+}

@@ -1,0 +1,80 @@
+import process from 'node:process'
+import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { openLifecycle } from '@portcullis/service-kit/lifecycle'
+import { createLog } from '@portcullis/service-kit/log'
+import { openLogOutput } from '@portcullis/service-kit/log-output'
+import { openApp } from '../app.ts'
+import { migrate } from '../db/migrate.ts'
+import { toEnvironmentHelp } from './environment-help.ts'
+import { openLogFile } from './log-file.ts'
+import { openDatabaseUrl } from './open-database-url.ts'
+import { configHelp, readConfig, readOptions } from './read-config.ts'
+
+/** @param migrates whether the tables are brought up to date first. */
+export function createServe(version: string, migrates: boolean): Command {
+  const name = migrates ? 'up' : 'serve'
+  const summary = migrates ? 'migrate, then serve' : 'serve, on tables that are up to date'
+  const toUsage = () => `Usage: auth ${name} [--config FILE]
+
+Runs the server until a signal stops it${migrates ? ', on tables that it brings up to date first' : ''}.
+
+Options:
+${configHelp}
+
+${toEnvironmentHelp()}`
+
+  async function run(args: readonly string[], io: CommandIo): Promise<number> {
+    const options = readOptions(args, io, toUsage())
+    const read = options && readConfig(io, options.values.config)
+    if (read === undefined) return 2
+    const { config, notes } = read
+    const { logFile, logLevel } = config.observability
+    using file = openLogFile(io, logFile)
+    if (file === undefined) return 2
+    // Straight to the descriptor: a full pipe must not stop requests, as the stream would.
+    using output = openLogOutput({ fd: file.fd, format: 'json' })
+    const log = createLog({ level: logLevel, format: 'json', write: (line) => output.write(line) })
+    for (const note of notes) log.warning(note)
+
+    const lifecycle = openLifecycle({
+      log,
+      process,
+      drainDelayMs: 0,
+      drainTimeoutMs: config.api.drainTimeoutMs,
+    })
+    try {
+      const { url: databaseUrl, maxConnections } = lifecycle.own(
+        'PostgreSQL',
+        await openDatabaseUrl(config.database.url, log),
+      )
+      if (migrates) {
+        await migrate({
+          url: databaseUrl,
+          schema: config.database.namespace,
+          onApplied: (applied) => log.info(`Applied migration ${applied}`),
+        })
+      }
+      await openApp({
+        config,
+        version,
+        databaseUrl,
+        ...(maxConnections !== undefined && { maxConnections }),
+        log,
+        lifecycle,
+        now: Date.now,
+      })
+    } catch (error) {
+      // Whoever stops a server that still starts has closed what it waits for.
+      if (!lifecycle.stopping.aborted) lifecycle.fail(error)
+    }
+    return await lifecycle.ended
+  }
+
+  return {
+    summary,
+    get usage() {
+      return toUsage()
+    },
+    run,
+  }
+}

@@ -1,0 +1,99 @@
+import {
+  type Chapter,
+  choice,
+  duration,
+  integer,
+  list,
+  port,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/env'
+import { withOldNames } from './auth-name.ts'
+import { type Check, checkPresent, checkUrl } from './check.ts'
+
+const compatModes = ['auto', 'specification', 'upstream'] as const
+
+export const api = {
+  title: 'Listening and answering',
+  variables: withOldNames({
+    host: string('AUTH_API_HOST', '', 'Address to listen on', { defaultText: 'all addresses' }),
+    port: port('AUTH_API_PORT', 8081, 'Port to listen on', {
+      aliases: ['PORT', 'AUTH_PORT', 'GOTRUE_PORT'],
+    }),
+    externalUrl: string('AUTH_API_EXTERNAL_URL', '', 'The public URL of this server', {
+      aliases: ['API_EXTERNAL_URL'],
+    }),
+    pathPrefix: string(
+      'AUTH_API_PATH_PREFIX',
+      '',
+      'Path below which all endpoints are served too, such as /auth/v1',
+    ),
+    requestIdHeader: string(
+      'AUTH_REQUEST_ID_HEADER',
+      '',
+      'Header of a request whose value becomes its id',
+      { aliases: ['REQUEST_ID_HEADER'] },
+    ),
+    maxRequestDurationMs: duration(
+      'AUTH_API_MAX_REQUEST_DURATION',
+      '10s',
+      'After this time a request is answered with 504',
+    ),
+    bodyLimitBytes: integer(
+      'AUTH_API_BODY_LIMIT_BYTES',
+      1_048_576,
+      'The longest body of a request',
+      { min: 1_024 },
+    ),
+    corsAllowedHeaders: list(
+      'AUTH_CORS_ALLOWED_HEADERS',
+      [],
+      'More headers that scripts of other origins may send',
+    ),
+    compatMode: choice(
+      'AUTH_COMPAT_MODE',
+      compatModes,
+      'auto',
+      'Where the specification and Supabase Auth differ: decide by the version header of the ' +
+        'request, or always the one or the other',
+    ),
+    drainTimeoutMs: duration(
+      'AUTH_DRAIN_TIMEOUT',
+      '60s',
+      'After a signal, how long requests in progress may take to end',
+    ),
+  }),
+} satisfies Chapter
+
+export interface ApiConfig {
+  /** Undefined: all addresses. */
+  readonly host: string | undefined
+  readonly port: number
+  /** Without a slash at the end. */
+  readonly externalUrl: string
+  /** Begins with a slash, or is empty. */
+  readonly pathPrefix: string
+  readonly requestIdHeader: string | undefined
+  readonly maxRequestDurationMs: number
+  readonly bodyLimitBytes: number
+  readonly corsAllowedHeaders: readonly string[]
+  readonly compatMode: (typeof compatModes)[number]
+  readonly drainTimeoutMs: number
+}
+
+export function toApi(settings: Settings<typeof api.variables>, check: Check): ApiConfig {
+  const { variables } = api
+  checkPresent(variables.externalUrl, settings.externalUrl, check)
+  checkUrl(variables.externalUrl, settings.externalUrl, check)
+  const pathPrefix = settings.pathPrefix.replace(/\/+$/, '')
+  if (pathPrefix !== '' && !/^(?:\/[\w.~-]+)+$/.test(pathPrefix)) {
+    check.fault(variables.pathPrefix, 'must be a path such as /auth/v1')
+  }
+  return {
+    ...settings,
+    host: settings.host || undefined,
+    externalUrl: settings.externalUrl.replace(/\/+$/, ''),
+    pathPrefix,
+    requestIdHeader: settings.requestIdHeader.toLowerCase() || undefined,
+  }
+}

@@ -1,0 +1,50 @@
+import {
+  boolean,
+  type Chapter,
+  choice,
+  duration,
+  hideAll,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/env'
+import { withOldNames } from './auth-name.ts'
+import type { Check } from './check.ts'
+
+export const captcha = {
+  title: 'CAPTCHA',
+  variables: withOldNames({
+    enabled: boolean(
+      'AUTH_SECURITY_CAPTCHA_ENABLED',
+      false,
+      'Whether requests of strangers need a captcha_token',
+    ),
+    provider: choice(
+      'AUTH_SECURITY_CAPTCHA_PROVIDER',
+      ['hcaptcha', 'turnstile'],
+      'hcaptcha',
+      'Who checks the tokens',
+      {
+        refuse: (text) => `unsupported captcha provider: ${text}. It must be hcaptcha or turnstile`,
+      },
+    ),
+    secret: string('AUTH_SECURITY_CAPTCHA_SECRET', '', 'Our secret there', { mask: hideAll }),
+    timeoutMs: duration('AUTH_SECURITY_CAPTCHA_TIMEOUT', '10s', 'How long a check may take'),
+  }),
+} satisfies Chapter
+
+export interface CaptchaConfig {
+  readonly provider: 'hcaptcha' | 'turnstile'
+  readonly secret: string
+  readonly timeoutMs: number
+}
+
+/** Undefined: no CAPTCHA. */
+export function toCaptcha(
+  settings: Settings<typeof captcha.variables>,
+  check: Check,
+): CaptchaConfig | undefined {
+  const { enabled, ...rest } = settings
+  if (!enabled) return undefined
+  if (rest.secret === '') check.fault(captcha.variables.secret, 'captcha provider secret is empty')
+  return rest
+}

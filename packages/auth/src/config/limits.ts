@@ -1,0 +1,81 @@
+import { parseDuration } from '@portcullis/service-kit/duration'
+import { type Chapter, integer, type Settings, string } from '@portcullis/service-kit/env'
+import { withOldNames } from './auth-name.ts'
+import type { Check } from './check.ts'
+
+export const limits = {
+  title: 'Limits',
+  variables: withOldNames({
+    header: string(
+      'AUTH_RATE_LIMIT_HEADER',
+      '',
+      'Header whose value requests are limited by; otherwise it is the address of the connection',
+    ),
+    emailSent: string(
+      'AUTH_RATE_LIMIT_EMAIL_SENT',
+      '30',
+      'Emails of the whole server: N an hour, or N/DURATION for N that come back one per duration',
+    ),
+    smsSent: string('AUTH_RATE_LIMIT_SMS_SENT', '30', 'The same for text messages'),
+    token: integer('AUTH_RATE_LIMIT_TOKEN_REFRESH', 150, 'Requests to /token in 5 minutes'),
+    verify: integer('AUTH_RATE_LIMIT_VERIFY', 30, 'Requests to /verify in 5 minutes'),
+    otp: integer(
+      'AUTH_RATE_LIMIT_OTP',
+      30,
+      'Requests to each of /signup, /otp, /magiclink, /recover, /resend, PUT /user in 5 minutes',
+    ),
+    anonymous: integer('AUTH_RATE_LIMIT_ANONYMOUS_USERS', 30, 'Anonymous sign-ins in an hour'),
+    serviceUrl: string(
+      'AUTH_RATE_LIMIT_SERVICE_URL',
+      '',
+      'Where processes count requests together: redis://host:port, or grpc://host:port of a rate ' +
+        'limit service',
+    ),
+  }),
+} satisfies Chapter
+
+export interface LimitsConfig {
+  /** In lower case; undefined: the address of the connection. */
+  readonly header: string | undefined
+  readonly emailSent: MessageCap
+  readonly smsSent: MessageCap
+  readonly token: number
+  readonly verify: number
+  readonly otp: number
+  readonly anonymous: number
+  readonly serviceUrl: string | undefined
+}
+
+/** So many messages in all: in a fixed hour, or in a bucket that refills by one each `refillMs`. */
+export interface MessageCap {
+  readonly most: number
+  /** Undefined: a fixed hour. */
+  readonly refillMs: number | undefined
+}
+
+export function toLimits(settings: Settings<typeof limits.variables>, check: Check): LimitsConfig {
+  const { variables } = limits
+  const toCap = (variable: typeof variables.emailSent, text: string): MessageCap => {
+    const cap = parseMessageCap(text)
+    if (cap === undefined) check.fault(variable, 'must be a number, or number/duration: 30, 10/2m')
+    return cap ?? { most: 0, refillMs: undefined }
+  }
+  if (settings.serviceUrl !== '' && !/^(?:redis|rediss|grpc):\/\//.test(settings.serviceUrl)) {
+    check.fault(variables.serviceUrl, 'must begin with redis:// or grpc://')
+  }
+  return {
+    ...settings,
+    header: settings.header.toLowerCase() || undefined,
+    emailSent: toCap(variables.emailSent, settings.emailSent),
+    smsSent: toCap(variables.smsSent, settings.smsSent),
+    serviceUrl: settings.serviceUrl || undefined,
+  }
+}
+
+export function parseMessageCap(text: string): MessageCap | undefined {
+  const [, most, duration] = /^\s*(\d{1,9})\s*(?:\/\s*(\S+))?\s*$/.exec(text) ?? []
+  if (most === undefined) return undefined
+  if (duration === undefined) return { most: Number(most), refillMs: undefined }
+  const refillMs = parseDuration(duration)
+  return refillMs === undefined || refillMs <= 0 ? undefined : { most: Number(most), refillMs }
+}

@@ -1,0 +1,64 @@
+import {
+  boolean,
+  type Chapter,
+  choice,
+  port,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/env'
+import { type LogLevel, logLevels } from '@portcullis/service-kit/log'
+import { withOldNames } from './auth-name.ts'
+
+export const observability = {
+  title: 'Logs, traces and metrics',
+  variables: withOldNames({
+    logLevel: choice('AUTH_LOG_LEVEL', logLevels, 'info', 'The most talkative level to be logged', {
+      aliases: ['LOG_LEVEL'],
+      spellings: { warn: 'warning' },
+    }),
+    logFile: string('AUTH_LOG_FILE', '', 'File for the log', { defaultText: 'standard error' }),
+    tracingEnabled: boolean('AUTH_TRACING_ENABLED', false, 'Whether spans are sent over OTLP'),
+    tracingExporter: choice(
+      'AUTH_TRACING_EXPORTER',
+      ['opentelemetry'],
+      'opentelemetry',
+      'How spans are sent',
+    ),
+    metricsEnabled: boolean('AUTH_METRICS_ENABLED', false, 'Whether there are metrics'),
+    metricsExporter: choice(
+      'AUTH_METRICS_EXPORTER',
+      ['opentelemetry', 'prometheus'],
+      'opentelemetry',
+      'Whether metrics are pushed to a collector, or pulled',
+      { spellings: { pull: 'prometheus' } },
+    ),
+    pullHost: string('AUTH_OTEL_EXPORTER_PULL_HOST', '0.0.0.0', 'Where metrics are pulled', {
+      aliases: ['OTEL_EXPORTER_PULL_HOST', 'OTEL_EXPORTER_PROMETHEUS_HOST'],
+    }),
+    pullPort: port('AUTH_OTEL_EXPORTER_PULL_PORT', 9_100, 'The port of it', {
+      aliases: ['OTEL_EXPORTER_PULL_PORT', 'OTEL_EXPORTER_PROMETHEUS_PORT'],
+    }),
+  }),
+} satisfies Chapter
+
+export interface ObservabilityConfig {
+  readonly logLevel: LogLevel
+  readonly logFile: string | undefined
+  readonly tracingEnabled: boolean
+  readonly metrics: 'none' | 'opentelemetry' | 'prometheus'
+  readonly pullHost: string
+  readonly pullPort: number
+}
+
+export function toObservability(
+  settings: Settings<typeof observability.variables>,
+): ObservabilityConfig {
+  return {
+    logLevel: settings.logLevel,
+    logFile: settings.logFile || undefined,
+    tracingEnabled: settings.tracingEnabled,
+    metrics: settings.metricsEnabled ? settings.metricsExporter : 'none',
+    pullHost: settings.pullHost,
+    pullPort: settings.pullPort,
+  }
+}

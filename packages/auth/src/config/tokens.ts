@@ -1,0 +1,116 @@
+import {
+  boolean,
+  type Chapter,
+  duration,
+  hideAll,
+  integer,
+  list,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/env'
+import { createSigningKeys, SigningKeysError } from '../core/signing-keys.ts'
+import { withOldNames } from './auth-name.ts'
+import { type Check, checkPresent } from './check.ts'
+
+export const tokens = {
+  title: 'Tokens and sessions',
+  variables: withOldNames({
+    secret: string('AUTH_JWT_SECRET', '', 'The secret that signs access tokens', { mask: hideAll }),
+    keyId: string('AUTH_JWT_KEY_ID', '', 'The kid of tokens signed with AUTH_JWT_SECRET'),
+    keys: string(
+      'AUTH_JWT_KEYS',
+      '',
+      'A JSON array of JWKs; the one whose key_ops has sign signs, the others verify',
+      { mask: hideAll },
+    ),
+    expiresInSeconds: integer('AUTH_JWT_EXP', 3_600, 'Lifetime of access tokens in seconds', {
+      min: 1,
+    }),
+    audience: string('AUTH_JWT_AUD', '', 'Audience of users whose request names none'),
+    issuer: string('AUTH_JWT_ISSUER', '', 'iss of access tokens', { defaultText: 'none' }),
+    adminGroup: string(
+      'AUTH_JWT_ADMIN_GROUP_NAME',
+      'admin',
+      'Role whose owner may change the own app_metadata',
+    ),
+    defaultGroup: string('AUTH_JWT_DEFAULT_GROUP_NAME', '', 'Role of new users'),
+    adminRoles: list(
+      'AUTH_JWT_ADMIN_ROLES',
+      ['service_role', 'supabase_admin'],
+      'Roles that may use the admin endpoints',
+    ),
+    rotates: boolean(
+      'AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED',
+      true,
+      'Whether the reuse of an old refresh token ends its session',
+    ),
+    reuseIntervalMs: duration(
+      'AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL',
+      '10s',
+      'How long the refresh token before the present one gets the present one',
+      { bareSeconds: true },
+    ),
+    timeboxMs: duration('AUTH_SESSIONS_TIMEBOX', '0', 'The longest life of a session; 0: no end'),
+    inactivityMs: duration(
+      'AUTH_SESSIONS_INACTIVITY_TIMEOUT',
+      '0',
+      'How long a session lasts without a refresh; 0: for ever',
+    ),
+    singlePerUser: boolean(
+      'AUTH_SESSIONS_SINGLE_PER_USER',
+      false,
+      'Whether the newest session of a user ends the others',
+    ),
+  }),
+} satisfies Chapter
+
+export interface TokensConfig {
+  readonly secret: string
+  readonly keyId: string | undefined
+  /** The text of AUTH_JWT_KEYS; `core/signing-keys.ts` reads it. */
+  readonly keys: string | undefined
+  readonly expiresInSeconds: number
+  readonly audience: string
+  readonly issuer: string | undefined
+  readonly adminGroup: string
+  readonly defaultGroup: string
+  readonly adminRoles: readonly string[]
+  readonly rotates: boolean
+  readonly reuseIntervalMs: number
+  readonly sessions: SessionLimits
+}
+
+export interface SessionLimits {
+  /** Undefined: no end. */
+  readonly timeboxMs: number | undefined
+  readonly inactivityMs: number | undefined
+  readonly singlePerUser: boolean
+}
+
+export function toTokens(settings: Settings<typeof tokens.variables>, check: Check): TokensConfig {
+  const { variables } = tokens
+  checkPresent(variables.secret, settings.secret, check)
+  if (settings.secret !== '' && Buffer.byteLength(settings.secret) < 32) {
+    check.note(`${check.nameOf(variables.secret)} is shorter than 32 bytes: a longer one is safer`)
+  }
+  if (settings.keys !== '') {
+    try {
+      createSigningKeys({ secret: 'any', keyId: undefined, keys: settings.keys })
+    } catch (error) {
+      if (!(error instanceof SigningKeysError)) throw error
+      check.fault(variables.keys, error.message)
+    }
+  }
+  const { timeboxMs, inactivityMs, singlePerUser, ...rest } = settings
+  return {
+    ...rest,
+    keyId: rest.keyId || undefined,
+    keys: rest.keys || undefined,
+    issuer: rest.issuer || undefined,
+    sessions: {
+      timeboxMs: timeboxMs || undefined,
+      inactivityMs: inactivityMs || undefined,
+      singlePerUser,
+    },
+  }
+}

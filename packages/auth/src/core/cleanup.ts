@@ -1,0 +1,71 @@
+import type { Log } from '@portcullis/service-kit/log'
+import { purgedAtOnce, purgeFlowStates, purgeOneTimeTokens, purgeSessions } from '../db/cleanup.ts'
+import type { Queries } from '../db/database.ts'
+
+export interface CleanupSettings {
+  readonly db: Queries
+  readonly log: Pick<Log, 'debug' | 'warning'>
+  readonly now: () => number
+  /** How long the link in an email may be opened. */
+  readonly linkSeconds: number
+  readonly everyMs?: number
+}
+
+const dayMs = 86_400_000
+/** After the click there are five minutes to exchange the code. */
+const codeMs = 300_000
+
+/** Deletes what nobody needs any more, now and then, a little at a time. */
+export function openCleanup(settings: CleanupSettings): Disposable {
+  const { db, log, now, linkSeconds, everyMs = 60_000 } = settings
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  const plan = (): void => {
+    if (isClosed) return
+    // Processes that started together need not clean up together.
+    timer = setTimeout(() => void run(), everyMs * (0.5 + Math.random())).unref()
+  }
+  const run = async (): Promise<void> => {
+    try {
+      for (const [what, count] of await cleanUp(db, now(), linkSeconds)) {
+        if (count > 0) log.debug(`Deleted ${count} ${what}`)
+      }
+    } catch (error) {
+      log.warning(`Cleaning up failed: ${error instanceof Error ? error.message : error}`)
+    }
+    plan()
+  }
+  plan()
+  return {
+    [Symbol.dispose]() {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** One round. How many rows of what were deleted. */
+export async function cleanUp(
+  db: Queries,
+  nowMs: number,
+  linkSeconds: number,
+): Promise<[what: string, count: number][]> {
+  // A session that has ended is kept for a day: it can tell why a refresh fails.
+  const rounds = [
+    ['ended sessions', purgeSessions, dayMs],
+    ['one-time tokens', purgeOneTimeTokens, dayMs],
+    ['flow states', purgeFlowStates, Math.max(dayMs, linkSeconds * 1_000 + codeMs)],
+  ] as const
+  const done: [string, number][] = []
+  for (const [what, statement, keptMs] of rounds) {
+    let sum = 0
+    for (let last = purgedAtOnce; last === purgedAtOnce && sum < 20 * purgedAtOnce; ) {
+      const [row] = await db.run<{ count: number }>(statement, [new Date(nowMs - keptMs)])
+      last = row?.count ?? 0
+      sum += last
+    }
+    done.push([what, sum])
+  }
+  return done
+}

@@ -1,0 +1,57 @@
+import type { UserRow } from '../db/user-row.ts'
+import { toAuditEntry } from './audit.ts'
+import { secondsUntilDue, toCapParts } from './email-limits.ts'
+import type { Services } from './services.ts'
+import { changeUser, noChange } from './update-user.ts'
+import { planEmailChange } from './update-user-email.ts'
+import { type MailAsk, mailNobody } from './user-mail.ts'
+
+/** A user who has asked for another address, which is still to be confirmed. */
+interface Mover extends UserRow {
+  readonly email_change: string
+}
+
+/**
+ * Both addresses get new tokens, and both have to answer anew (reference 6.4): a half that was
+ * confirmed belongs to tokens that are gone. @throws {ApiError}
+ */
+export async function resendEmailChange(
+  services: Services,
+  ask: MailAsk,
+  user: Mover,
+): Promise<void> {
+  const { db, config } = services
+  const now = new Date(services.now())
+  const { gapMs } = config.mail
+  if (secondsUntilDue(user.email_change_sent_at, gapMs, now.getTime()) > 0) {
+    return mailNobody(services)
+  }
+  const { redirectTo, externalUrl, challenge } = ask
+  const { tokens, flow, messages } = planEmailChange(services, {
+    user,
+    newEmail: user.email_change,
+    challenge,
+    redirectTo,
+    externalUrl,
+  })
+  const sent = await changeUser(
+    db,
+    {
+      ...noChange,
+      user_id: user.id,
+      email_change: user.email_change,
+      restarts_email_change: true,
+      email_change_gap_seconds: gapMs / 1_000,
+      now,
+      ip: ask.client.ip,
+      audit: toAuditEntry('user_modified', user),
+      token: tokens,
+      flow,
+      messages,
+      ...toCapParts(config.limits.emailSent),
+    },
+    'own',
+  )
+  if (sent === undefined) return mailNobody(services)
+  services.wakeMessages()
+}

@@ -1,0 +1,110 @@
+import { createUser } from '../db/create-user.ts'
+import { messageRequests } from '../db/request-message.ts'
+import type { UserRow } from '../db/user-row.ts'
+import { findUserByEmail } from '../db/users.ts'
+import { isTaken } from '../db/violations.ts'
+import { toAdminEntry } from './audit.ts'
+import { toCapError, toCapParts } from './email-limits.ts'
+import type { Metadata } from './metadata.ts'
+import { draftEmailUser, unconfirmed } from './new-users.ts'
+import type { Services } from './services.ts'
+import type { Client } from './sessions.ts'
+import { emailExists } from './taken-names.ts'
+import { toUserRecord, type UserRecord } from './user-record.ts'
+
+export interface Invitation {
+  readonly email: string
+  readonly data: Metadata
+  readonly audience: string
+  readonly adminRole: string
+  readonly client: Client
+  readonly redirectTo: string
+  readonly externalUrl: string
+}
+
+/** However recent the last one is, and whatever the clocks of other processes say (8.3). */
+const withoutGap = -86_400
+
+/** Reference 3.5. @throws {ApiError} */
+export async function inviteUser(services: Services, input: Invitation): Promise<UserRecord> {
+  const { db, config } = services
+  const { email, audience } = input
+  const [known] = await db.run<UserRow>(findUserByEmail, [email, audience])
+  const now = new Date(services.now())
+  const user =
+    known === undefined
+      ? await inviteNew(services, input, now)
+      : await inviteAgain(services, input, known, now)
+  if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  services.wakeMessages()
+  return toUserRecord(user)
+}
+
+async function inviteNew(
+  services: Services,
+  input: Invitation,
+  now: Date,
+): Promise<UserRow | undefined> {
+  const { db, config } = services
+  const draft = draftEmailUser(input.email, {
+    aud: input.audience,
+    role: config.tokens.defaultGroup,
+    data: input.data,
+  })
+  try {
+    const [user] = await db.run<UserRow>(createUser, [
+      {
+        ...draft,
+        ...unconfirmed,
+        invited_at: now,
+        confirmation_sent_at: now,
+        ...toParts(services, input, draft.id, now),
+      },
+    ])
+    return user
+  } catch (error) {
+    if (!isTaken(error, 'users_email')) throw error
+    // Somebody was faster, since we looked; or the address belongs to another audience.
+    const [known] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
+    if (known === undefined) throw emailExists()
+    return inviteAgain(services, input, known, now)
+  }
+}
+
+async function inviteAgain(
+  services: Services,
+  input: Invitation,
+  known: UserRow,
+  now: Date,
+): Promise<UserRow | undefined> {
+  if (known.email_confirmed_at !== null) throw emailExists()
+  const [user] = await services.db.run<UserRow>(messageRequests.confirmation_sent_at, [
+    {
+      user_id: known.id,
+      gap_seconds: withoutGap,
+      invited_at: now,
+      ...toParts(services, input, known.id, now),
+    },
+  ])
+  return user
+}
+
+function toParts({ mail, config }: Services, input: Invitation, userId: string, now: Date) {
+  const { email, adminRole, client, redirectTo, externalUrl } = input
+  const { token, message } = mail.plan({
+    kind: 'invite',
+    tokenType: 'confirmation',
+    email,
+    redirectTo,
+    externalUrl,
+  })
+  return {
+    now,
+    ip: client.ip,
+    audit: toAdminEntry('user_invited', adminRole, { user_id: userId, user_email: email }),
+    token,
+    flow: null,
+    messages: [message],
+    ...toCapParts(config.limits.emailSent),
+  }
+}

@@ -1,0 +1,84 @@
+import { signingAlgorithms } from './signing-algorithms.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Why a token is not accepted, in the words that clients know. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError'
+}
+
+const longestToken = 32 * 1_024
+
+export interface TokenSigner {
+  sign(claims: Claims): string
+  /** @throws {TokenError} */
+  verify(token: string, nowSeconds: number): Claims
+}
+
+export function createTokenSigner(keys: SigningKeys): TokenSigner {
+  const { algorithm, key, kid } = keys.signing
+  const header = toSegment({ alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) })
+  const signer = signingAlgorithms[algorithm]
+  return {
+    sign(claims) {
+      const data = `${header}.${toSegment(claims)}`
+      return `${data}.${signer.sign(data, key).toString('base64url')}`
+    },
+
+    verify(token, nowSeconds) {
+      const [head = '', body = '', signature = '', ...more] = token.split('.')
+      if (token.length > longestToken || signature === '' || more.length > 0) {
+        throw new TokenError('token is malformed: token contains an invalid number of segments')
+      }
+      const { alg, kid: named } = parseSegment(head)
+      const found =
+        typeof alg === 'string'
+          ? keys.find(alg, typeof named === 'string' ? named : undefined)
+          : undefined
+      if (found === undefined) {
+        throw new TokenError('token is unverifiable: error while executing keyfunc')
+      }
+      const verifier = signingAlgorithms[found.algorithm]
+      if (!verifier.verify(`${head}.${body}`, found.key, parseSignature(signature))) {
+        throw new TokenError('token signature is invalid: signature is invalid')
+      }
+      const claims = parseSegment(body)
+      checkTimes(claims, nowSeconds)
+      return claims
+    },
+  }
+}
+
+function checkTimes({ exp, nbf }: Claims, nowSeconds: number): void {
+  if (exp !== undefined && !(typeof exp === 'number' && nowSeconds < exp)) {
+    throw new TokenError('token has invalid claims: token is expired')
+  }
+  if (nbf !== undefined && !(typeof nbf === 'number' && nowSeconds >= nbf)) {
+    throw new TokenError('token has invalid claims: token is not valid yet')
+  }
+}
+
+function toSegment(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
+
+const base64url = /^[\w-]*$/
+
+function parseSegment(segment: string): Claims {
+  try {
+    if (!base64url.test(segment)) throw new SyntaxError('not base64url')
+    const value: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString('utf8'))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as Claims
+    }
+  } catch {
+    // What exactly is wrong helps nobody.
+  }
+  throw new TokenError('token is malformed: could not JSON decode')
+}
+
+function parseSignature(segment: string): Buffer {
+  if (!base64url.test(segment)) throw new TokenError('token is malformed: could not base64 decode')
+  return Buffer.from(segment, 'base64url')
+}

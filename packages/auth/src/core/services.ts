@@ -1,0 +1,31 @@
+import type { Config } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import type { TokenSigner } from './json-web-token.ts'
+import type { MailPlanner } from './mail-plan.ts'
+import type { OneTimeTokens } from './one-time-tokens.ts'
+import type { PasswordPolicy } from './password-policy.ts'
+import type { Passwords } from './passwords.ts'
+import type { Redirects } from './redirects.ts'
+import type { RequestLimits } from './request-limits.ts'
+import type { Sessions } from './sessions.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+/** What endpoints work with. `app.ts` makes it once. */
+export interface Services {
+  readonly config: Config
+  readonly version: string
+  readonly db: Database
+  readonly signer: TokenSigner
+  readonly signingKeys: SigningKeys
+  readonly sessions: Sessions
+  readonly passwords: Passwords
+  readonly passwordPolicy: PasswordPolicy
+  readonly oneTimeTokens: OneTimeTokens
+  readonly redirects: Redirects
+  readonly requestLimits: RequestLimits
+  readonly mail: MailPlanner
+  /** Tells the sender that a message waits. */
+  readonly wakeMessages: () => void
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}

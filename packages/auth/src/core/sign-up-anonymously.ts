@@ -1,0 +1,36 @@
+import { createUser } from '../db/create-user.ts'
+import { toAuditEntry } from './audit.ts'
+import type { Metadata } from './metadata.ts'
+import { draftAnonymousUser, unconfirmed } from './new-users.ts'
+import type { Services } from './services.ts'
+import type { Client, TokenResponse } from './sessions.ts'
+
+export interface AnonymousSignUp {
+  readonly audience: string
+  readonly client: Client
+  readonly data: Metadata
+}
+
+export async function signUpAnonymously(
+  { db, config, sessions, now: readClock }: Services,
+  { audience, client, data }: AnonymousSignUp,
+): Promise<TokenResponse> {
+  const now = new Date(readClock())
+  const draft = draftAnonymousUser({ aud: audience, role: config.tokens.defaultGroup, data })
+  const actor = { ...draft, is_sso_user: false }
+  await db.run(createUser, [
+    {
+      ...draft,
+      ...unconfirmed,
+      now,
+      ip: client.ip,
+      audit: toAuditEntry('user_signedup', actor, { provider: 'anonymous' }),
+      token: null,
+      flow: null,
+      messages: [],
+      cap_most: null,
+      cap_refill_ms: null,
+    },
+  ])
+  return sessions.open({ user: actor, method: 'anonymous', client })
+}

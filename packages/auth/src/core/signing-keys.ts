@@ -1,0 +1,126 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto'
+import {
+  type AlgorithmName,
+  isAlgorithmName,
+  type SigningAlgorithm,
+  signingAlgorithms,
+} from './signing-algorithms.ts'
+
+export interface SigningKeySettings {
+  readonly secret: string
+  readonly keyId: string | undefined
+  /** JSON array of JWKs; undefined: the secret signs. */
+  readonly keys: string | undefined
+}
+
+export interface VerifyingKey {
+  readonly algorithm: AlgorithmName
+  readonly key: KeyObject
+}
+
+export interface SigningKeys {
+  readonly signing: VerifyingKey & { readonly kid: string | undefined }
+  /** Undefined: no key may verify such a token. */
+  find(algorithm: string, kid: string | undefined): VerifyingKey | undefined
+  /** For /.well-known/jwks.json: never a symmetric key, never a private part. */
+  readonly publicKeys: readonly PublicKey[]
+}
+
+export interface PublicKey extends JsonWebKey {
+  readonly kid: string
+  readonly alg: AlgorithmName
+  readonly use: 'sig'
+  readonly key_ops: readonly ['verify']
+}
+
+/** What is wrong with AUTH_JWT_KEYS. */
+export class SigningKeysError extends Error {
+  override readonly name = 'SigningKeysError'
+}
+
+/** @throws {SigningKeysError} */
+export function createSigningKeys({ secret, keyId, keys }: SigningKeySettings): SigningKeys {
+  const shared: VerifyingKey = { algorithm: 'HS256', key: createSecretKey(secret, 'utf8') }
+  const parsed = keys === undefined ? [] : parseKeys(keys)
+  const signers = parsed.filter(({ signingKey }) => signingKey !== undefined)
+  if (keys !== undefined && signers.length !== 1) {
+    throw new SigningKeysError(
+      `must have exactly one key with "sign" in key_ops, and has ${signers.length}`,
+    )
+  }
+  const byKid = new Map(parsed.map((key) => [key.kid, key]))
+  const [signer] = signers
+  return {
+    signing: signer?.signingKey
+      ? { algorithm: signer.algorithm, key: signer.signingKey, kid: signer.kid }
+      : { ...shared, kid: keyId },
+    find(algorithm, kid) {
+      const named = kid === undefined ? undefined : byKid.get(kid)
+      // A known kid stands for that key and its algorithm alone.
+      if (named !== undefined) return named.algorithm === algorithm ? named : undefined
+      return algorithm === 'HS256' ? shared : undefined
+    },
+    publicKeys: parsed.flatMap(({ publicKey }) => publicKey ?? []),
+  }
+}
+
+interface ParsedKey extends VerifyingKey {
+  readonly kid: string
+  readonly signingKey: KeyObject | undefined
+  readonly publicKey: PublicKey | undefined
+}
+
+function parseKeys(text: string): ParsedKey[] {
+  let list: unknown
+  try {
+    list = JSON.parse(text)
+  } catch {
+    throw new SigningKeysError('must be JSON')
+  }
+  if (!Array.isArray(list)) throw new SigningKeysError('must be a JSON array of keys')
+  const parsed = list.map(parseKey)
+  const kids = parsed.map(({ kid }) => kid)
+  const twice = kids.find((kid, index) => kids.indexOf(kid) !== index)
+  if (twice !== undefined) throw new SigningKeysError(`has two keys with the kid ${twice}`)
+  return parsed
+}
+
+function parseKey(jwk: JsonWebKey & Record<string, unknown>, index: number): ParsedKey {
+  const { kid, alg, key_ops: operations, kty, crv } = jwk ?? {}
+  const which = `key ${index + 1}`
+  if (typeof kid !== 'string' || kid === '') throw new SigningKeysError(`${which} has no kid`)
+  if (!isAlgorithmName(alg)) {
+    const known = Object.keys(signingAlgorithms).join(', ')
+    throw new SigningKeysError(`the alg of ${which} must be one of ${known}`)
+  }
+  const algorithm: SigningAlgorithm = signingAlgorithms[alg]
+  if (kty !== algorithm.keyType || (algorithm.curve !== undefined && crv !== algorithm.curve)) {
+    throw new SigningKeysError(`the kty or crv of ${which} does not fit its alg ${alg}`)
+  }
+  const signs = Array.isArray(operations) && operations.includes('sign')
+  try {
+    if (kty === 'oct') {
+      const key = createSecretKey(`${jwk.k}`, 'base64url')
+      return { kid, algorithm: alg, key, signingKey: signs ? key : undefined, publicKey: undefined }
+    }
+    const key = createPublicKey({ key: jwk, format: 'jwk' })
+    const signingKey = signs ? createPrivateKey({ key: jwk, format: 'jwk' }) : undefined
+    const publicKey: PublicKey = {
+      ...key.export({ format: 'jwk' }),
+      kid,
+      alg,
+      use: 'sig',
+      key_ops: ['verify'],
+    }
+    return { kid, algorithm: alg, key, signingKey, publicKey }
+  } catch {
+    // The reason could hold a part of the key.
+    throw new SigningKeysError(`${which} (kid ${kid}) is not a valid ${kty} key`)
+  }
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import type { NewIdentity } from '../db/create-user.ts'
+import type { UserChange } from '../db/update-user.ts'
+import type { Metadata } from './metadata.ts'
+import { toEmailIdentity } from './new-users.ts'
+import { type OneTimeTokenType, oneTimeTokenTypes } from './one-time-tokens.ts'
+
+export function toPhoneIdentity(
+  userId: string,
+  phone: string,
+  data: Metadata,
+  isVerified: boolean,
+): NewIdentity {
+  return {
+    id: randomUUID(),
+    provider: 'phone',
+    provider_id: userId,
+    identity_data: {
+      ...data,
+      sub: userId,
+      phone,
+      phone_verified: isVerified,
+      email_verified: false,
+    },
+  }
+}
+
+/** A way to reach a user, from now on; the addresses and numbers of before no longer count. */
+export interface Reach {
+  readonly email: string | undefined
+  readonly isEmailVerified: boolean
+  readonly phone: string | undefined
+  readonly isPhoneVerified: boolean
+}
+
+/** What a change of address or number brings with it. */
+export function toReachChange(
+  userId: string,
+  { email, isEmailVerified, phone, isPhoneVerified }: Reach,
+): Pick<UserChange, 'identities' | 'copied_metadata'> {
+  return {
+    identities: [
+      ...(email === undefined ? [] : [toEmailIdentity(userId, email, {}, isEmailVerified)]),
+      ...(phone === undefined ? [] : [toPhoneIdentity(userId, phone, {}, isPhoneVerified)]),
+    ],
+    copied_metadata: {
+      ...(email !== undefined && { email, email_verified: isEmailVerified }),
+      ...(phone !== undefined && { phone, phone_verified: isPhoneVerified }),
+    },
+  }
+}
+
+/** All but those that the same statement writes. */
+export function allTokensBut(
+  written: readonly { readonly token_type: string }[],
+): readonly OneTimeTokenType[] {
+  return oneTimeTokenTypes.filter((type) => !written.some(({ token_type }) => token_type === type))
+}

@@ -1,0 +1,232 @@
+import { checkUserUpdate, type UpdateVerdict, type UserChange } from '../db/update-user.ts'
+import type { UserRow } from '../db/user-row.ts'
+import { findUserById } from '../db/users.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { toAuditEntry } from './audit.ts'
+import { secondsUntilDue, toCapError, toCapParts, toGapError } from './email-limits.ts'
+import type { Metadata } from './metadata.ts'
+import { mostAttempts } from './one-time-tokens.ts'
+import { checkPassword } from './password-policy.ts'
+import type { Challenge } from './pkce.ts'
+import { hashNonce, noGateway } from './reauthentication.ts'
+import type { Services } from './services.ts'
+import type { Client } from './sessions.ts'
+import { emailExists, phoneExists } from './taken-names.ts'
+import { changeUser, noChange } from './update-user.ts'
+import { planEmailChange } from './update-user-email.ts'
+import { allTokensBut, toReachChange } from './update-user-identities.ts'
+import { toUserRecord, type UserRecord } from './user-record.ts'
+
+/** A user as the session knows them. */
+export interface SelfUser extends UserRow {
+  readonly session_id: string | null
+  readonly is_recovery: boolean | null
+}
+
+/** What users change about themselves; undefined stays. */
+export interface SelfUpdate {
+  readonly user: SelfUser
+  readonly email: string | undefined
+  readonly phone: string | undefined
+  readonly password: string | undefined
+  readonly currentPassword: string | undefined
+  readonly nonce: string | undefined
+  readonly data: Metadata | undefined
+  readonly appMetadata: Metadata | undefined
+  readonly challenge: Challenge | undefined
+  readonly client: Client
+  readonly redirectTo: string
+  readonly externalUrl: string
+}
+
+/** Reference 3.14. @throws {ApiError} */
+export async function updateSelf(services: Services, update: SelfUpdate): Promise<UserRecord> {
+  const { user } = update
+  const email = update.email === user.email ? undefined : update.email
+  const phone = update.phone === user.phone ? undefined : update.phone
+  const changes = { ...update, email, phone }
+  checkRights(services, changes)
+  const nonceHash = await checkDatabase(services, changes)
+  const hash = await hashNew(services, changes)
+  const change = toChange(services, changes, { hash, nonceHash })
+  const updated = await changeUser(services.db, change, 'own')
+  if (updated === undefined) throw await findReason(services, change)
+  if (change.messages.length > 0) services.wakeMessages()
+  return toUserRecord(updated)
+}
+
+/** What needs no look at the database. */
+function checkRights(services: Services, update: SelfUpdate): void {
+  const { user, email, phone, password, nonce, appMetadata } = update
+  const { config } = services
+  const { adminGroup, audience } = config.tokens
+  if (appMetadata !== undefined && (user.role !== adminGroup || user.aud !== audience)) {
+    throw new ApiError('not_admin', 'Updating app_metadata requires admin privileges')
+  }
+  const isNameless = email === undefined && phone === undefined
+  if (user.is_anonymous && password !== undefined && isNameless) {
+    throw invalid(
+      'Updating password of an anonymous user without an email or phone is not allowed',
+      { status: 422 },
+    )
+  }
+  if (user.is_sso_user && !(isNameless && password === undefined)) {
+    throw new ApiError(
+      'user_sso_managed',
+      'Updating email, phone, password of a SSO account only possible via SSO',
+    )
+  }
+  if (password !== undefined) {
+    checkPassword(password, services.passwordPolicy)
+    if (needsNonce(services, user) && nonce === undefined) {
+      throw new ApiError('reauthentication_needed', 'Password update requires reauthentication')
+    }
+  }
+  if (phone !== undefined && !config.sms.autoconfirm) throw noGateway('phone_change')
+}
+
+/** Whoever came by a recovery link has just proven to own the mailbox (D25). */
+function needsNonce({ config }: Services, { is_recovery: isRecovery }: SelfUser): boolean {
+  return config.site.requiresReauthentication && isRecovery !== true
+}
+
+/** @returns the hash of the code, where one is needed. */
+async function checkDatabase(services: Services, update: SelfUpdate): Promise<string | null> {
+  const { db, config } = services
+  const { user, email, phone, password, nonce } = update
+  const nonceHash =
+    password !== undefined && nonce !== undefined && needsNonce(services, user)
+      ? hashNonce(services, user, nonce)
+      : null
+  if (email === undefined && phone === undefined && nonceHash === null) return null
+  const now = new Date(services.now())
+  const [verdict] = await db.run<UpdateVerdict>(checkUserUpdate, [
+    {
+      user_id: user.id,
+      email: email ?? null,
+      phone: phone ?? null,
+      nonce_hash: nonceHash,
+      most_attempts: mostAttempts,
+      now,
+    },
+  ])
+  if (verdict?.is_email_taken) throw emailExists()
+  if (verdict?.is_phone_taken) throw phoneExists('own')
+  if (nonceHash !== null && !verdict?.is_nonce_right) throw badNonce()
+  if (email !== undefined && !isAtOnce(services, user)) {
+    const waitSeconds = secondsUntilDue(user.email_change_sent_at, config.mail.gapMs, now.getTime())
+    if (waitSeconds > 0) throw toGapError(waitSeconds)
+  }
+  return nonceHash
+}
+
+function badNonce(): ApiError {
+  return new ApiError('reauthentication_not_valid', 'Nonce has expired or is invalid')
+}
+
+/** Nobody but a stranger gets a new address without confirming it. */
+function isAtOnce({ config }: Services, user: UserRow): boolean {
+  return user.is_anonymous && config.mail.autoconfirm
+}
+
+async function hashNew(services: Services, update: SelfUpdate): Promise<string | null> {
+  const { passwords } = services
+  const { user, password, currentPassword } = update
+  if (password === undefined) return null
+  const before = user.encrypted_password
+  if (before !== null) {
+    await checkCurrent(services, user, before, currentPassword)
+    if ((await passwords.check(password, before)).isRight) {
+      throw new ApiError('same_password', 'New password should be different from the old password.')
+    }
+  }
+  return passwords.hash(password)
+}
+
+/** One that is sent is checked, whether or not it is asked for. */
+async function checkCurrent(
+  { passwords, config }: Services,
+  user: SelfUser,
+  hash: string,
+  currentPassword: string | undefined,
+): Promise<void> {
+  const text = 'Current password required when setting new password.'
+  if (currentPassword === undefined) {
+    if (!config.site.requiresCurrentPassword || user.is_recovery === true) return
+    throw new ApiError('current_password_required', text)
+  }
+  if ((await passwords.check(currentPassword, hash)).isRight) return
+  throw new ApiError('current_password_invalid', text)
+}
+
+interface Hashes {
+  readonly hash: string | null
+  readonly nonceHash: string | null
+}
+
+function toChange(services: Services, update: SelfUpdate, { hash, nonceHash }: Hashes): UserChange {
+  const { user, email, phone, data, appMetadata, client } = update
+  const { config } = services
+  const now = new Date(services.now())
+  const emailNow = isAtOnce(services, user) ? email : undefined
+  const asked = emailNow === undefined ? email : undefined
+  const plan =
+    asked === undefined ? undefined : planEmailChange(services, { ...update, newEmail: asked })
+  const tokens = plan?.tokens ?? []
+  const isReplaced = hash !== null || emailNow !== undefined || phone !== undefined
+  return {
+    ...noChange,
+    user_id: user.id,
+    email: emailNow ?? null,
+    email_confirmed_at: emailNow === undefined ? null : now,
+    phone: phone ?? null,
+    phone_confirmed_at: phone === undefined ? null : now,
+    is_anonymous: emailNow === undefined && phone === undefined ? null : false,
+    ...toReachChange(user.id, {
+      email: emailNow,
+      isEmailVerified: true,
+      phone,
+      isPhoneVerified: true,
+    }),
+    encrypted_password: hash,
+    ended_sessions: hash === null ? null : 'others',
+    session_id: user.session_id,
+    nonce_hash: nonceHash,
+    user_metadata: data ?? null,
+    app_metadata: appMetadata ?? null,
+    ...(asked !== undefined && {
+      email_change: asked,
+      restarts_email_change: true,
+      email_change_gap_seconds: config.mail.gapMs / 1_000,
+    }),
+    // Whatever is not sent anew for the address must not work for it.
+    cleared_tokens: allTokensBut(tokens).filter(
+      (type) => isReplaced || (plan && type === 'email_change_current'),
+    ),
+    now,
+    ip: client.ip,
+    audit: [
+      toAuditEntry('user_modified', user),
+      ...(hash === null ? [] : [toAuditEntry('user_updated_password', user)]),
+    ],
+    token: tokens,
+    flow: plan?.flow ?? null,
+    messages: plan?.messages ?? [],
+    ...(plan && toCapParts(config.limits.emailSent)),
+  }
+}
+
+/** Why the statement changed nothing, though all was well a moment ago. */
+async function findReason({ db, config }: Services, change: UserChange): Promise<ApiError> {
+  const { now, user_id: userId, nonce_hash: nonceHash, messages } = change
+  if (nonceHash !== null) return badNonce()
+  const [user] = await db.run<UserRow>(findUserById, [userId])
+  if (user === undefined || messages.length === 0) {
+    return new ApiError('user_not_found', 'User from sub claim in JWT does not exist', {
+      status: 403,
+    })
+  }
+  const { email_change_sent_at: sentAt } = user
+  const waitSeconds = secondsUntilDue(sentAt, config.mail.gapMs, now.getTime())
+  return waitSeconds > 0 ? toGapError(waitSeconds) : toCapError(db, config.limits.emailSent, now)
+}

@@ -1,0 +1,21 @@
+import { type Statement, statement } from './statement.ts'
+
+/** So many rows at a time, so that nobody waits for a lock of ours. */
+export const purgedAtOnce = 500
+
+/** $1 the time before which rows are of no use. */
+const purge = (table: string, key: string, condition: string): Statement =>
+  statement(
+    `purge_${table}`,
+    `with gone as (
+       delete from {ns}.${table} where (${key}) in (
+         select ${key} from {ns}.${table} where ${condition}
+         limit ${purgedAtOnce} for update skip locked
+       ) returning 1
+     )
+     select count(*)::integer as count from gone`,
+  )
+
+export const purgeSessions = purge('sessions', 'id', 'revoked_at < $1 or not_after < $1')
+export const purgeOneTimeTokens = purge('one_time_tokens', 'user_id, token_type', 'expires_at < $1')
+export const purgeFlowStates = purge('flow_states', 'id', 'created_at < $1')

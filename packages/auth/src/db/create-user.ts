@@ -1,0 +1,62 @@
+import type { Metadata } from '../core/metadata.ts'
+import { partColumns, type RequestParts, spendMessages, writeParts } from './request-parts.ts'
+import { statement } from './statement.ts'
+import { selectUserWith } from './user-row.ts'
+
+export interface NewUser extends RequestParts {
+  readonly id: string
+  readonly aud: string
+  readonly role: string
+  readonly email: string | null
+  readonly phone: string | null
+  readonly encrypted_password: string | null
+  readonly email_confirmed_at: Date | null
+  readonly phone_confirmed_at: Date | null
+  readonly confirmation_sent_at: Date | null
+  readonly invited_at: Date | null
+  readonly banned_until: Date | null
+  readonly raw_app_meta_data: Metadata
+  readonly raw_user_meta_data: Metadata
+  readonly is_anonymous: boolean
+  readonly identities: readonly NewIdentity[]
+}
+
+export interface NewIdentity {
+  readonly id: string
+  readonly provider: string
+  readonly provider_id: string
+  readonly identity_data: Metadata
+}
+
+/**
+ * A user with everything that comes with them. No row: no more messages may be sent now, and nothing
+ * was written. An address or number that is taken violates `users_email` or `users_phone`.
+ * $1 a NewUser.
+ */
+export const createUser = statement(
+  'create_user',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id uuid, aud text, role text, email text,
+       phone text, encrypted_password text, email_confirmed_at timestamptz,
+       phone_confirmed_at timestamptz, confirmation_sent_at timestamptz, invited_at timestamptz,
+       banned_until timestamptz, raw_app_meta_data jsonb, raw_user_meta_data jsonb,
+       is_anonymous boolean, identities jsonb, ${partColumns})
+   ), ${spendMessages()}, created as (
+     insert into {ns}.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
+       phone_confirmed_at, confirmation_sent_at, invited_at, banned_until, raw_app_meta_data,
+       raw_user_meta_data, is_anonymous, created_at, updated_at)
+     select p.id, p.aud, p.role, p.email, p.phone, p.encrypted_password, p.email_confirmed_at,
+       p.phone_confirmed_at, p.confirmation_sent_at, p.invited_at, p.banned_until,
+       p.raw_app_meta_data, p.raw_user_meta_data, p.is_anonymous, p.now, p.now
+     from p cross join cap
+     returning *
+   ), identified as (
+     insert into {ns}.identities (id, user_id, provider, provider_id, identity_data,
+       last_sign_in_at, created_at, updated_at)
+     select i.id, u.id, i.provider, i.provider_id, i.identity_data, p.now, p.now, p.now
+     from created u cross join p cross join jsonb_to_recordset(p.identities) as i(id uuid,
+       provider text, provider_id text, identity_data jsonb)
+     returning *
+   ), ${writeParts('created')}
+   select ${selectUserWith('u', 'identified')} from created u`,
+)

@@ -1,0 +1,76 @@
+import type { Row } from './database.ts'
+import type { NewSession } from './one-time-tokens.ts'
+import { statement } from './statement.ts'
+import { selectUser, type Time } from './user-row.ts'
+
+export interface FlowRow extends Row {
+  readonly id: string
+  readonly code_challenge: string
+  readonly code_challenge_method: 's256' | 'plain'
+  readonly authentication_method: string
+  readonly provider_access_token: string | null
+  readonly provider_refresh_token: string | null
+  readonly auth_code_issued_at: Time
+  readonly banned_until: Time | null
+}
+
+/** A flow whose user has got the code. $1 code. */
+export const findFlow = statement(
+  'find_flow',
+  `select f.id, f.code_challenge, f.code_challenge_method, f.authentication_method,
+     f.provider_access_token, f.provider_refresh_token, f.auth_code_issued_at, u.banned_until
+   from {ns}.flow_states f join {ns}.users u on u.id = f.user_id
+   where f.auth_code = $1 and f.auth_code_issued_at is not null and u.deleted_at is null`,
+)
+
+export interface FlowExchange {
+  readonly now: Date
+  readonly ip: string
+  readonly user_agent: string
+  readonly flow_id: string
+  readonly session: NewSession
+  readonly audit_id: string
+  readonly action: string
+  readonly log_type: string
+}
+
+/**
+ * Uses up a flow and opens the session it was for. No row: somebody else was faster. The user is
+ * locked first, as everywhere. $1 a FlowExchange.
+ */
+export const exchangeFlow = statement(
+  'exchange_flow',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(now timestamptz, ip text, user_agent text,
+       flow_id uuid, session jsonb, audit_id uuid, action text, log_type text)
+   ), owner as materialized (
+     select u.id from {ns}.flow_states f join {ns}.users u on u.id = f.user_id cross join p
+     where f.id = p.flow_id
+     for update of u
+   ), used as (
+     delete from {ns}.flow_states f using owner o cross join p
+     where f.id = p.flow_id and f.user_id = o.id
+     returning f.user_id, f.authentication_method
+   ), opened as (
+     insert into {ns}.sessions
+       (id, user_id, amr, user_agent, ip, is_recovery, created_at, updated_at)
+     select (p.session ->> 'id')::uuid, used.user_id, p.session -> 'amr', p.user_agent, p.ip,
+       (p.session ->> 'is_recovery')::boolean, p.now, p.now
+     from used cross join p
+     returning *
+   ), signed_in as (
+     update {ns}.users u set last_sign_in_at = p.now, updated_at = p.now
+     from used cross join p
+     where u.id = used.user_id
+     returning u.*
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select p.audit_id, jsonb_build_object('action', p.action, 'log_type', p.log_type,
+       'actor_id', u.id, 'actor_via_sso', u.is_sso_user,
+       'actor_username', coalesce(u.phone, u.email, ''),
+       'traits', jsonb_build_object('provider_type', used.authentication_method)), p.ip, p.now
+     from signed_in u cross join used cross join p
+   )
+   select ${selectUser('u')}, o.id as session_id, o.aal, o.amr, o.refresh_token_counter
+   from signed_in u cross join opened o`,
+)

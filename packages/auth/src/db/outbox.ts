@@ -1,0 +1,93 @@
+import type { Row } from './database.ts'
+import { statement } from './statement.ts'
+
+export type MessageChannel = 'email' | 'sms'
+
+/** Each a piece of SQL: `$4`, or `u.email`. */
+export interface MessageInsert {
+  readonly kind: string
+  readonly recipient: string
+  /** Of `toMessagePayload`; or `$5::jsonb || jsonb_build_object('Data', u.raw_user_meta_data)`. */
+  readonly payload: string
+  /** How long the code in it is valid. */
+  readonly expiresInSeconds: string
+  /** One message for each row: `cap`, or `found u cross join cap`. */
+  readonly from: string
+}
+
+/**
+ * Writes messages as part of a larger statement: `with …, message as (${insertMessage(…)}) …`.
+ * The clock of the outbox is that of the database, which all processes share.
+ */
+export function insertMessage(channel: MessageChannel, message: MessageInsert): string {
+  const { kind, recipient, payload, expiresInSeconds, from } = message
+  return `insert into {ns}.outbox (channel, kind, recipient, payload, expires_at)
+     select '${channel}', (${kind})::text, (${recipient})::text, (${payload})::jsonb,
+       now() + make_interval(secs => (${expiresInSeconds})::double precision)
+     from ${from}`
+}
+
+export interface OutboxRow extends Row {
+  readonly id: number
+  readonly channel: MessageChannel
+  readonly kind: string
+  readonly recipient: string
+  readonly payload: Readonly<Record<string, unknown>>
+  /** This one included. Whoever claims it next raises it, and the one before has no say any more. */
+  readonly attempts: number
+  readonly created_at: string
+  readonly expires_in_ms: number
+}
+
+/**
+ * Takes messages that are due, so that no other process does until the lease ends.
+ * $1 channels, $2 how many, $3 lease in ms.
+ */
+export const claimMessages = statement(
+  'claim_messages',
+  `with due as materialized (
+     select id from {ns}.outbox
+     where failed_at is null and next_attempt_at <= now() and channel = any($1)
+     order by next_attempt_at, id limit $2
+     for update skip locked
+   )
+   update {ns}.outbox o set attempts = o.attempts + 1,
+     next_attempt_at = now() + $3::double precision * interval '1 ms'
+   from due where o.id = due.id
+   returning o.id, o.channel, o.kind, o.recipient, o.payload, o.attempts, o.created_at,
+     extract(epoch from o.expires_at - now())::double precision * 1000 as expires_in_ms`,
+)
+
+/** It was sent, and the code in it is no business of ours any more. $1 id. */
+export const deleteMessage = statement('delete_message', 'delete from {ns}.outbox where id = $1')
+
+/** $1 id, $2 attempts, $3 wait in ms, $4 error. */
+export const retryMessage = statement(
+  'retry_message',
+  `update {ns}.outbox set last_error = $4,
+     next_attempt_at = now() + $3::double precision * interval '1 ms'
+   where id = $1 and attempts = $2 and failed_at is null`,
+)
+
+/** As if it had never been claimed. $1 id, $2 attempts. */
+export const releaseMessage = statement(
+  'release_message',
+  `update {ns}.outbox set next_attempt_at = now(), attempts = attempts - 1
+   where id = $1 and attempts = $2 and failed_at is null`,
+)
+
+/** Keeps that it failed and why, and neither the code nor who it was for. $1 id, $2 attempts, $3 error. */
+export const failMessage = statement(
+  'fail_message',
+  `update {ns}.outbox set failed_at = now(), last_error = $3, payload = '{}', recipient = ''
+   where id = $1 and attempts = $2`,
+)
+
+/** $1 how old in ms. */
+export const purgeFailedMessages = statement(
+  'purge_failed_messages',
+  `delete from {ns}.outbox where id in (
+     select id from {ns}.outbox where failed_at < now() - $1::double precision * interval '1 ms'
+     order by failed_at limit 1000 for update skip locked
+   )`,
+)

@@ -1,0 +1,49 @@
+import { partColumns, type RequestParts, spendMessages, writeParts } from './request-parts.ts'
+import { statement } from './statement.ts'
+import { selectUser } from './user-row.ts'
+
+/** Columns that say when a user was last sent a message of a kind. */
+export type SentColumn =
+  | 'confirmation_sent_at'
+  | 'recovery_sent_at'
+  | 'reauthentication_sent_at'
+  | 'email_change_sent_at'
+
+export interface MessageRequest extends RequestParts {
+  readonly user_id: string
+  /** Not within this of the last one. */
+  readonly gap_seconds: number
+  /** Also set where the user is invited. */
+  readonly invited_at: Date | null
+}
+
+/**
+ * Sends a message to a user who exists. No row: the one before is too recent, or no more may be sent
+ * now; nothing was written. $1 a MessageRequest.
+ */
+const toStatement = (column: SentColumn) =>
+  statement(
+    `request_${column}`,
+    `with p as materialized (
+       select * from jsonb_to_record($1::jsonb) as p(user_id uuid, gap_seconds double precision,
+         invited_at timestamptz, ${partColumns})
+     ), due as materialized (
+       select u.id from {ns}.users u cross join p
+       where u.id = p.user_id and (u.${column} is null
+         or u.${column} <= p.now - make_interval(secs => p.gap_seconds))
+       for update of u
+     ), ${spendMessages('exists (select from due)')}, requested as (
+       update {ns}.users u set ${column} = p.now, updated_at = p.now,
+         invited_at = coalesce(p.invited_at, u.invited_at)
+       from due cross join p cross join cap
+       where u.id = due.id
+       returning u.*
+     ), ${writeParts('requested')}
+     select ${selectUser('u')} from requested u`,
+  )
+
+export const messageRequests = {
+  confirmation_sent_at: toStatement('confirmation_sent_at'),
+  recovery_sent_at: toStatement('recovery_sent_at'),
+  reauthentication_sent_at: toStatement('reauthentication_sent_at'),
+} as const

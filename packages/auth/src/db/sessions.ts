@@ -1,0 +1,136 @@
+import type { Metadata } from '../core/metadata.ts'
+import { statement } from './statement.ts'
+import { selectUser, type Time, type UserRow } from './user-row.ts'
+
+export interface Amr extends Metadata {
+  readonly method: string
+  readonly timestamp: number
+}
+
+export interface SessionRow extends UserRow {
+  readonly session_id: string
+  readonly aal: string
+  readonly amr: readonly Amr[]
+  readonly refresh_token_counter: number
+}
+
+/**
+ * A login: makes a session, marks the time, replaces an outdated hash and writes the audit log.
+ * $1 session, $2 user, $3 amr, $4 user agent, $5 ip, $6 is recovery, $7 new hash or null,
+ * $8 id and $9 payload of the audit entry, $10 now.
+ */
+export const openSession = statement(
+  'open_session',
+  `with opened as (
+     insert into {ns}.sessions
+       (id, user_id, amr, user_agent, ip, is_recovery, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $10, $10)
+     returning *
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     values ($8, $9, coalesce($5, ''), $10)
+   ), signed_in as (
+     update {ns}.users u set last_sign_in_at = $10, updated_at = $10,
+       encrypted_password = coalesce($7, u.encrypted_password)
+     where u.id = $2
+     returning u.*
+   )
+   select ${selectUser('u')}, o.id as session_id, o.aal, o.amr, o.refresh_token_counter
+   from signed_in u cross join opened o`,
+)
+
+/**
+ * The common case of a refresh in one statement: the token is the valid one, user and session are
+ * fine. Concurrent requests with one token wait here for each other, and all but the first find
+ * another counter. No row: \`findRefresh\` tells why.
+ * $1 session, $2 counter, $3 user agent, $4 ip, $5 id and $6 action of the audit entry, $7 now,
+ * $8 earliest creation, $9 earliest refresh, $10 whether a newer session ends this one.
+ */
+export const rotateSession = statement(
+  'rotate_session',
+  `with rotated as (
+     update {ns}.sessions s set
+       refresh_token_counter = s.refresh_token_counter + 1, rotated_at = $7,
+       refreshed_at = $7, updated_at = $7, user_agent = $3, ip = $4
+     from {ns}.users owner
+     where s.id = $1 and s.refresh_token_counter = $2 and s.revoked_at is null
+       and owner.id = s.user_id and owner.deleted_at is null
+       and (owner.banned_until is null or owner.banned_until <= $7)
+       and (s.not_after is null or s.not_after >= $7)
+       and s.created_at >= $8 and coalesce(s.refreshed_at, s.created_at) >= $9
+       and not ($10 and exists (
+         select from {ns}.sessions newer
+         where newer.user_id = s.user_id and newer.id <> s.id and newer.revoked_at is null
+           and coalesce(newer.refreshed_at, newer.created_at) > coalesce(s.refreshed_at, s.created_at)
+       ))
+     returning s.*
+   ), signed_in as (
+     update {ns}.users u set last_sign_in_at = $7 from rotated where u.id = rotated.user_id
+     returning u.*
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select $5, jsonb_build_object(
+       'action', $6::text, 'log_type', 'token', 'actor_id', u.id, 'actor_via_sso', u.is_sso_user,
+       'actor_username', coalesce(u.phone, u.email, ''),
+       'traits', jsonb_build_object('session_id', r.id)
+     ), coalesce($4, ''), $7
+     from signed_in u cross join rotated r
+   )
+   select ${selectUser('u')}, r.id as session_id, r.aal, r.amr, r.refresh_token_counter
+   from signed_in u cross join rotated r`,
+)
+
+export interface RefreshRow extends SessionRow {
+  readonly rotated_at: Time | null
+  readonly revoked_at: Time | null
+  readonly not_after: Time | null
+  readonly session_created_at: Time
+  readonly refreshed_at: Time | null
+  readonly has_newer: boolean
+}
+
+/** Why a refresh was not the common case. $1 session. */
+export const findRefresh = statement(
+  'find_refresh',
+  `select ${selectUser('u')}, s.id as session_id, s.aal, s.amr, s.refresh_token_counter,
+     s.rotated_at, s.revoked_at, s.not_after, s.created_at as session_created_at, s.refreshed_at,
+     exists (
+       select from {ns}.sessions newer
+       where newer.user_id = s.user_id and newer.id <> s.id and newer.revoked_at is null
+         and coalesce(newer.refreshed_at, newer.created_at) > coalesce(s.refreshed_at, s.created_at)
+     ) as has_newer
+   from {ns}.sessions s join {ns}.users u on u.id = s.user_id
+   where s.id = $1`,
+)
+
+/** $1 sessions, $2 now. */
+export const revokeSessions = statement(
+  'revoke_sessions',
+  `update {ns}.sessions set revoked_at = $2, updated_at = $2
+   where id = any($1) and revoked_at is null`,
+)
+
+/**
+ * Logout. $1 user, $2 session or null, $3 scope: global, local or others, $4 now,
+ * $5 id, $6 payload and $7 ip of the audit entry.
+ */
+export const revokeByScope = statement(
+  'revoke_by_scope',
+  `with revoked as (
+     update {ns}.sessions set revoked_at = $4, updated_at = $4
+     where user_id = $1 and revoked_at is null and case $3::text
+       when 'local' then id = $2
+       when 'others' then id is distinct from $2
+       else true end
+   )
+   insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+   values ($5, $6, coalesce($7, ''), $4)`,
+)
+
+/** Whether a session is within its limits. $1 session, $2 now, $3 earliest creation, $4 refresh. */
+export const findAdminSession = statement(
+  'find_admin_session',
+  `select 1 from {ns}.sessions
+   where id = $1 and revoked_at is null and (not_after is null or not_after >= $2)
+     and created_at >= $3 and coalesce(refreshed_at, created_at) >= $4`,
+)

@@ -1,0 +1,97 @@
+import type { Json, Metadata } from '../core/metadata.ts'
+import type { Row } from './database.ts'
+
+/** Times are texts of RFC 3339 in UTC. */
+export type Time = string
+
+/** A user with what belongs to the record, as every statement returns it. */
+export interface UserRow extends Row {
+  readonly id: string
+  readonly aud: string
+  readonly role: string
+  readonly email: string | null
+  readonly encrypted_password: string | null
+  readonly email_confirmed_at: Time | null
+  readonly invited_at: Time | null
+  readonly confirmation_sent_at: Time | null
+  readonly recovery_sent_at: Time | null
+  readonly email_change: string | null
+  readonly email_change_sent_at: Time | null
+  readonly email_change_confirm_status: number
+  readonly phone: string | null
+  readonly phone_confirmed_at: Time | null
+  readonly phone_change: string | null
+  readonly phone_change_sent_at: Time | null
+  readonly reauthentication_sent_at: Time | null
+  readonly last_sign_in_at: Time | null
+  readonly raw_app_meta_data: Metadata
+  readonly raw_user_meta_data: Metadata
+  readonly is_sso_user: boolean
+  readonly is_anonymous: boolean
+  readonly banned_until: Time | null
+  readonly deleted_at: Time | null
+  readonly created_at: Time
+  readonly updated_at: Time
+  readonly identities: readonly IdentityRow[]
+}
+
+export interface IdentityRow {
+  readonly [name: string]: Json
+  readonly id: string
+  readonly user_id: string
+  readonly provider: string
+  readonly provider_id: string
+  readonly identity_data: Metadata
+  readonly email: string | null
+  readonly last_sign_in_at: Time | null
+  readonly created_at: Time
+  readonly updated_at: Time
+}
+
+const columns = [
+  'id',
+  'aud',
+  'role',
+  'email',
+  'encrypted_password',
+  'email_confirmed_at',
+  'invited_at',
+  'confirmation_sent_at',
+  'recovery_sent_at',
+  'email_change',
+  'email_change_sent_at',
+  'email_change_confirm_status',
+  'phone',
+  'phone_confirmed_at',
+  'phone_change',
+  'phone_change_sent_at',
+  'reauthentication_sent_at',
+  'last_sign_in_at',
+  'raw_app_meta_data',
+  'raw_user_meta_data',
+  'is_sso_user',
+  'is_anonymous',
+  'banned_until',
+  'deleted_at',
+  'created_at',
+  'updated_at',
+]
+
+/** The columns of a user that goes by a name in the statement, and the identities beside them. */
+export function selectUser(user: string): string {
+  return `${columns.map((column) => `${user}.${column}`).join(', ')}, ${selectIdentities(user)}`
+}
+
+/** Of a user that this very statement has just made; its identities are not visible yet. */
+export function selectUserWith(user: string, identities: string): string {
+  const list = columns.map((column) => `${user}.${column}`).join(', ')
+  return `${list}, ${toIdentityArray(`from ${identities} i`)}`
+}
+
+function selectIdentities(user: string): string {
+  return toIdentityArray(`from {ns}.identities i where i.user_id = ${user}.id`)
+}
+
+function toIdentityArray(from: string): string {
+  return `coalesce((select json_agg(to_json(i) order by i.created_at, i.id) ${from}), '[]') as identities`
+}

@@ -1,0 +1,9 @@
+import { DatabaseError } from 'pg'
+
+/** Whether a statement failed because a value of that unique index is there already. */
+export function isTaken(
+  error: unknown,
+  index: 'users_email' | 'users_phone' | 'users_pkey',
+): boolean {
+  return error instanceof DatabaseError && error.code === '23505' && error.constraint === index
+}

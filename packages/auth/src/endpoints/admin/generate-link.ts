@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox'
+import { parseEmail } from '../../core/email-address.ts'
+import { generateLink } from '../../core/generate-link.ts'
+import { isLinkType, type LinkType, linkTypes } from '../../core/generate-link-types.ts'
+import { toMetadata } from '../../core/metadata.ts'
+import { checkPassword } from '../../core/password-policy.ts'
+import type { Services } from '../../core/services.ts'
+import { invalid } from '../../errors.ts'
+import { json } from '../../http/call.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { findRedirectTarget } from '../../http/redirect-target.ts'
+
+const body = Type.Object({
+  type: Type.Optional(Type.String({ description: `One of ${Object.keys(linkTypes).join(', ')}` })),
+  email: Type.Optional(Type.String()),
+  new_email: Type.Optional(Type.String({ description: 'Of the types email_change_…' })),
+  password: Type.Optional(Type.String({ description: 'Of the type signup' })),
+  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  redirect_to: Type.Optional(Type.String()),
+})
+
+export const adminGenerateLink = defineEndpoint({
+  method: 'POST',
+  path: '/admin/generate_link',
+  summary: 'Makes the link of an email, and sends none',
+  allowed: 'admin',
+  query: { redirect_to: 'Where the link leads in the end; may also be in the body' },
+  body,
+  success: { status: 200, description: 'The user record with action_link, email_otp and more' },
+  async handle(call, services) {
+    const { body: fields, audience, adminRole, client, externalUrl } = call
+    const { type = '' } = fields
+    if (!isLinkType(type)) throw invalid(`Invalid email action link type requested: ${type}`)
+    return json(
+      await generateLink(services, {
+        type,
+        email: parseEmail(fields.email),
+        newEmail: parseNewEmail(type, fields, services),
+        password: parsePassword(type, fields, services),
+        data: toMetadata(fields.data),
+        audience,
+        adminRole,
+        client,
+        redirectTo: findRedirectTarget(call, services.redirects, fields.redirect_to),
+        externalUrl,
+      }),
+    )
+  },
+})
+
+function parsePassword(
+  type: LinkType,
+  { password = '' }: Static<typeof body>,
+  { passwordPolicy }: Services,
+): string | undefined {
+  if (type !== 'signup') return undefined
+  if (password === '') throw invalid('Signup requires a valid password')
+  checkPassword(password, passwordPolicy)
+  return password
+}
+
+function parseNewEmail(
+  type: LinkType,
+  { new_email: newEmail }: Static<typeof body>,
+  { config }: Services,
+): string | undefined {
+  if (!linkTypes[type].changesEmail) return undefined
+  if (type === 'email_change_current' && !config.mail.secureEmailChange) {
+    throw invalid('Enable secure email change to generate link for current email')
+  }
+  return parseEmail(newEmail)
+}

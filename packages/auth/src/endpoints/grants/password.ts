@@ -1,0 +1,61 @@
+import { findWeakness } from '../../core/password-policy.ts'
+import { parsePhone } from '../../core/phone-number.ts'
+import type { Services } from '../../core/services.ts'
+import type { UserRow } from '../../db/user-row.ts'
+import { findUserByEmail, findUserByPhone } from '../../db/users.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import { type Call, json } from '../../http/call.ts'
+import type { Grant, GrantBody } from './grant.ts'
+
+export const passwordGrant: Grant = async (call, services) => {
+  const { body, client } = call
+  const { passwords, sessions, now, passwordPolicy } = services
+  const { password = '' } = body
+  const user = await findUser(call, services)
+  const { isRight, isOutdated } = await passwords.check(
+    password,
+    user?.encrypted_password ?? undefined,
+  )
+  if (user === undefined || !isRight) {
+    throw new ApiError('invalid_credentials', 'Invalid login credentials')
+  }
+  // Only now: to a stranger a ban would tell that there is such a user.
+  if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
+    throw new ApiError('user_banned', 'User is banned', { status: 400 })
+  }
+  checkConfirmed(user, body)
+  const newHash = isOutdated ? await passwords.hash(password) : undefined
+  const response = await sessions.open({ user, method: 'password', client, newHash })
+  const weakness = findWeakness(password, passwordPolicy)
+  return json(weakness === undefined ? response : { ...response, weak_password: weakness })
+}
+
+async function findUser(
+  { body, audience }: Call<GrantBody>,
+  { db, config: { site } }: Services,
+): Promise<UserRow | undefined> {
+  const { email = '', phone = '' } = body
+  if (email !== '' && phone !== '') {
+    throw invalid('Only an email address or phone number should be provided on login.')
+  }
+  if (email !== '') {
+    if (!site.emailEnabled) {
+      throw new ApiError('email_provider_disabled', 'Email logins are disabled')
+    }
+    return (await db.run<UserRow>(findUserByEmail, [email.toLowerCase(), audience]))[0]
+  }
+  if (phone === '') throw invalid('missing email or phone')
+  if (!site.phoneEnabled) {
+    throw new ApiError('phone_provider_disabled', 'Phone logins are disabled')
+  }
+  return (await db.run<UserRow>(findUserByPhone, [parsePhone(phone), audience]))[0]
+}
+
+function checkConfirmed(user: UserRow, { phone = '' }: GrantBody): void {
+  if (phone === '' && user.email_confirmed_at === null) {
+    throw new ApiError('email_not_confirmed', 'Email not confirmed')
+  }
+  if (phone !== '' && user.phone_confirmed_at === null) {
+    throw new ApiError('phone_not_confirmed', 'Phone not confirmed')
+  }
+}

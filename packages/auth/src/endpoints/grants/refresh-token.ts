@@ -1,0 +1,5 @@
+import { json } from '../../http/call.ts'
+import type { Grant } from './grant.ts'
+
+export const refreshTokenGrant: Grant = async ({ body, client }, { sessions }) =>
+  json(await sessions.refresh(body.refresh_token ?? '', client))

@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import { parseEmail } from '../core/email-address.ts'
+import { inviteUser } from '../core/invite-user.ts'
+import { toMetadata } from '../core/metadata.ts'
+import { json } from '../http/call.ts'
+import { defineEndpoint } from '../http/endpoint.ts'
+import { findRedirectTarget } from '../http/redirect-target.ts'
+
+export const invite = defineEndpoint({
+  method: 'POST',
+  path: '/invite',
+  summary: 'Invites somebody by email',
+  allowed: 'admin',
+  query: { redirect_to: 'Where the link in the email leads in the end' },
+  body: Type.Object({
+    email: Type.Optional(Type.String({ description: 'Whom to invite' })),
+    data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  }),
+  success: { status: 200, description: 'The user record, with invited_at' },
+  async handle(call, services) {
+    const { body, audience, adminRole, client, externalUrl } = call
+    return json(
+      await inviteUser(services, {
+        email: parseEmail(body.email),
+        data: toMetadata(body.data),
+        audience,
+        adminRole,
+        client,
+        redirectTo: findRedirectTarget(call, services.redirects),
+        externalUrl,
+      }),
+    )
+  },
+})

@@ -1,0 +1,25 @@
+import { parseChallenge } from '../core/pkce.ts'
+import type { Services } from '../core/services.ts'
+import type { MailAsk } from '../core/user-mail.ts'
+import type { Call } from '../http/call.ts'
+import { findRedirectTarget } from '../http/redirect-target.ts'
+
+/** Of every request that sends a message with a link. */
+export interface MailBody {
+  readonly email?: string
+  readonly code_challenge?: string
+  readonly code_challenge_method?: string
+}
+
+/** @throws {ApiError} before anything has happened. */
+export function readMailAsk(call: Call<MailBody>, { redirects }: Services, email: string): MailAsk {
+  const { body, audience, client, externalUrl } = call
+  return {
+    email,
+    audience,
+    client,
+    challenge: parseChallenge(body.code_challenge, body.code_challenge_method),
+    redirectTo: findRedirectTarget(call, redirects),
+    externalUrl,
+  }
+}

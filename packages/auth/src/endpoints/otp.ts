@@ -1,0 +1,75 @@
+import { type Static, Type } from 'typebox'
+import { parsePhone } from '../core/phone-number.ts'
+import type { Services } from '../core/services.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { type Answer, type Call, json } from '../http/call.ts'
+import { defineEndpoint } from '../http/endpoint.ts'
+import { checkMagicLinkAllowed, sendMagicLink } from './magiclink.ts'
+import { noTextMessages } from './text-messages.ts'
+
+const body = Type.Object({
+  email: Type.Optional(Type.String({ description: 'Address that gets a magic link' })),
+  phone: Type.Optional(Type.String({ description: 'Number that gets a code (E.164)' })),
+  create_user: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: somebody without an account gets none, and no message. With the header of the ' +
+        'client it means the opposite, and is true by default',
+    }),
+  ),
+  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  channel: Type.Optional(Type.String()),
+  code_challenge: Type.Optional(Type.String()),
+  code_challenge_method: Type.Optional(Type.String()),
+})
+type OtpCall = Call<Static<typeof body>>
+
+export const otp = defineEndpoint({
+  method: 'POST',
+  path: '/otp',
+  summary: 'Sends a magic link, or a code to a phone',
+  allowed: 'anyone',
+  limiter: 'otp',
+  query: { redirect_to: 'Where the link in the email leads in the end' },
+  body,
+  success: { status: 200, description: 'An empty object, whether there is such a user or not' },
+  async handle(call, services) {
+    const { email = '', phone = '', channel = '' } = call.body
+    if (email !== '' && phone !== '') {
+      throw invalid('Only an email address or phone number should be provided')
+    }
+    if (email !== '' && channel !== '') {
+      throw invalid('Channel should only be specified with Phone OTP')
+    }
+    if (phone !== '') return sendCode(call, services)
+    if (email === '') throw invalid('One of email or phone must be set')
+    checkMagicLinkAllowed(services)
+    await sendMagicLink(call, services, findNewcomerRule(call))
+    return json({})
+  },
+})
+
+/**
+ * D4: to the specification, true says that nobody is signed up. To the client it says that somebody
+ * may be, and it is told when not.
+ */
+function findNewcomerRule({ isSdk, body: { create_user } }: OtpCall) {
+  if (isSdk) return create_user === false ? 'refuse' : 'create'
+  return create_user === true ? 'ignore' : 'create'
+}
+
+async function sendCode(
+  { body: { phone, channel = 'sms' } }: OtpCall,
+  { config: { site } }: Services,
+): Promise<Answer> {
+  if (channel !== 'sms' && channel !== 'whatsapp') {
+    throw invalid(
+      "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",
+    )
+  }
+  if (!site.phoneEnabled) {
+    throw new ApiError('phone_provider_disabled', 'Unsupported phone provider', { status: 400 })
+  }
+  parsePhone(phone ?? '')
+  throw noTextMessages()
+}

@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import { parseEmail } from '../core/email-address.ts'
+import { toMetadata } from '../core/metadata.ts'
+import { parsePhone } from '../core/phone-number.ts'
+import { parseChallenge } from '../core/pkce.ts'
+import { updateSelf } from '../core/update-user-self.ts'
+import { json } from '../http/call.ts'
+import { defineEndpoint } from '../http/endpoint.ts'
+import { findRedirectTarget } from '../http/redirect-target.ts'
+
+const metadata = Type.Record(Type.String(), Type.Unknown())
+
+export const putUser = defineEndpoint({
+  method: 'PUT',
+  path: '/user',
+  summary: 'Changes the user who asks',
+  allowed: 'user',
+  limiter: 'user',
+  query: { redirect_to: 'Where the link in the email leads in the end' },
+  body: Type.Object({
+    email: Type.Optional(Type.String({ description: 'A new address, which must be confirmed' })),
+    phone: Type.Optional(Type.String({ description: 'A new number (E.164)' })),
+    password: Type.Optional(Type.String({ description: 'Ends all other sessions of the user' })),
+    current_password: Type.Optional(Type.String()),
+    nonce: Type.Optional(Type.String({ description: 'The code of GET /reauthenticate' })),
+    data: Type.Optional(metadata),
+    app_metadata: Type.Optional(metadata),
+    code_challenge: Type.Optional(Type.String()),
+    code_challenge_method: Type.Optional(Type.String()),
+  }),
+  success: { status: 200, description: 'The user record' },
+  async handle(call, services) {
+    const { body, caller, client, externalUrl } = call
+    const { email = '', phone = '', password, data, app_metadata: appMetadata } = body
+    return json(
+      await updateSelf(services, {
+        user: caller,
+        email: email === '' ? undefined : parseEmail(email),
+        phone: phone === '' ? undefined : parsePhone(phone),
+        password,
+        currentPassword: body.current_password || undefined,
+        nonce: body.nonce || undefined,
+        data: data && toMetadata(data),
+        appMetadata: appMetadata && toMetadata(appMetadata),
+        challenge: parseChallenge(body.code_challenge, body.code_challenge_method),
+        client,
+        redirectTo: findRedirectTarget(call, services.redirects),
+        externalUrl,
+      }),
+    )
+  },
+})

@@ -1,0 +1,109 @@
+import { type Static, Type } from 'typebox'
+import { parseEmail } from '../core/email-address.ts'
+import { checkPassword } from '../core/password-policy.ts'
+import { parsePhone } from '../core/phone-number.ts'
+import type { Services } from '../core/services.ts'
+import {
+  type EmailVerificationType,
+  halfMessage,
+  isEmailVerification,
+  type Proof,
+  verifyEmail,
+} from '../core/verify.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { type Call, json } from '../http/call.ts'
+import { defineEndpoint } from '../http/endpoint.ts'
+import { findRedirectTarget } from '../http/redirect-target.ts'
+
+const body = Type.Object({
+  type: Type.Optional(
+    Type.String({
+      description: 'signup, invite, recovery, magiclink, email, email_change, sms or phone_change',
+    }),
+  ),
+  token: Type.Optional(
+    Type.String({ description: 'The digits, with who got them; alone, the token of a link' }),
+  ),
+  token_hash: Type.Optional(Type.String({ description: 'The token of a link' })),
+  email: Type.Optional(Type.String({ description: 'Where the digits were sent to' })),
+  phone: Type.Optional(Type.String({ description: 'Where the digits were sent to' })),
+  password: Type.Optional(
+    Type.String({ description: 'Of a user who has none yet: signup requires it' }),
+  ),
+  redirect_to: Type.Optional(Type.String()),
+})
+type Body = Static<typeof body>
+
+export const verifyPost = defineEndpoint({
+  method: 'POST',
+  path: '/verify',
+  summary: 'Exchanges the token of a link, or digits that were sent, for tokens',
+  allowed: 'anyone',
+  limiter: 'verify',
+  body,
+  success: { status: 200, description: 'A token response' },
+  async handle(call, services) {
+    const { type = '' } = call.body
+    if (type === '') throw invalid('Verify requires a verification type')
+    const proof = readProof(call)
+    findRedirectTarget(call, services.redirects, call.body.redirect_to)
+    if (!isEmailVerification(type)) {
+      const kind = proof.how === 'link' ? 'Invalid email' : 'Unsupported'
+      throw invalid(`${kind} verification type`)
+    }
+    const verified = await verifyEmail(services, {
+      type,
+      proof,
+      wantsCode: false,
+      asksPassword: type === 'signup',
+      password: readPassword(call.body, type, services),
+      client: call.client,
+    })
+    if (verified.outcome !== 'tokens') return json({ code: '200', msg: halfMessage })
+    return json({ ...verified.tokens, type: verified.type })
+  },
+})
+
+function readProof({ body, audience }: Call<Body>): Proof {
+  const { type, token = '', token_hash: hash = '', email = '', phone = '', redirect_to } = body
+  if ((token === '') === (hash === '')) {
+    throw invalid('Verify requires either a token or a token hash')
+  }
+  if (hash !== '') {
+    if (email !== '' || phone !== '' || (redirect_to ?? '') !== '') {
+      throw invalid('Only the token_hash and type should be provided')
+    }
+    return { how: 'link', token: hash }
+  }
+  if (email !== '' && phone !== '') {
+    throw invalid('Only an email address or phone number should be provided on verify')
+  }
+  if (phone !== '') {
+    parsePhone(phone)
+    if (type !== 'sms' && type !== 'phone_change') throw invalid('Unsupported verification type')
+    // No text messages are sent yet, so that no digits can be right.
+    throw new ApiError('otp_expired', 'Token has expired or is invalid')
+  }
+  // Alone, as the specification shows it, it is the token of a link (D8).
+  if (email === '') return { how: 'link', token }
+  return { how: 'digits', digits: token, email: readEmail(email), audience }
+}
+
+function readEmail(email: string): string {
+  try {
+    return parseEmail(email)
+  } catch {
+    throw invalid('Invalid email format', { status: 422 })
+  }
+}
+
+/** Only where a user may still have none (D9); elsewhere it is ignored. */
+function readPassword(
+  { password = '' }: Body,
+  type: EmailVerificationType,
+  { passwordPolicy }: Services,
+): string | undefined {
+  if (password === '' || (type !== 'signup' && type !== 'invite')) return undefined
+  checkPassword(password, passwordPolicy)
+  return password
+}

@@ -1,0 +1,91 @@
+/** By code: the status where no endpoint says otherwise. The codes are those the client knows. */
+export const errorStatuses = {
+  unknown: 400,
+  unexpected_failure: 500,
+  validation_failed: 400,
+  bad_json: 400,
+  conflict: 409,
+  request_timeout: 504,
+  request_entity_too_large: 413,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  feature_disabled: 404,
+  no_authorization: 401,
+  bad_jwt: 403,
+  not_admin: 403,
+  user_not_found: 404,
+  session_not_found: 403,
+  session_expired: 403,
+  user_banned: 403,
+  insufficient_aal: 403,
+  unexpected_audience: 403,
+  invalid_credentials: 400,
+  refresh_token_not_found: 400,
+  refresh_token_already_used: 400,
+  signup_disabled: 422,
+  user_already_exists: 422,
+  email_exists: 422,
+  phone_exists: 422,
+  email_provider_disabled: 422,
+  phone_provider_disabled: 422,
+  anonymous_provider_disabled: 422,
+  provider_disabled: 400,
+  weak_password: 422,
+  email_address_not_authorized: 400,
+  email_address_invalid: 400,
+  email_not_confirmed: 400,
+  phone_not_confirmed: 400,
+  otp_expired: 403,
+  otp_disabled: 422,
+  same_password: 422,
+  reauthentication_needed: 400,
+  reauthentication_not_valid: 422,
+  current_password_required: 400,
+  current_password_invalid: 400,
+  over_request_rate_limit: 429,
+  over_email_send_rate_limit: 429,
+  over_sms_send_rate_limit: 429,
+  sms_send_failed: 422,
+  captcha_failed: 400,
+  hashing_overloaded: 503,
+  flow_state_not_found: 404,
+  flow_state_expired: 422,
+  flow_state_already_used: 422,
+  bad_code_verifier: 400,
+  manual_linking_disabled: 404,
+  identity_not_found: 422,
+  user_sso_managed: 422,
+} as const
+
+export type ErrorCode = keyof typeof errorStatuses
+
+export interface ErrorDetails {
+  /** Where it is not that of the code. */
+  readonly status?: number
+  /** Why a password is weak. */
+  readonly weakPassword?: { readonly reasons: readonly string[] }
+  readonly retryAfterSeconds?: number
+  /** For the log only. */
+  readonly cause?: unknown
+}
+
+/** What the caller is told. The message is for everybody, the cause for the log. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly weakPassword: ErrorDetails['weakPassword']
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause })
+    this.code = code
+    this.status = details.status ?? errorStatuses[code]
+    this.weakPassword = details.weakPassword
+    this.retryAfterSeconds = details.retryAfterSeconds
+  }
+}
+
+export function invalid(message: string, details?: ErrorDetails): ApiError {
+  return new ApiError('validation_failed', message, details)
+}

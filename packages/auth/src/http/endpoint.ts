@@ -1,0 +1,47 @@
+import type { Static, TSchema } from 'typebox'
+import type { LimiterName } from '../core/request-limits.ts'
+import type { Services } from '../core/services.ts'
+import type { Answer, Call, CallerRow } from './call.ts'
+
+/**
+ * Who may call. `user` needs a session that has not ended; `former user` takes the token of an ended
+ * one as well, which stays valid until it expires (D13).
+ */
+export type Allowed = 'anyone' | 'user' | 'former user' | 'admin'
+
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** `/admin/users/:user_id` */
+  readonly path: string
+  /** One line, for the description of the API. */
+  readonly summary: string
+  readonly allowed: Allowed
+  /** Counted by address before anything else is done. */
+  readonly limiter?: LimiterName
+  readonly body?: TSchema
+  /** Names and meanings of the query's parameters. */
+  readonly query?: Readonly<Record<string, string>>
+  /** What it answers when all is well. */
+  readonly success: { readonly status: number; readonly description: string }
+  handle(call: Call<never>, services: Services): Promise<Answer>
+}
+
+type Caller<A extends Allowed> = A extends 'user' | 'former user'
+  ? { readonly caller: CallerRow }
+  : A extends 'admin'
+    ? { readonly adminRole: string }
+    : unknown
+
+interface Definition<Schema extends TSchema, A extends Allowed>
+  extends Omit<Endpoint, 'handle' | 'body' | 'allowed'> {
+  readonly allowed: A
+  readonly body?: Schema
+  handle(call: Call<Static<Schema>> & Caller<A>, services: Services): Promise<Answer>
+}
+
+/** Ties the types of body and caller to the handler; the router has checked them by then. */
+export function defineEndpoint<Schema extends TSchema, A extends Allowed>(
+  definition: Definition<Schema, A>,
+): Endpoint {
+  return definition as unknown as Endpoint
+}

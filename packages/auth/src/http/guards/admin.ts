@@ -1,0 +1,30 @@
+import type { Claims } from '../../core/json-web-token.ts'
+import type { Services } from '../../core/services.ts'
+import { findAdminSession } from '../../db/sessions.ts'
+import { ApiError } from '../../errors.ts'
+import { readSessionId } from './bearer.ts'
+
+/** The role of an administrator. @throws {ApiError} */
+export async function findAdminRole(
+  claims: Claims,
+  { db, config, now }: Pick<Services, 'db' | 'config' | 'now'>,
+): Promise<string> {
+  const sessionId = readSessionId(claims)
+  if (sessionId !== undefined) {
+    const { timeboxMs = now(), inactivityMs = now() } = config.tokens.sessions
+    const [session] = await db.run(findAdminSession, [
+      sessionId,
+      new Date(now()),
+      new Date(now() - timeboxMs),
+      new Date(now() - inactivityMs),
+    ])
+    if (session === undefined) {
+      throw new ApiError('session_expired', 'Session is no longer valid')
+    }
+  }
+  const { role } = claims
+  if (typeof role !== 'string' || !config.tokens.adminRoles.includes(role)) {
+    throw new ApiError('not_admin', 'User not allowed')
+  }
+  return role
+}

@@ -1,0 +1,82 @@
+import type { Allowed, Endpoint } from './endpoint.ts'
+
+/** What every endpoint may answer when something is wrong. */
+const errorSchema = {
+  type: 'object',
+  required: ['code', 'msg'],
+  properties: {
+    code: {
+      type: ['integer', 'string'],
+      description:
+        'The status; with the header X-Supabase-Api-Version of 2024-01-01 or later the error code',
+    },
+    msg: { type: 'string' },
+    error_code: { type: 'string' },
+    error_id: { type: 'string', description: 'Of failures of the server: where the log has it' },
+    weak_password: {
+      type: 'object',
+      properties: { reasons: { type: 'array', items: { type: 'string' } } },
+    },
+  },
+}
+
+const security: Readonly<Record<Allowed, readonly object[]>> = {
+  anyone: [],
+  user: [{ user: [] }],
+  'former user': [{ user: [] }],
+  admin: [{ admin: [] }],
+}
+
+/** A description of the API in OpenAPI 3.1, made from the endpoints themselves. */
+export function toOpenApi(endpoints: readonly Endpoint[], version: string, url: string): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
+    const operations = paths[path] ?? {}
+    operations[endpoint.method.toLowerCase()] = toOperation(endpoint)
+    paths[path] = operations
+  }
+  const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Portcullis Auth', version },
+    servers: [{ url }],
+    paths,
+    components: {
+      schemas: { Error: errorSchema },
+      securitySchemes: {
+        user: { ...bearer, description: 'The access token of a user' },
+        admin: { ...bearer, description: 'A token whose role is one of AUTH_JWT_ADMIN_ROLES' },
+      },
+    },
+  }
+}
+
+function toOperation({ method, path, summary, allowed, query, body, success }: Endpoint): object {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  }))
+  const inQuery = Object.entries(query ?? {}).map(([name, description]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: { type: 'string' },
+  }))
+  return {
+    operationId: `${method.toLowerCase()}${path.replaceAll(/[^\w]+/g, '_')}`,
+    summary,
+    security: security[allowed],
+    parameters: [...inPath, ...inQuery],
+    ...(body && { requestBody: { content: { 'application/json': { schema: body } } } }),
+    responses: {
+      [success.status]: { description: success.description },
+      default: {
+        description: 'What is wrong',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    },
+  }
+}

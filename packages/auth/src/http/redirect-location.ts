@@ -1,0 +1,46 @@
+import type { TokenResponse } from '../core/sessions.ts'
+import type { ApiError } from '../errors.ts'
+
+/** Names and values of a query or a fragment. */
+export type Parameters = Readonly<Record<string, string>>
+
+/** What browsers carry to the site, behind `#` where no server sees it (reference 7.3). */
+export function toTokenParameters(tokens: TokenResponse, more: Parameters = {}): Parameters {
+  const { access_token, expires_at, expires_in, refresh_token, token_type } = tokens
+  const fields = { access_token, expires_at, expires_in, refresh_token, token_type }
+  const texts = Object.entries(fields).map(([name, value]) => [name, `${value}`] as const)
+  return { ...Object.fromEntries(texts), ...more }
+}
+
+const errorNames: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+export function toErrorParameters({ status, code, message }: ApiError): Parameters {
+  const error = code === 'signup_disabled' ? 'access_denied' : errorNames[status]
+  return {
+    ...(error !== undefined && { error }),
+    error_code: code,
+    error_description: message,
+  }
+}
+
+/** In place of a fragment that is there. Clients know by `sb` that it is ours. */
+export function withFragment(target: string, parameters: Parameters): string {
+  const fragment = new URLSearchParams({ ...parameters, sb: '' })
+  fragment.sort()
+  return `${target.replace(/#.*$/s, '')}#${fragment}`
+}
+
+/** Beside the query that is there, and in place of parameters with the same names. */
+export function withQuery(target: string, parameters: Parameters): string {
+  const [, base = '', query = '', fragment = ''] =
+    /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(target) ?? []
+  const merged = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(parameters)) merged.set(name, value)
+  return `${base}?${merged}${fragment}`
+}

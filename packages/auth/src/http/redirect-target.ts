@@ -1,0 +1,25 @@
+import type { Redirects } from '../core/redirects.ts'
+import { invalid } from '../errors.ts'
+import type { Call } from './call.ts'
+
+/**
+ * Where a browser goes in the end: what the request names, if it is permitted; its referrer, if that
+ * is; otherwise the site. A target that is not permitted fails the request before anything happens,
+ * save in the dialect of the client, which expects the site then (D5).
+ * @throws {ApiError}
+ */
+export function findRedirectTarget(
+  call: Pick<Call, 'header' | 'query' | 'isSdk'>,
+  redirects: Redirects,
+  inBody?: string,
+): string {
+  const named = call.header('redirect_to') ?? call.query['redirect_to'] ?? inBody
+  if (named !== undefined && named !== '') {
+    if (redirects.judge(named).isPermitted) return named
+    if (!call.isSdk) throw invalid('redirect_to is not permitted')
+    return redirects.siteUrl
+  }
+  const referrer = call.header('referer')
+  const isReferrerFine = referrer !== undefined && redirects.judge(referrer).isPermitted
+  return isReferrerFine ? referrer : redirects.siteUrl
+}

@@ -1,0 +1,34 @@
+const names: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  hellip: '…',
+  mdash: '—',
+  ndash: '–',
+  laquo: '«',
+  raquo: '»',
+  rarr: '→',
+  larr: '←',
+  bull: '•',
+  middot: '·',
+  zwnj: '',
+  shy: '',
+}
+
+/** The names that messages use. One that is not here stays as it is. */
+export function decodeEntities(text: string): string {
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,
+    (all: string, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) return Object.hasOwn(names, name) ? (names[name] ?? all) : all
+      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
+    },
+  )
+}

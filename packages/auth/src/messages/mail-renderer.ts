@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Log } from '@portcullis/service-kit/log'
+import { type MailConfig, type MailKind, mailKinds } from '../config/mail.ts'
+import type { FetchSettings } from './fetch/guarded-fetch.ts'
+import { htmlToText } from './html-to-text.ts'
+import { parseHtmlTemplate, parseLineTemplate, type Template, toLine } from './template.ts'
+import { createTemplateSource, type TemplateSource, toTemplateUrl } from './template-source.ts'
+
+export interface RenderedMail {
+  readonly subject: string
+  readonly html: string
+  readonly text: string
+}
+
+export interface MailRenderer {
+  render(kind: MailKind, variables: unknown): Promise<RenderedMail>
+}
+
+export interface MailRendererSettings {
+  readonly mail: Pick<MailConfig, 'messages' | 'templates'>
+  /** Its host may be inside the network: it is where operators keep their templates. */
+  readonly siteUrl: string
+  readonly log: Pick<Log, 'warning' | 'info'>
+  /** For tests. */
+  readonly fetching?: Partial<FetchSettings>
+}
+
+/** How long a template from a URL may take (reference 11.4). */
+const fetchTimeoutMs = 10_000
+
+interface Kind {
+  readonly subject: Template
+  readonly builtIn: Template
+  readonly source: TemplateSource | undefined
+}
+
+/** Makes messages of their variables. A template that cannot be used is replaced by the built-in one. */
+export function createMailRenderer(settings: MailRendererSettings): MailRenderer {
+  const kinds = new Map(mailKinds.map((name) => [name, createKind(name, settings)]))
+  return {
+    async render(name, variables) {
+      const kind = kinds.get(name)
+      if (kind === undefined) throw new TypeError(`There is no message ${name}`)
+      const { subject, builtIn, source } = kind
+      const html = (await renderFrom(source, variables)) ?? builtIn.render(variables)
+      return { subject: subject.render(variables), html, text: htmlToText(html) }
+    },
+  }
+}
+
+async function renderFrom(
+  source: TemplateSource | undefined,
+  variables: unknown,
+): Promise<string | undefined> {
+  try {
+    return (await source?.find())?.render(variables)
+  } catch (error) {
+    source?.complain(toReason(error))
+    return undefined
+  }
+}
+
+function createKind(name: MailKind, settings: MailRendererSettings): Kind {
+  const { mail, log } = settings
+  const { subject, templateUrl } = mail.messages[name]
+  const file = join(import.meta.dirname, 'templates', `${name.replaceAll('_', '-')}.html`)
+  return {
+    subject: toSubject(name, subject, log),
+    builtIn: parseHtmlTemplate(readFileSync(file, 'utf8')),
+    source: templateUrl === '' ? undefined : toSource(name, templateUrl, settings),
+  }
+}
+
+/** One that is no template is a subject as it stands. */
+function toSubject(name: MailKind, subject: string, log: Pick<Log, 'warning'>): Template {
+  try {
+    return parseLineTemplate(subject)
+  } catch (error) {
+    log.warning(`The subject of the message ${name} is not a template: ${toReason(error)}`)
+    return { render: () => toLine(subject) }
+  }
+}
+
+function toSource(
+  name: MailKind,
+  templateUrl: string,
+  { mail, siteUrl, log, fetching }: MailRendererSettings,
+): TemplateSource | undefined {
+  const url = toTemplateUrl(templateUrl, siteUrl)
+  if (url === undefined) {
+    log.warning(`The template of the message ${name} is not at a URL: the built-in one is used`)
+    return undefined
+  }
+  const { maxBytes, maxAgeMs, retryMs } = mail.templates
+  const insideHosts = [URL.parse(siteUrl)?.hostname ?? '']
+  return createTemplateSource({
+    ...{ url, name, maxAgeMs, retryMs, log },
+    fetching: { timeoutMs: fetchTimeoutMs, maxBytes, insideHosts, ...fetching },
+  })
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,57 @@
+import { type Writer, writeNodes } from './template/evaluate.ts'
+import { createHtmlWriter } from './template/html-writer.ts'
+import { parseNodes } from './template/parse.ts'
+import { toText } from './template/values.ts'
+
+export { TemplateError } from './template/template-error.ts'
+
+export interface Template {
+  /** @throws TemplateError where the data would make it endless or dangerous. */
+  render(data: unknown): string
+}
+
+/** Values are escaped for the place in the page that they stand at. @throws TemplateError */
+export function parseHtmlTemplate(source: string): Template {
+  const nodes = parseNodes(source)
+  return {
+    render(data) {
+      const writer = createHtmlWriter()
+      writeNodes(nodes, data, writer)
+      return writer.html
+    },
+  }
+}
+
+/** One line of plain text, such as a subject: no value can begin another one. @throws TemplateError */
+export function parseLineTemplate(source: string): Template {
+  const nodes = parseNodes(source)
+  return {
+    render(data) {
+      const writer = createTextWriter()
+      writeNodes(nodes, data, writer)
+      return toLine(writer.written)
+    },
+  }
+}
+
+function createTextWriter(): Writer & { readonly written: string } {
+  let written = ''
+  const add = (text: string) => {
+    written += text
+  }
+  return {
+    text: add,
+    value: (value) => add(toText(value)),
+    get written() {
+      return written
+    },
+    get length() {
+      return written.length
+    },
+  }
+}
+
+/** Without line ends and other control characters. */
+export function toLine(text: string): string {
+  return text.replace(/[\r\n\p{Cc}\p{Zl}\p{Zp}]+/gu, '').trim()
+}

@@ -1,0 +1,59 @@
+import { createUrlWriter, escapeHtml, toCss, toScript, toSrcset } from './escape.ts'
+import { createScriptReader } from './script-strings.ts'
+import { toText } from './values.ts'
+
+/** The value of an attribute while it is written. What it answers is escaped as HTML afterwards. */
+export interface AttributeWriter {
+  text(text: string): void
+  value(value: unknown): string
+}
+
+const ignoreText = () => {}
+
+type CreateAttribute = () => AttributeWriter
+
+const plain: CreateAttribute = () => ({ text: ignoreText, value: toText })
+const css: CreateAttribute = () => ({ text: ignoreText, value: toCss })
+const srcset: CreateAttribute = () => ({ text: ignoreText, value: toSrcset })
+/** A page inside the page. */
+const srcdoc: CreateAttribute = () => ({
+  text: ignoreText,
+  value: (value) => escapeHtml(toText(value)),
+})
+const refused: CreateAttribute = () => ({ text: ignoreText, value: () => '' })
+const script: CreateAttribute = () => {
+  const reader = createScriptReader()
+  return {
+    text: (text) => reader.read(text),
+    value: (value) =>
+      reader.place === 'comment' ? '' : toScript(value, reader.place === 'string'),
+  }
+}
+
+const urlNames = [
+  ...['href', 'src', 'action', 'formaction', 'cite', 'poster', 'background', 'longdesc', 'data'],
+  ...['xlink:href', 'ping', 'manifest', 'codebase', 'classid', 'profile', 'usemap', 'icon'],
+  ...['lowsrc', 'dynsrc', 'archive'],
+]
+
+const byName = new Map<string, CreateAttribute>([
+  ...urlNames.map((name) => [name, createUrlWriter] as const),
+  ['style', css],
+  ['srcset', srcset],
+  ['imagesrcset', srcset],
+  ['srcdoc', srcdoc],
+  // Of a <meta>: a value there could send the reader elsewhere.
+  ['content', refused],
+  ['http-equiv', refused],
+])
+
+export function createAttribute(name: string): AttributeWriter {
+  const lower = name.toLowerCase()
+  return (lower.startsWith('on') ? script : (byName.get(lower) ?? plain))()
+}
+
+/** Whether a value may name an attribute, which then means nothing to a browser but itself. */
+export function isPlainAttribute(name: string): boolean {
+  const lower = name.toLowerCase()
+  return /^[a-z0-9-]+$/.test(lower) && !lower.startsWith('on') && !byName.has(lower)
+}

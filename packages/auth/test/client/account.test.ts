@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import {
+  dataOf,
+  enterByFragment,
+  errorOf,
+  follow,
+  openClientServer,
+  watchEvents,
+} from '../support/auth-js.ts'
+import { newEmail, password } from '../support/http-client.ts'
+
+const halfDone =
+  'Confirmation link accepted. Please proceed to confirm link sent to the other email'
+
+test('people change their account with the real client', async (t: TestContext) => {
+  const server = await openClientServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
+  if (!server) return
+  const { mailbox, createClient } = server
+  const type = 'email_change'
+
+  await t.test('their own data is merged, and the session of the client has it', async () => {
+    const client = await server.signIn((await server.newUser()).email)
+    const events = await watchEvents(client)
+    dataOf(await client.updateUser({ data: { name: 'Ada', theme: 'dark' } }))
+    const { user } = dataOf(await client.updateUser({ data: { theme: null, age: 36 } }))
+    const { name, theme, age } = user.user_metadata
+    assert.deepEqual([name, theme ?? null, age], ['Ada', null, 36])
+    const { session } = dataOf(await client.getSession())
+    assert.equal(session?.user.user_metadata['age'], 36)
+    assert.deepEqual(events, ['INITIAL_SESSION', 'USER_UPDATED', 'USER_UPDATED'])
+  })
+
+  await t.test('an address changes after the links to both were followed', async () => {
+    const { id, email } = await server.newUser()
+    const client = await server.signIn(email)
+    const next = newEmail()
+    const options = { emailRedirectTo: 'https://site.example/account' }
+    const { user } = dataOf(await client.updateUser({ email: next }, options))
+    assert.deepEqual([user.email, user.new_email], [email, next])
+    assert.ok(user.email_change_sent_at)
+    const [toNext, toCurrent] = [await mailbox.readNext(next), await mailbox.readNext(email)]
+    assert.equal(toNext.subject, 'Confirm Email Change')
+    const first = await follow(toCurrent.link)
+    assert.equal(first.target, 'https://site.example/account')
+    assert.equal(first.fragment['message'], halfDone)
+    assert.equal(dataOf(await client.getUser()).user.email, email)
+    const second = await follow(toNext.link)
+    assert.equal(second.fragment['type'], type)
+    const entered = dataOf(await enterByFragment(client, second))
+    assert.deepEqual([entered.user?.id, entered.user?.email], [id, next])
+    assert.equal(entered.user?.new_email, undefined)
+    await server.signIn(next)
+  })
+
+  await t.test('an address changes by PKCE links', async () => {
+    const { email } = await server.newUser()
+    const client = await server.signIn(email, { flowType: 'pkce' })
+    const next = newEmail()
+    dataOf(await client.updateUser({ email: next }))
+    const first = await follow((await mailbox.readNext(next)).link)
+    assert.equal(first.query['message'], halfDone)
+    const { query } = await follow((await mailbox.readNext(email)).link)
+    const { user } = dataOf(await client.exchangeCodeForSession(query['code'] ?? ''))
+    assert.equal(user.email, next)
+  })
+
+  await t.test('an address changes by digits and by token_hash', async () => {
+    const { email } = await server.newUser()
+    const client = await server.signIn(email)
+    const next = newEmail()
+    dataOf(await client.updateUser({ email: next }))
+    const { code } = await mailbox.readNext(email)
+    const { tokenHash } = await mailbox.readNext(next)
+    const first = await client.verifyOtp({ email, token: code, type })
+    assert.deepEqual(first, { data: { user: null, session: null }, error: null })
+    const second = dataOf(await client.verifyOtp({ token_hash: tokenHash, type }))
+    assert.equal(second.user?.email, next)
+    assert.ok(second.session)
+  })
+
+  await t.test('the messages of a change can be asked for again', async () => {
+    const { email } = await server.newUser()
+    const client = await server.signIn(email)
+    const next = newEmail()
+    dataOf(await client.updateUser({ email: next }))
+    const former = [await mailbox.readNext(email), await mailbox.readNext(next)]
+    dataOf(await client.resend({ type, email }))
+    for (const { tokenHash } of former) {
+      const { error } = await client.verifyOtp({ token_hash: tokenHash, type })
+      assert.equal(error?.code, 'otp_expired')
+    }
+    dataOf(await client.verifyOtp({ email, token: (await mailbox.readNext(email)).code, type }))
+    const { code } = await mailbox.readNext(next)
+    const { user } = dataOf(await client.verifyOtp({ email: next, token: code, type }))
+    assert.equal(user?.email, next)
+  })
+
+  await t.test('the address of somebody else is refused', async () => {
+    const client = await server.signIn((await server.newUser()).email)
+    const { email } = await server.newUser()
+    assert.deepEqual(errorOf(await client.updateUser({ email })), [
+      'email_exists',
+      422,
+      'A user with this email address has already been registered',
+    ])
+  })
+
+  await t.test('a password changes, and must be another one', async () => {
+    const { email } = await server.newUser()
+    const client = await server.signIn(email)
+    assert.deepEqual(errorOf(await client.updateUser({ password })), [
+      'same_password',
+      422,
+      'New password should be different from the old password.',
+    ])
+    dataOf(await client.updateUser({ password: 'another one' }))
+    dataOf(await createClient().signInWithPassword({ email, password: 'another one' }))
+  })
+
+  await t.test('somebody without a name becomes somebody with an address', async () => {
+    const client = createClient()
+    const events = await watchEvents(client)
+    const options = { data: { cart: [1, 2] } }
+    const { user: nobody } = dataOf(await client.signInAnonymously({ options }))
+    assert.equal(nobody?.is_anonymous, true)
+    assert.equal(dataOf(await client.getClaims())?.claims.is_anonymous, true)
+    const early = await client.updateUser({ password })
+    assert.equal(
+      early.error?.message,
+      'Updating password of an anonymous user without an email or phone is not allowed',
+    )
+    const email = newEmail()
+    const asked = dataOf(await client.updateUser({ email }))
+    assert.equal(asked.user.is_anonymous, true)
+    const { code } = await mailbox.readNext(email)
+    const { user } = dataOf(await client.verifyOtp({ email, token: code, type }))
+    assert.equal(user?.id, nobody?.id)
+    assert.equal(user?.is_anonymous, false)
+    assert.deepEqual(user?.user_metadata['cart'], [1, 2])
+    assert.equal(user?.identities?.[0]?.provider, 'email')
+    assert.equal(dataOf(await client.getClaims())?.claims.is_anonymous, false)
+    dataOf(await client.updateUser({ password }))
+    await server.signIn(email)
+    assert.deepEqual(events, [
+      'INITIAL_SESSION',
+      'SIGNED_IN',
+      'USER_UPDATED',
+      'SIGNED_IN',
+      'USER_UPDATED',
+    ])
+  })
+})

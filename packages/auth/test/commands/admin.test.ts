@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+
+test('administrators manage users by commands, beside a server that runs', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const admin = (args: readonly string[], stdin?: string) =>
+    runAuth(['admin', ...args], { env, ...(stdin !== undefined && { stdin }) })
+
+  await t.test('before migrate the tables are asked for', async () => {
+    const { code, stderr } = await admin(['listusers'])
+    assert.equal(code, 1)
+    assert.match(stderr, /^The tables are not there .*: run auth migrate first\.$/m)
+  })
+  const server = await startAuth(t, ['up'], env)
+  const login = (email: string, secret = password) =>
+    ask(server.url, '/token?grant_type=password', { body: { email, password: secret } })
+
+  await t.test('createuser prints the id of a user who can sign in', async () => {
+    const email = newEmail()
+    const { code, stdout, stderr } = await admin(['createuser', email, password, 'editor'])
+    assert.deepEqual([code, stderr], [0, ''])
+    const { status, body } = await login(email)
+    assert.equal(status, 200)
+    assert.deepEqual([`${body.user.id}\n`, body.user.role], [stdout, 'editor'])
+  })
+
+  await t.test('createuser reads the password - from standard input', async () => {
+    const email = newEmail()
+    const { code } = await admin(['createuser', email, '-'], 'of standard input\n')
+    assert.equal(code, 0)
+    assert.equal((await login(email, 'of standard input')).status, 200)
+  })
+
+  await t.test('createuser confirms when told to, and says what is missing otherwise', async () => {
+    const [one, other] = [newEmail(), newEmail()]
+    const smtp = {
+      AUTH_MAILER_AUTOCONFIRM: 'false',
+      AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
+      AUTH_SMTP_HOST: '127.0.0.1',
+      AUTH_SMTP_PORT: '1',
+    }
+    const create = (email: string, ...flags: string[]) =>
+      runAuth(['admin', 'createuser', email, password, ...flags], { env: { ...env, ...smtp } })
+    assert.match((await create(one)).stderr, /not confirmed: --confirm/)
+    assert.equal((await create(other, '--confirm')).stderr, '')
+    assert.equal((await login(one)).body.error_code, 'email_not_confirmed')
+    assert.equal((await login(other)).status, 200)
+  })
+
+  await t.test(
+    '--admin gives the role of administrators, and warns when it opens no door',
+    async () => {
+      const email = newEmail()
+      const { code, stderr } = await admin(['createuser', email, password, '--admin'])
+      assert.equal(code, 0)
+      assert.match(stderr, /role admin may not use the admin endpoints: AUTH_JWT_ADMIN_ROLES/)
+      assert.equal((await login(email)).body.user.role, 'admin')
+    },
+  )
+
+  await t.test('a taken address and a weak password are refused in one line', async () => {
+    const email = newEmail()
+    await admin(['createuser', email, password])
+    assert.deepEqual(await admin(['createuser', email, password]), {
+      code: 1,
+      stdout: '',
+      stderr: 'A user with this email address has already been registered\n',
+    })
+    assert.deepEqual(await admin(['createuser', newEmail(), '123']), {
+      code: 1,
+      stdout: '',
+      stderr: 'Password should be at least 6 characters.\n',
+    })
+  })
+
+  await t.test('users of another audience are others', async () => {
+    const email = newEmail()
+    await admin(['createuser', email, password, '--aud', 'staff'])
+    const absent = await admin(['deleteuser', email])
+    assert.deepEqual([absent.code, absent.stderr], [1, `There is no user ${email}.\n`])
+    const { code, stdout } = await admin(['deleteuser', email, '--aud', 'staff'])
+    assert.equal(code, 0)
+    assert.match(stdout, new RegExp(`^deleted [\\da-f-]{36} \\(${email}\\)\n$`))
+  })
+
+  await t.test('deleteuser takes an id too, and --soft keeps it', async () => {
+    const email = newEmail()
+    const { stdout } = await admin(['createuser', email, password])
+    const id = stdout.trim()
+    assert.equal((await admin(['deleteuser', id, '--soft'])).code, 0)
+    assert.equal((await login(email)).body.error_code, 'invalid_credentials')
+    assert.equal((await admin(['deleteuser', id])).code, 0)
+    assert.equal((await admin(['deleteuser', id])).code, 1)
+  })
+
+  await t.test('banuser keeps a user out, and none lets them in', async () => {
+    const email = newEmail()
+    await admin(['createuser', email, password])
+    const { stdout } = await admin(['banuser', email, '24h'])
+    assert.match(stdout, /is banned until \d{4}-/)
+    assert.equal((await login(email)).body.error_code, 'user_banned')
+    assert.match((await admin(['banuser', email, 'none'])).stdout, /is no longer banned/)
+    assert.equal((await login(email)).status, 200)
+    const wrong = await admin(['banuser', email, 'soon'])
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /"soon" is not a duration/)
+  })
+
+  await t.test('listusers finds by a part of the address', async () => {
+    const email = newEmail()
+    const created = await admin(['createuser', email, password, 'editor'])
+    const { stdout, stderr } = await admin(['listusers', '--filter', email.slice(5, 30)])
+    assert.equal(stderr, '')
+    const cells = stdout.trimEnd().split('\t')
+    assert.deepEqual([`${cells[0]}\n`, cells[2], cells[3]], [created.stdout, email, 'editor'])
+    const one = await admin(['listusers', '--limit', '1'])
+    assert.equal(one.stdout.trimEnd().split('\n').length, 1)
+    assert.match(one.stderr, /^There are more/)
+  })
+
+  await t.test('what makes no sense ends with 2 and the usage', async () => {
+    const wrong = [
+      [[], /^A verb is missing/],
+      [['createusr'], /^There is no verb "createusr"; there are: createuser,/],
+      [['createuser', 'a@example.com'], /^createuser takes: EMAIL PASSWORD/],
+      [['deleteuser', 'a@example.com', '--confirm'], /^deleteuser has no option --confirm/],
+    ] as const
+    for (const [args, expected] of wrong) {
+      const { code, stderr } = await admin(args)
+      assert.equal(code, 2)
+      assert.match(stderr, expected)
+      assert.match(stderr, /^Usage: auth admin VERB/m)
+    }
+  })
+
+  await t.test('the audit log tells that a command did it', async () => {
+    const email = newEmail()
+    const { stdout } = await admin(['createuser', email, password, 'service_role'])
+    const { body: tokens } = await login(email)
+    const { body } = await ask(server.url, '/admin/audit?per_page=50', {
+      token: tokens.access_token,
+    })
+    const entries: { payload: { actor_username: string; traits?: { user_id?: string } } }[] = body
+    const entry = entries.find(({ payload }) => payload.traits?.user_id === stdout.trim())
+    assert.equal(entry?.payload.actor_username, 'auth admin')
+  })
+})

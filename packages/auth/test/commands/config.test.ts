@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { runAuth } from '../support/auth-program.ts'
+import { testEnvironment } from '../support/auth-server.ts'
+
+const good = { ...testEnvironment, DATABASE_URL: 'postgres://u:hidden-word@db.example/x' }
+
+function openFolder(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'auth-config-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
+  return folder
+}
+
+test('config check is content with a configuration that the server can use', async () => {
+  const { code, stdout, stderr } = await runAuth(['config', 'check'], { env: good })
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.match(stdout, /^warning: No email is sent: AUTH_SMTP_ADMIN_EMAIL, /)
+  assert.match(stdout, /^The configuration is fine\.$/m)
+})
+
+test('config check tells every fault at once, by name, and shows no secret', async () => {
+  const { code, stdout, stderr } = await runAuth(['config', 'check'], {
+    env: {
+      AUTH_JWT_EXP: 'soon',
+      AUTH_DISABLE_SIGNUP: 'yes',
+      GOTRUE_JWT_KEYS: 'a-key-nobody-should-see',
+      DATABASE_URL: 'mysql://root:hidden-word@db.example/x',
+      AUTH_DB_DRIVER: 'mysql',
+      AUTH_PASSWORD_MIN_LENGTH: '4',
+    },
+  })
+  assert.deepEqual([code, stdout], [2, ''])
+  const names = [...stderr.matchAll(/^ {2}([A-Z_]+)/gm)].map(([, name]) => name)
+  assert.deepEqual(names.toSorted(), [
+    'AUTH_API_EXTERNAL_URL',
+    'AUTH_DB_DRIVER',
+    'AUTH_DISABLE_SIGNUP',
+    'AUTH_JWT_EXP',
+    'AUTH_JWT_SECRET',
+    'AUTH_SITE_URL',
+    'AUTH_SMTP_ADMIN_EMAIL',
+    'AUTH_SMTP_HOST',
+    'AUTH_SMTP_PORT',
+    'DATABASE_URL',
+    'GOTRUE_JWT_KEYS',
+  ])
+  assert.match(stderr, /^warning: AUTH_PASSWORD_MIN_LENGTH is 4/m)
+  assert.doesNotMatch(stderr, /hidden-word|nobody-should-see|^\s+at /m)
+})
+
+test('every command that needs a configuration refuses a wrong one in the same way', async () => {
+  const all = [['up'], ['serve'], ['migrate'], ['redirect', 'explain', 'x'], ['admin', 'listusers']]
+  for (const args of all) {
+    const { code, stderr } = await runAuth(args)
+    assert.equal(code, 2, args.join(' '))
+    assert.match(stderr, /^The server cannot start: the configuration is not right\.\n {2}AUTH_/)
+  }
+})
+
+test('.env is read, --config reads another file, and the environment wins over both', async (t) => {
+  const { AUTH_SITE_URL: _, ...rest } = good
+  const cwd = openFolder(t, {
+    '.env': 'AUTH_SITE_URL=https://of-the-file.example\n',
+    'other.env': 'GOTRUE_SITE_URL="https://of-the-other.example"\n',
+  })
+  const explain = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+    const sites = ['of-the-file', 'of-the-other', 'of-the-environment']
+    const urls = sites.map((site) => `https://${site}.example/`)
+    const { stdout } = await runAuth(['redirect', 'explain', ...urls, ...args], { env, cwd })
+    return [...stdout.matchAll(/^https:..([\w-]+)\S* is permitted/gm)].map(([, site]) => site)
+  }
+  assert.deepEqual(await explain([], rest), ['of-the-file'])
+  assert.deepEqual(await explain(['--config', 'other.env'], rest), ['of-the-other'])
+  assert.deepEqual(await explain(['-c', 'other.env'], rest), ['of-the-other'])
+  const inEnvironment = { ...rest, GOTRUE_SITE_URL: 'https://of-the-environment.example' }
+  assert.deepEqual(await explain([], inEnvironment), ['of-the-environment'])
+})
+
+test('a file that cannot be read is named', async (t) => {
+  const cwd = openFolder(t, {})
+  const { code, stderr } = await runAuth(['config', 'check', '-c', 'none.env'], { env: good, cwd })
+  assert.equal(code, 2)
+  assert.match(stderr, /^none\.env cannot be read: ENOENT/)
+})
+
+test('config without check shows the usage', async () => {
+  const { code, stderr } = await runAuth(['config'], { env: good })
+  assert.equal(code, 2)
+  assert.match(stderr, /^Usage: auth config check/)
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
+import { testEnvironment } from '../support/auth-server.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+
+test('migrate applies what is missing, and says when nothing is', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const first = await runAuth(['migrate'], { env })
+  assert.deepEqual([first.code, first.stderr], [0, ''])
+  assert.match(first.stdout, /^applied 0001-init\n/)
+  const second = await runAuth(['migrate'], { env })
+  assert.deepEqual(second, { code: 0, stdout: 'The tables are up to date.\n', stderr: '' })
+})
+
+test('several that migrate one empty database together all succeed, and each file once', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const ended = await Promise.all([1, 2, 3].map(() => runAuth(['migrate'], { env })))
+  assert.deepEqual(
+    ended.map(({ code, stderr }) => [code, stderr]),
+    ended.map(() => [0, '']),
+  )
+  const applied = ended.flatMap(({ stdout }) => stdout.match(/^applied 0001-init$/gm) ?? [])
+  assert.equal(applied.length, 1)
+})
+
+test('migrate tells in one line that PostgreSQL cannot be reached, without the password', async () => {
+  const { code, stderr } = await runAuth(['migrate'], {
+    env: { ...testEnvironment, DATABASE_URL: 'postgres://u:hidden-word@127.0.0.1:1/x' },
+  })
+  assert.equal(code, 1)
+  assert.match(stderr, /^The tables were not brought up to date: .*ECONNREFUSED.*\n$/)
+  assert.doesNotMatch(stderr, /hidden-word/)
+})
+
+test('without a command the server migrates, serves, and drains at SIGTERM', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const server = await startAuth(t, [], { ...env, AUTH_OPERATOR_TOKEN: 'hidden-word' })
+  const { status, body } = await ask(server.url, '/signup', {
+    body: { email: newEmail(), password },
+  })
+  assert.deepEqual([status, typeof body.access_token], [200, 'string'])
+  assert.match(server.output(), /Applied migration 0001-init/)
+  assert.match(server.output(), /AUTH_OPERATOR_TOKEN is deprecated/)
+  assert.equal(await server.stop('SIGTERM'), 0)
+  assert.doesNotMatch(server.output(), /hidden-word|at least thirty-two bytes/)
+})
+
+test('serve does not migrate, and ends where the tables are missing', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const { code, stderr } = await runAuth(['serve'], { env })
+  assert.equal(code, 1)
+  assert.match(stderr, /server_keys\\" does not exist/)
+})
+
+test('AUTH_LOG_FILE gets the log, and a file that cannot be opened ends the start', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const folder = mkdtempSync(join(tmpdir(), 'auth-log-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const wrong = { ...env, AUTH_LOG_FILE: join(folder, 'none/auth.log') }
+  const { code, stderr } = await runAuth(['up'], { env: wrong })
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /^The server cannot start: AUTH_LOG_FILE=".*auth\.log" cannot be opened: .*\n$/,
+  )
+
+  const path = join(folder, 'auth.log')
+  const ended = await runAuth(['serve'], { env: { ...env, AUTH_LOG_FILE: path } })
+  assert.deepEqual([ended.code, ended.stderr], [1, ''])
+  assert.match(readFileSync(path, 'utf8'), /does not exist/)
+})
+
+test('everything runs on an embedded PostgreSQL, which one process has at a time', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'auth-embedded-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const env = { ...testEnvironment, DATABASE_URL: `embedded://${join(folder, 'data')}` }
+  const created = newEmail()
+  assert.equal((await runAuth(['migrate'], { env })).code, 0)
+  const made = await runAuth(['admin', 'createuser', created, password], { env })
+  assert.deepEqual([made.code, made.stderr], [0, ''])
+  const server = await startAuth(t, ['up'], env)
+  const login = { body: { email: created, password } }
+  assert.equal((await ask(server.url, '/token?grant_type=password', login)).status, 200)
+  const beside = await runAuth(['admin', 'listusers'], { env })
+  assert.equal(beside.code, 1)
+  assert.match(beside.stderr, /is in use by the process \d+/)
+  assert.equal(await server.stop('SIGTERM'), 0)
+})

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type AnyVariable, type Environment, toFaultText } from '@portcullis/service-kit/env'
+import { toHelpText } from '@portcullis/service-kit/settings-help'
+import { type Config, chapters, parseConfig } from '../src/config.ts'
+import { bareNames, specifiedVariables } from './support/specified-variables.ts'
+
+const required = {
+  AUTH_SITE_URL: 'https://site.example',
+  AUTH_API_EXTERNAL_URL: 'https://auth.example',
+  AUTH_DB_DRIVER: 'postgres',
+  DATABASE_URL: 'postgres://db.example/auth',
+  AUTH_JWT_SECRET: 'a secret of at least thirty-two bytes',
+  AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
+  AUTH_SMTP_HOST: 'mail.example',
+  AUTH_SMTP_PORT: '25',
+}
+
+const all: AnyVariable[] = Object.values(chapters).flatMap(({ variables }) =>
+  Object.values(variables),
+)
+const byName = new Map(all.flatMap((each) => [each.name, ...each.aliases].map((n) => [n, each])))
+
+function read(...sources: readonly Environment[]): Config {
+  const { config, faults } = parseConfig(...sources)
+  assert.deepEqual(faults.map(toFaultText), [])
+  return config
+}
+
+const withRequired = (env: Environment) => read({ ...required, ...env })
+const faultsOf = (env: Environment) => parseConfig({ ...required, ...env }).faults.map(toFaultText)
+const notesOf = (env: Environment) => parseConfig({ ...required, ...env }).notes
+
+test('every variable of the specification exists under its name and under GOTRUE_', () => {
+  for (const name of specifiedVariables.keys()) {
+    const variable = byName.get(`AUTH_${name}`)
+    assert.equal(variable?.name, `AUTH_${name}`)
+    assert.ok(variable.aliases.includes(`GOTRUE_${name}`), name)
+  }
+})
+
+test('every default is the one that is specified', () => {
+  for (const [name, text] of specifiedVariables) {
+    assert.equal(byName.get(`AUTH_${name}`)?.defaultText, text, name)
+  }
+})
+
+test('every variable has its GOTRUE_ alias, and no name is used twice', () => {
+  for (const { name, aliases } of all) {
+    assert.ok(aliases.includes(name.replace(/^AUTH_/, 'GOTRUE_')), name)
+  }
+  const names = all.flatMap(({ name, aliases }) => [name, ...aliases])
+  assert.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+  )
+})
+
+test('names without the prefix and those of gateways are understood, and no others', () => {
+  for (const [alias, name] of Object.entries(bareNames)) {
+    assert.equal(byName.get(alias)?.name, `AUTH_${name}`, alias)
+  }
+  const bare = [...byName.keys()].filter((name) => !/^(?:AUTH|GOTRUE)_/.test(name))
+  assert.deepEqual(
+    bare.toSorted(),
+    Object.keys(bareNames)
+      .filter((name) => !/^(?:AUTH|GOTRUE)_/.test(name))
+      .toSorted(),
+  )
+})
+
+test('every variable has a line of help that does not end like a sentence', () => {
+  for (const { name, help } of all) assert.match(help, /^[\w*].*[^.\n]$/, name)
+})
+
+test('with only what is required nothing is wrong and nothing is doubtful', () => {
+  const { faults, notes } = parseConfig(required)
+  assert.deepEqual([faults, notes], [[], []])
+})
+
+test('all that is required is missing at once, each by its name', () => {
+  const { faults } = parseConfig({})
+  assert.deepEqual(faults.map(({ variable }) => variable).toSorted(), [
+    'AUTH_API_EXTERNAL_URL',
+    'AUTH_DB_DATABASE_URL',
+    'AUTH_DB_DRIVER',
+    'AUTH_JWT_SECRET',
+    'AUTH_SITE_URL',
+    'AUTH_SMTP_ADMIN_EMAIL',
+    'AUTH_SMTP_HOST',
+    'AUTH_SMTP_PORT',
+  ])
+  for (const fault of faults) assert.match(toFaultText(fault), /: is required/)
+})
+
+test('D2: AUTH_ wins over the bare name, which wins over GOTRUE_, and a note names both', () => {
+  const three = { AUTH_API_PORT: '1', PORT: '2', GOTRUE_API_PORT: '3' }
+  assert.equal(withRequired(three).api.port, 1)
+  const { AUTH_API_PORT: _, ...two } = three
+  assert.equal(withRequired(two).api.port, 2)
+  assert.equal(withRequired({ GOTRUE_API_PORT: '3' }).api.port, 3)
+  assert.deepEqual(notesOf(two), ['PORT and GOTRUE_API_PORT are both set: PORT is used'])
+  const levels = { AUTH_LOG_LEVEL: 'error', LOG_LEVEL: 'warn', GOTRUE_LOG_LEVEL: 'debug' }
+  assert.equal(withRequired(levels).observability.logLevel, 'error')
+})
+
+test('D2: the environment wins over the file, in whatever spelling', () => {
+  const inFile = { ...required, AUTH_SITE_URL: 'https://file.example' }
+  for (const name of ['AUTH_SITE_URL', 'GOTRUE_SITE_URL']) {
+    assert.equal(read({ [name]: 'https://env.example' }, inFile).site.url, 'https://env.example')
+  }
+  assert.equal(read({ PORT: '1' }, { ...required, AUTH_API_PORT: '2' }).api.port, 1)
+  assert.equal(read({}, inFile).site.url, 'https://file.example')
+})
+
+test('an empty variable is as good as none', () => {
+  assert.equal(withRequired({ AUTH_JWT_EXP: '' }).tokens.expiresInSeconds, 3_600)
+  assert.match(faultsOf({ AUTH_SITE_URL: '' }).join(), /^AUTH_SITE_URL="": is required/)
+})
+
+test('booleans are those of Go, and nothing else', () => {
+  for (const text of ['1', 't', 'T', 'TRUE', 'true', 'True']) {
+    assert.equal(withRequired({ AUTH_DISABLE_SIGNUP: text }).site.disableSignup, true, text)
+  }
+  for (const text of ['0', 'f', 'F', 'FALSE', 'false', 'False']) {
+    assert.equal(withRequired({ AUTH_DISABLE_SIGNUP: text }).site.disableSignup, false, text)
+  }
+  assert.match(faultsOf({ AUTH_DISABLE_SIGNUP: 'yes' }).join(), /^AUTH_DISABLE_SIGNUP="yes": must/)
+})
+
+test('D15: SMTP_MAX_FREQUENCY takes seconds and durations, and unset it has two values', () => {
+  const gapsOf = (env: Environment) => {
+    const { gapMs, magicLinkGapMs } = withRequired(env).mail
+    return [gapMs, magicLinkGapMs]
+  }
+  assert.deepEqual(gapsOf({}), [900_000, 60_000])
+  for (const text of ['900', '900s', '15m']) {
+    assert.deepEqual(gapsOf({ AUTH_SMTP_MAX_FREQUENCY: text }), [900_000, 900_000], text)
+  }
+  assert.match(faultsOf({ AUTH_SMTP_MAX_FREQUENCY: 'often' }).join(), /^AUTH_SMTP_MAX_FREQUENCY/)
+})
+
+test('D16 and D17: text messages and reuse take seconds and durations', () => {
+  for (const text of ['20', '20s', '20000ms']) {
+    const config = withRequired({
+      AUTH_SMS_MAX_FREQUENCY: text,
+      AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: text,
+    })
+    assert.deepEqual([config.sms.maxFrequencyMs, config.tokens.reuseIntervalMs], [20_000, 20_000])
+  }
+  const { sms, tokens } = withRequired({})
+  assert.deepEqual([sms.maxFrequencyMs, tokens.reuseIntervalMs], [60_000, 10_000])
+})
+
+test('D23: a mail server is required where email must be confirmed, else its absence is noted', () => {
+  const { AUTH_SMTP_HOST: _, ...rest } = required
+  const needed = parseConfig(rest)
+  assert.match(
+    needed.faults.map(toFaultText).join(),
+    /^AUTH_SMTP_HOST: is required to send email \(or set AUTH_MAILER_AUTOCONFIRM=true\)/,
+  )
+  for (const off of [
+    { AUTH_MAILER_AUTOCONFIRM: 'true' },
+    { AUTH_EXTERNAL_EMAIL_ENABLED: 'false' },
+  ]) {
+    const { config, faults, notes } = parseConfig({ ...rest, ...off })
+    assert.deepEqual([faults, config.mail.smtp], [[], undefined])
+    assert.deepEqual(notes, ['No email is sent: AUTH_SMTP_HOST is not set'])
+  }
+})
+
+test('D24: a password may be shorter than 6, with a warning', () => {
+  assert.equal(withRequired({ AUTH_PASSWORD_MIN_LENGTH: '4' }).site.passwordMinLength, 4)
+  assert.match(notesOf({ AUTH_PASSWORD_MIN_LENGTH: '4' }).join(), /^AUTH_PASSWORD_MIN_LENGTH is 4/)
+  assert.deepEqual(notesOf({ AUTH_PASSWORD_MIN_LENGTH: '6' }), [])
+  assert.equal(faultsOf({ AUTH_PASSWORD_MIN_LENGTH: '0' }).length, 1)
+})
+
+test('D33: what is inherited has no effect but a notice, which does not show its value', () => {
+  for (const name of ['OPERATOR_TOKEN', 'API_ENDPOINT', 'MULTI_INSTANCE_MODE']) {
+    for (const prefix of ['AUTH_', 'GOTRUE_', '']) {
+      const notes = notesOf({ [`${prefix}${name}`]: 'hidden-word' })
+      assert.equal(notes.length, 1, name)
+      assert.match(notes.join(), new RegExp(`^${prefix}${name} is deprecated and has no effect`))
+      assert.doesNotMatch(notes.join(), /hidden-word/)
+    }
+  }
+})
+
+test('sets of characters are split at colons that are not escaped', () => {
+  const { site } = withRequired({ AUTH_PASSWORD_REQUIRED_CHARACTERS: 'abc:123:\\:!:' })
+  assert.deepEqual(site.passwordRequiredSets, ['abc', '123', ':!'])
+})
+
+test('the cap of messages is a number, or a number that comes back', () => {
+  const capOf = (text: string) =>
+    withRequired({ AUTH_RATE_LIMIT_EMAIL_SENT: text }).limits.emailSent
+  assert.deepEqual(capOf('0'), { most: 0, refillMs: undefined })
+  assert.deepEqual(capOf('5'), { most: 5, refillMs: undefined })
+  assert.deepEqual(capOf('5/1h30m'), { most: 5, refillMs: 5_400_000 })
+  for (const text of ['many', '-1', '5/', '5/soon', '5/0s']) {
+    assert.match(faultsOf({ AUTH_RATE_LIMIT_EMAIL_SENT: text }).join(), /must be a number/, text)
+  }
+})
+
+test('levels of the log are those of the specification, in any case of letters', () => {
+  for (const text of ['panic', 'fatal', 'error', 'warn', 'info', 'debug', 'DEBUG', 'Info']) {
+    assert.deepEqual(faultsOf({ LOG_LEVEL: text }), [], text)
+  }
+  assert.match(faultsOf({ LOG_LEVEL: 'loud' }).join(), /^LOG_LEVEL="loud"/)
+})
+
+test('rules of single variables are told by name and value', () => {
+  const wrong: Readonly<Record<string, string>> = {
+    AUTH_SITE_URL: 'site.example',
+    AUTH_API_EXTERNAL_URL: 'auth.example',
+    AUTH_DB_DRIVER: 'mysql',
+    AUTH_DB_NAMESPACE: 'a-b',
+    AUTH_JWT_EXP: '0',
+    AUTH_API_PORT: '70000',
+    AUTH_TRACING_EXPORTER: 'jaeger',
+    AUTH_METRICS_EXPORTER: 'statsd',
+    AUTH_SECURITY_CAPTCHA_PROVIDER: 'mine',
+    AUTH_URI_ALLOW_LIST: 'https://[x',
+    AUTH_API_PATH_PREFIX: 'auth v1',
+    AUTH_DB_MAX_POOL_SIZE: '-1',
+    AUTH_RATE_LIMIT_SERVICE_URL: 'http://x',
+  }
+  const named = new Set(parseConfig({ ...required, ...wrong }).faults.map((each) => each.variable))
+  assert.deepEqual([...named].toSorted(), Object.keys(wrong).toSorted())
+})
+
+test('a provider that is enabled needs id, secret and redirect URI, and keycloak its URL', () => {
+  assert.deepEqual(faultsOf({ AUTH_EXTERNAL_GITHUB_ENABLED: 'true' }), [
+    'AUTH_EXTERNAL_GITHUB_CLIENT_ID: missing OAuth client ID',
+    'AUTH_EXTERNAL_GITHUB_SECRET: missing OAuth secret',
+    'AUTH_EXTERNAL_GITHUB_REDIRECT_URI: missing redirect URI',
+  ])
+  const keycloak = {
+    GOTRUE_EXTERNAL_KEYCLOAK_ENABLED: 'true',
+    GOTRUE_EXTERNAL_KEYCLOAK_CLIENT_ID: 'id',
+    GOTRUE_EXTERNAL_KEYCLOAK_SECRET: 'secret',
+    GOTRUE_EXTERNAL_KEYCLOAK_REDIRECT_URI: 'https://auth.example/callback',
+  }
+  assert.deepEqual(faultsOf(keycloak), [
+    'AUTH_EXTERNAL_KEYCLOAK_URL: must be the URL of your keycloak',
+  ])
+})
+
+test('a CAPTCHA that is enabled needs a secret', () => {
+  assert.deepEqual(faultsOf({ AUTH_SECURITY_CAPTCHA_ENABLED: 'true' }), [
+    'AUTH_SECURITY_CAPTCHA_SECRET: captcha provider secret is empty',
+  ])
+})
+
+test('a secret shorter than 32 bytes is noted, and codes of a wrong length are of 6 digits', () => {
+  assert.match(notesOf({ AUTH_JWT_SECRET: 'short' }).join(), /^AUTH_JWT_SECRET is shorter than 32/)
+  const lengths = { AUTH_SMS_OTP_LENGTH: '4', AUTH_MAILER_OTP_LENGTH: '11' }
+  const { sms, mail } = withRequired(lengths)
+  assert.deepEqual([sms.otpLength, mail.otpLength], [6, 6])
+  assert.equal(notesOf(lengths).length, 2)
+})
+
+test('a misspelt name is noticed', () => {
+  assert.deepEqual(notesOf({ AUTH_SITE_ULR: 'x' }), [
+    'AUTH_SITE_ULR is not a variable of this server: did you mean AUTH_SITE_URL?',
+  ])
+})
+
+test('no text that people see has a secret in it', () => {
+  const secrets = all.filter(({ name }) => /_(?:SECRET|PASS|TOKEN|KEYS?|API_KEY)$/.test(name))
+  assert.ok(secrets.length > 20)
+  for (const variable of secrets) assert.doesNotMatch(variable.mask('hidden-word'), /hidden/)
+  const { faults, notes } = parseConfig(
+    {
+      AUTH_JWT_SECRET: 'hidden-word',
+      GOTRUE_JWT_SECRET: 'hidden-word-2',
+      AUTH_JWT_KEYS: '[{"kty":"oct","k":"hidden-word"}]',
+      DATABASE_URL: 'mysql://u:hidden-word@db.example/x',
+    },
+    { AUTH_SMTP_PASS: 'hidden-word' },
+  )
+  assert.ok(faults.length > 3 && notes.length > 0)
+  assert.doesNotMatch([...faults.map(toFaultText), ...notes].join('\n'), /hidden-word/)
+  assert.doesNotMatch(toHelpText(chapters), /hidden-word/)
+})

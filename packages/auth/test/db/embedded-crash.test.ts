@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findOccupant, readPostmasterFile } from '../../src/db/embedded/occupant.ts'
+import { findProcess } from '../../src/db/embedded/processes.ts'
+import {
+  type Descendant,
+  descendantsOf,
+  endOf,
+  kill,
+  makeFolder,
+  openEmbedded,
+  query,
+  startHolder,
+  waitUntil,
+} from '../support/embedded-place.ts'
+
+const isShell = ({ command }: Descendant) => command.startsWith('/bin/sh')
+const toPid = ({ pid }: Descendant) => pid
+
+/** Who is killed with one blow, of the processes of a server under writes. */
+const blows: Readonly<Record<string, (own: number, postmaster: number) => readonly number[]>> = {
+  'the server': (own) => [own],
+  'the server and PostgreSQL': (own, postmaster) => [own, postmaster],
+  'PostgreSQL and the server': (own, postmaster) => [postmaster, own],
+  'everything that runs': (own) => [own, ...descendantsOf(own).map(toPid)],
+  'all but PostgreSQL': (own) => [own, ...descendantsOf(own).filter(isShell).map(toPid)],
+}
+
+test('no acknowledged write is lost', async (t) => {
+  const folder = await makeFolder(t)
+  const data = join(folder, 'data')
+  const acknowledged = new Set<number>()
+  const missing = async (url: string) => {
+    const rows = await query(url, 'select id from kept')
+    const ids = new Set(rows.map(({ id }) => id))
+    return [...acknowledged].filter((id) => !ids.has(id))
+  }
+
+  for (const [victims, choose] of Object.entries(blows)) {
+    await t.test(`when ${victims} is killed under writes`, async (t) => {
+      for (const momentMs of [20, 170]) {
+        const holder = startHolder(t, { folder }, { what: 'write' })
+        const opened = await holder.opened
+        assert.ok(opened.url, opened.error)
+        await waitUntil('writes', () => holder.acknowledged.length > 20)
+        await sleep(momentMs)
+        const { pid: postmaster = 0 } = (await readPostmasterFile(data)) ?? {}
+        kill(...choose(holder.pid, postmaster))
+        await endOf(holder)
+        for (const id of holder.acknowledged) acknowledged.add(id)
+
+        const again = await openEmbedded(t, { folder })
+        assert.deepEqual(await missing(again.url), [])
+        assert.notEqual((await readPostmasterFile(data))?.pid, postmaster)
+        assert.equal(findProcess(postmaster), undefined)
+        await again[Symbol.asyncDispose]()
+      }
+    })
+  }
+
+  await t.test('when PostgreSQL is killed, and the server carries on with a new one', async (t) => {
+    const holder = startHolder(t, { folder }, { what: 'write' })
+    await holder.opened
+    for (let round = 0; round < 3; round++) {
+      await waitUntil('writes', () => holder.acknowledged.length > 20)
+      const { pid: postmaster = 0 } = (await readPostmasterFile(data)) ?? {}
+      kill(postmaster)
+      await waitUntil('another PostgreSQL', async () => {
+        const { pid = postmaster } = (await readPostmasterFile(data)) ?? {}
+        return pid !== postmaster
+      })
+      const before = holder.acknowledged.length
+      await waitUntil('writes again', () => holder.acknowledged.length > before + 20)
+    }
+    // One connection's process is killed: PostgreSQL restarts all of them by itself.
+    const backend = descendantsOf(holder.pid).find(({ command }) => /\[local\]/.test(command))
+    kill(backend?.pid ?? 0)
+    const before = holder.acknowledged.length
+    await waitUntil('writes again', () => holder.acknowledged.length > before + 20)
+    // Its parent is killed, and PostgreSQL is not.
+    const shell = descendantsOf(holder.pid).find(isShell)
+    kill(shell?.pid ?? 0)
+    await waitUntil('a new parent', () => /runs again/.test(holder.log.slice(7).join('')))
+
+    holder.process.kill('SIGTERM')
+    await endOf(holder)
+    for (const id of holder.acknowledged) acknowledged.add(id)
+    assert.equal(holder.process.exitCode, 0)
+    assert.match(holder.log.join(''), /PostgreSQL ended unexpectedly \(.+\): starting it again/)
+    assert.deepEqual(await findOccupant(data), { kind: 'nobody' })
+    const again = await openEmbedded(t, { folder })
+    assert.deepEqual(await missing(again.url), [])
+    assert.ok(acknowledged.size > 300, `${acknowledged.size} writes`)
+  })
+})
+
+test('PostgreSQL ends by itself when its server is killed', async (t) => {
+  const folder = await makeFolder(t)
+  const data = join(folder, 'data')
+  const holder = startHolder(t, { folder })
+  await holder.opened
+  const below = descendantsOf(holder.pid).map(toPid)
+  assert.ok(below.length >= 3)
+  kill(holder.pid)
+  await waitUntil('all have ended', () => below.every((pid) => !findProcess(pid)))
+  assert.equal(existsSync(join(data, 'postmaster.pid')), false, 'it was shut down in order')
+})
+
+test('an orphan that nothing told to end is ended by the next server', async (t) => {
+  const folder = await makeFolder(t)
+  const data = join(folder, 'data')
+  const holder = startHolder(t, { folder })
+  const { url = '' } = await holder.opened
+  // The one that would tell PostgreSQL goes first, then the one it would tell of.
+  const [parent, teller] = descendantsOf(holder.pid).filter(isShell)
+  kill(teller?.pid ?? 0, holder.pid, parent?.pid ?? 0)
+  await endOf(holder)
+  const occupant = await findOccupant(data)
+  assert.equal(occupant.kind, 'orphan')
+  assert.deepEqual(await query(url, 'select 1 as alive'), [{ alive: 1 }])
+
+  const again = await openEmbedded(t, { folder })
+  assert.match(again.log.join(''), /Ending a PostgreSQL that was left behind, process \d+/)
+  assert.equal('pid' in occupant && findProcess(occupant.pid), undefined)
+  assert.equal(existsSync(new URL(url).searchParams.get('host') ?? ''), false)
+  assert.deepEqual(await query(again.url, 'select 1 as alive'), [{ alive: 1 }])
+})
+
+test('a stop while PostgreSQL recovers from the end of one of its own ends all the same', async (t) => {
+  const folder = await makeFolder(t)
+  const holder = startHolder(t, { folder }, { what: 'write' })
+  await holder.opened
+  await waitUntil('writes', () => holder.acknowledged.length > 20)
+  const backend = descendantsOf(holder.pid).find(({ command }) => /\[local\]/.test(command))
+  kill(backend?.pid ?? 0)
+  await sleep(30)
+  holder.process.kill('SIGTERM')
+  await endOf(holder)
+  assert.deepEqual(await findOccupant(join(folder, 'data')), { kind: 'nobody' })
+  const again = await openEmbedded(t, { folder })
+  const [row] = await query(again.url, 'select count(*)::int as count from kept')
+  assert.ok(Number(row?.count) >= holder.acknowledged.length)
+})
+
+test('a server that is killed while it makes the database leaves no half of one', async (t) => {
+  const folder = await makeFolder(t)
+  const holder = startHolder(t, { folder })
+  await waitUntil('a draft', async () => (await readdir(folder)).length > 0)
+  await waitUntil('files in it', async () => {
+    const [draft = ''] = await readdir(folder)
+    return (await readdir(join(folder, draft)).catch(() => [])).length > 3
+  })
+  kill(holder.pid, ...descendantsOf(holder.pid).map(toPid))
+  await endOf(holder)
+  const again = await openEmbedded(t, { folder })
+  assert.deepEqual(await query(again.url, 'select 1 as alive'), [{ alive: 1 }])
+  assert.deepEqual(await readdir(folder), ['data'])
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chown, cp, lstat, mkdir, readdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type Account, chooseAccount } from '../../src/db/embedded/account.ts'
+import { findPackage } from '../../src/db/embedded/binaries.ts'
+import { makeFolder, openEmbedded, query, startHolder } from '../support/embedded-place.ts'
+
+const isRoot = process.getuid?.() === 0
+
+/** Whom PostgreSQL runs as when we are root; the test is skipped when we are not. */
+async function accountOf(t: TestContext): Promise<Account | undefined> {
+  const account = await chooseAccount('/nowhere')
+  if (!account) t.skip('needs root')
+  return account
+}
+
+/** The package as npm unpacks it: without its links, which a script would make. */
+async function copyPackage(folder: string): Promise<string> {
+  const packageFolder = join(folder, 'package')
+  await cp(findPackage(), packageFolder, {
+    recursive: true,
+    filter: async (path) => !(await lstat(path)).isSymbolicLink(),
+  })
+  return packageFolder
+}
+
+test('several that start on one empty folder: one has it, the others name that one', async (t) => {
+  const folder = await makeFolder(t)
+  const holders = [1, 2, 3].map(() => startHolder(t, { folder }))
+  const opened = await Promise.all(holders.map((holder) => holder.opened))
+  const winners = holders.filter((_, index) => opened[index]?.url !== undefined)
+  assert.equal(winners.length, 1, JSON.stringify(opened))
+  for (const { url, error } of opened) {
+    if (url === undefined) assert.match(error ?? '', new RegExp(`process ${winners[0]?.pid}\\.`))
+    else assert.deepEqual(await query(url, 'select 1 as alive'), [{ alive: 1 }])
+  }
+  assert.deepEqual(await readdir(folder), ['data'])
+})
+
+test('a checkout that only root can enter, without links: one copy for all', async (t) => {
+  const secret = await makeFolder(t, 0o700)
+  const packageFolder = await copyPackage(secret)
+  const open = await makeFolder(t)
+  const cacheFolders = [join(packageFolder, 'package.json'), join(open, 'cache')]
+  const settings = { packageFolder, cacheFolders }
+  const holders = ['a', 'b', 'c'].map((name) =>
+    startHolder(t, { folder: join(open, name), ...settings }),
+  )
+  for (const { opened, log } of holders) {
+    const { url, error } = await opened
+    assert.ok(url, error)
+    assert.match(log.join(''), /Copying PostgreSQL to .+cache/)
+    await query(url, 'create extension pg_trgm')
+  }
+  const { version } = JSON.parse(
+    execFileSync('cat', [join(packageFolder, 'package.json')], { encoding: 'utf8' }),
+  )
+  const name = `postgres-${basename(findPackage())}-${version}`
+  assert.deepEqual(await readdir(join(open, 'cache')), [name])
+
+  const again = await openEmbedded(t, { folder: join(open, 'd'), ...settings })
+  assert.doesNotMatch(again.log.join(''), /Copying/)
+})
+
+test('programs are not taken from a folder that others can write to', async (t) => {
+  const packageFolder = join(await makeFolder(t, 0o700), 'package')
+  await mkdir(join(packageFolder, 'native'), { recursive: true })
+  await cp(join(findPackage(), 'package.json'), join(packageFolder, 'package.json'))
+  const cache = await makeFolder(t, 0o777)
+  await assert.rejects(
+    openEmbedded(t, { folder: await makeFolder(t), packageFolder, cacheFolders: [cache] }),
+    { code: 'cannot_run', message: /no copy of them could be made:\n.+others may write there/ },
+  )
+})
+
+test('data below folders that only root can enter', async (t) => {
+  if (!isRoot || process.platform !== 'linux') return t.skip('needs root on Linux')
+  const folder = join(await makeFolder(t, 0o700), 'database')
+  const first = await openEmbedded(t, { folder })
+  await query(first.url, 'create table kept as select 1 as one')
+  await assert.rejects(openEmbedded(t, { folder }), { code: 'in_use' })
+  await first[Symbol.asyncDispose]()
+  const second = await openEmbedded(t, { folder })
+  assert.deepEqual(await query(second.url, 'select one from kept'), [{ one: 1 }])
+})
+
+test('root runs it as the owner of the folder, and nobody but root gets in', async (t) => {
+  const account = await accountOf(t)
+  if (!account) return
+  const folder = await makeFolder(t)
+  const { url, log } = await openEmbedded(t, { folder })
+  const { uid, mode } = await stat(join(folder, 'data'))
+  assert.deepEqual({ uid, mode: mode & 0o777 }, { uid: account.uid, mode: 0o700 })
+  assert.equal((await stat(folder)).uid, 0)
+  assert.match(log.join(''), new RegExp(`as the user \\\\"${account.name}\\\\"`))
+
+  const connect = `
+    import { Client } from ${JSON.stringify(import.meta.resolve('pg'))}
+    const client = new Client({ connectionString: ${JSON.stringify(url)} })
+    await client.connect().then(() => client.end(), (error) => { console.log(error.message) })
+  `
+  const tryAs = (who: { uid: number; gid: number }) =>
+    spawnSync(process.execPath, ['--input-type=module', '-e', connect], {
+      ...{ cwd: '/', encoding: 'utf8', ...who },
+    }).stdout
+  assert.equal(tryAs({ uid: 0, gid: 0 }), '')
+  assert.match(tryAs(account), /Peer authentication failed/)
+  assert.match(tryAs({ uid: 54_321, gid: 54_321 }), /EACCES/)
+})
+
+test('a restored folder that belongs to root is given to who runs it', async (t) => {
+  if (!(await accountOf(t))) return
+  const folder = await makeFolder(t)
+  const first = await openEmbedded(t, { folder })
+  await query(first.url, 'create table kept as select 1 as one')
+  await first[Symbol.asyncDispose]()
+  execFileSync('chown', ['-R', '0:0', folder])
+  execFileSync('chmod', ['755', join(folder, 'data')])
+  const second = await openEmbedded(t, { folder })
+  assert.match(second.log.join(''), /Giving .+data to the user/)
+  assert.deepEqual(await query(second.url, 'select one from kept'), [{ one: 1 }])
+})
+
+test('who is not root runs it as himself, and only on his own data', async (t) => {
+  const account = await accountOf(t)
+  if (!account) return
+  const { uid, gid } = account
+  const read = ['-e', 'require("fs").accessSync(process.argv[1])', import.meta.filename]
+  const { status } = spawnSync(process.execPath, read, { cwd: '/', uid, gid, stdio: 'ignore' })
+  if (status !== 0) return t.skip('the checkout can only be read by root')
+  const folder = await makeFolder(t)
+  await chown(folder, uid, gid)
+  const holder = startHolder(t, { folder }, { uid, gid })
+  const opened = await holder.opened
+  assert.ok(opened.url, opened.error)
+  assert.doesNotMatch(holder.log.join(''), /as the user/)
+  // Root may enter the folder of the socket, but is another user to PostgreSQL.
+  await assert.rejects(query(opened.url, 'select 1'), /Peer authentication failed/)
+
+  const foreign = await makeFolder(t)
+  await (await openEmbedded(t, { folder: foreign }))[Symbol.asyncDispose]()
+  const other = { uid: 65_534, gid: 65_534 }
+  const { error = '' } = await startHolder(t, { folder: foreign }, other).opened
+  assert.match(error, /no readable PG_VERSION|belongs to the user with id/)
+})
+
+test('root without anybody to run it as is told so', async (t) => {
+  if (!(await accountOf(t))) return
+  await assert.rejects(chooseAccount('/nowhere', '/dev/null'), {
+    code: 'no_account',
+    message: /does not run as root.+Start this server as another user/,
+  })
+})

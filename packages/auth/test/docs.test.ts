@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { toMarkdown } from '@portcullis/service-kit/settings-help'
+import { chapters } from '../src/config.ts'
+import { endpoints } from '../src/endpoints/index.ts'
+import { errorStatuses } from '../src/errors.ts'
+import { toApiPage } from './support/api-page.ts'
+import { runAuth } from './support/auth-program.ts'
+import { errorMeanings } from './support/error-meanings.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const manual = readFileSync(join(root, 'docs/auth.md'), 'utf8')
+
+/** Compares a page with what the code says; writes it where that was asked for. */
+function checkPage(name: string, expected: string): void {
+  const path = join(root, 'docs', name)
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(path, expected)
+  assert.equal(readFileSync(path, 'utf8'), expected, `docs/${name} is out of date`)
+}
+
+test('the page of environment variables is what the code says', () => {
+  checkPage(
+    'auth-environment.md',
+    `# Environment of the auth server
+
+Written from the code by \`UPDATE_DOCS=1 npm test -- packages/auth/test/docs.test.ts\`. Durations are
+written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. Every variable may stand in a file \`.env\` as well (another
+file: \`--config FILE\`); the environment wins over it. Of several names of one variable the first that
+is set counts.
+
+${toMarkdown(chapters, 2)}`,
+  )
+})
+
+test('the page of endpoints and errors is what the code says', () => {
+  checkPage('auth-api.md', toApiPage())
+})
+
+test('every error code has a meaning, and no meaning is left over', () => {
+  assert.deepEqual(Object.keys(errorMeanings).toSorted(), Object.keys(errorStatuses).toSorted())
+})
+
+test('every variable, endpoint, error code and file that the manual names exists', () => {
+  const variables = new Set(
+    Object.values(chapters).flatMap((chapter) =>
+      Object.values(chapter.variables).flatMap(({ name, aliases }) => [name, ...aliases]),
+    ),
+  )
+  const named = [...manual.matchAll(/`((?:AUTH|GOTRUE)_[A-Z0-9_]+)(?:=[^`]*)?`/g)]
+  assert.ok(named.length > 20)
+  for (const [, name = ''] of named) assert.ok(variables.has(name), `${name} is not a variable`)
+
+  const routes = new Set(endpoints.map(({ method, path }) => `${method} ${path}`))
+  const called = [...manual.matchAll(/`(GET|POST|PUT|DELETE) (\/[\w/.{}:-]*)/g)]
+  assert.ok(called.length > 10)
+  for (const [, method, path = ''] of called) {
+    const route = `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+    assert.ok(routes.has(route), `${route} is not an endpoint`)
+  }
+
+  for (const [, code = ''] of manual.matchAll(/\d{3} `([a-z_]+)`/g)) {
+    assert.ok(Object.hasOwn(errorStatuses, code), `${code} is not an error code`)
+  }
+  for (const [, link = ''] of manual.matchAll(/\]\(([^)#]+)/g)) {
+    assert.ok(existsSync(join(root, 'docs', link)), `${link} does not exist`)
+  }
+})
+
+test('every command of the manual is one that the program knows', async () => {
+  const lines = [...manual.matchAll(/^npm run auth -- ([a-z]+)/gm)].map(([, name = '']) => name)
+  assert.ok(lines.length > 4)
+  for (const name of new Set(lines)) {
+    const { code } = await runAuth([name, '--help'])
+    assert.equal(code, 0, name)
+  }
+})
+
+test('the configuration at the top of the manual is complete', async () => {
+  const [, block = ''] = /```dotenv\n(.*?)```/s.exec(manual) ?? []
+  const env = Object.fromEntries(
+    block
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+  )
+  const { code, stdout, stderr } = await runAuth(['config', 'check'], { env })
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.match(stdout, /The configuration is fine/)
+})

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openAuthServer } from '../support/auth-server.ts'
+import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+
+test('a user signs up, signs in, refreshes, looks and leaves, with as few statements as promised', async (t) => {
+  const server = await openAuthServer(t)
+  if (!server) return
+  const { url } = server
+  const email = newEmail()
+  server.takeStatements()
+
+  const signup = await ask(url, '/signup', { body: { email, password, data: { a: 1 } } })
+  assert.equal(signup.status, 200, JSON.stringify(signup.body))
+  assert.equal(signup.body.token_type, 'bearer')
+  assert.equal(signup.body.expires_in, 3600)
+  assert.equal(signup.body.user.email, email)
+  assert.deepEqual(server.takeStatements(), ['find_user_by_email', 'create_user', 'open_session'])
+
+  const login = await ask(url, '/token?grant_type=password', { body: { email, password } })
+  assert.equal(login.status, 200, JSON.stringify(login.body))
+  assert.deepEqual(server.takeStatements(), ['find_user_by_email', 'open_session'])
+
+  const refresh = await ask(url, '/token?grant_type=refresh_token', {
+    body: { refresh_token: login.body.refresh_token },
+  })
+  assert.equal(refresh.status, 200, JSON.stringify(refresh.body))
+  assert.notEqual(refresh.body.refresh_token, login.body.refresh_token)
+  assert.deepEqual(server.takeStatements(), ['rotate_session'])
+
+  const user = await ask(url, '/user', { token: refresh.body.access_token })
+  assert.equal(user.status, 200, JSON.stringify(user.body))
+  assert.equal(user.body.user_metadata.a, 1)
+  assert.equal(user.body.user_metadata.email_verified, true)
+  assert.deepEqual(user.body.app_metadata, { provider: 'email', providers: ['email'] })
+  assert.equal(user.body.identities.length, 1)
+  assert.equal(user.body.identities[0].identity_data.email_verified, true)
+  assert.match(user.body.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+  assert.match(user.body.identities[0].created_at, /Z$/)
+  assert.deepEqual(server.takeStatements(), ['find_caller'])
+
+  const logout = await ask(url, '/logout', { method: 'POST', token: refresh.body.access_token })
+  assert.deepEqual([logout.status, logout.body], [204, ''])
+  const again = await ask(url, '/token?grant_type=refresh_token', {
+    body: { refresh_token: refresh.body.refresh_token },
+  })
+  assert.deepEqual(
+    [again.status, again.body.error_code, again.body.code],
+    [400, 'session_not_found', 400],
+  )
+  // An access token stays valid until it expires.
+  assert.equal((await ask(url, '/user', { token: refresh.body.access_token })).status, 200)
+})
+
+test('fifty refreshes of one token at once get one and the same child', async (t) => {
+  const server = await openAuthServer(t, { env: { AUTH_RATE_LIMIT_TOKEN_REFRESH: '100000' } })
+  if (!server) return
+  const { url } = server
+  const email = newEmail()
+  const { body } = await ask(url, '/signup', { body: { email, password } })
+  const answers = await Promise.all(
+    Array.from({ length: 25 }, () =>
+      ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: body.refresh_token } }),
+    ),
+  )
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  assert.equal(new Set(answers.map((answer) => answer.body.refresh_token)).size, 1)
+})
+
+test('errors have the form of the specification, or that of the client where it asks for it', async (t) => {
+  const server = await openAuthServer(t)
+  if (!server) return
+  const { url } = server
+  const wrong = { body: { email: 'nobody@example.com', password: 'x' } }
+  const plain = await ask(url, '/token?grant_type=password', wrong)
+  assert.equal(plain.status, 400)
+  assert.deepEqual(plain.body, {
+    code: 400,
+    error_code: 'invalid_credentials',
+    msg: 'Invalid login credentials',
+  })
+  assert.equal(plain.headers.get('x-sb-error-code'), 'invalid_credentials')
+  const client = await ask(url, '/token?grant_type=password', { ...wrong, headers: sdk })
+  assert.equal(client.body.code, 'invalid_credentials')
+  assert.equal(client.body.message, 'Invalid login credentials')
+  assert.equal(client.headers.get('x-supabase-api-version'), '2024-01-01')
+  const unparsable = await ask(url, '/signup', { body: '{' })
+  assert.equal(unparsable.status, 400)
+  assert.equal(unparsable.body.error_code, 'bad_json')
+  const nowhere = await ask(url, '/nowhere')
+  assert.equal(nowhere.status, 404)
+  assert.equal(nowhere.body.error_code, 'route_not_found')
+})
+
+test('the sign-up of somebody who has an account looks like that of somebody who has none', async (t) => {
+  const server = await openAuthServer(t, {
+    env: {
+      AUTH_MAILER_AUTOCONFIRM: 'false',
+      AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
+      AUTH_SMTP_HOST: '127.0.0.1',
+      AUTH_SMTP_PORT: '1',
+    },
+  })
+  if (!server) return
+  const { url } = server
+  const fresh = await ask(url, '/signup', { body: { email: newEmail(), password } })
+  assert.equal(fresh.status, 200, JSON.stringify(fresh.body))
+  assert.ok(fresh.body.confirmation_sent_at)
+  assert.equal(fresh.body.access_token, undefined)
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { parseEnv } from 'node:util'
+import { open } from '@portcullis/test-servers'
+import { parseConfig } from '../src/config.ts'
+import { jwtSecret, openAuthServer } from './support/auth-server.ts'
+import { ask, newEmail, password } from './support/http-client.ts'
+
+const folder = join(import.meta.dirname, '../../../examples/auth')
+
+type Env = Readonly<Record<string, string>>
+
+function launch(t: TestContext, file: string, env: Env) {
+  const child = spawn(process.execPath, [join(folder, file)], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  return child
+}
+
+async function startExample(t: TestContext, file: string, env: Env): Promise<string> {
+  const port = await findFreePort()
+  const child = launch(t, file, { ...env, PORT: `${port}` })
+  const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+  assert.match(line, /^Listening on/)
+  return `http://localhost:${port}`
+}
+
+async function findFreePort(): Promise<number> {
+  const { createServer } = await import('node:net')
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('There is no port')
+  return address.port
+}
+
+test('the configuration to try is complete', () => {
+  const { faults, config } = parseConfig(parseEnv(readFileSync(join(folder, 'auth.env'), 'utf8')))
+  assert.deepEqual(faults, [])
+  assert.equal(config.database.url, 'embedded://.portcullis/auth')
+})
+
+test('the Node app signs up, in, refreshes, and an API believes its token', async (t) => {
+  const server = await openAuthServer(t)
+  if (!server) return
+  const api = await startExample(t, 'verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
+  const email = newEmail()
+  const child = launch(t, 'node-app.ts', { AUTH_URL: server.url, API_URL: api, EMAIL: email })
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+  assert.equal(code, 0)
+  const lines = output.trimEnd().split('\n')
+  assert.deepEqual(lines.slice(0, 4), [
+    `Signed up ${email}`,
+    'Signed in; the access token is good for 3600 s',
+    'Refreshed the session',
+    'Hello, Ada',
+  ])
+  assert.equal(JSON.parse(lines[4]?.replace('The API says: ', '') ?? '').email, email)
+})
+
+test('the API refuses tokens that are missing, forged or expired', async (t) => {
+  const server = await openAuthServer(t)
+  if (!server) return
+  const api = await startExample(t, 'verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
+  const body = { email: newEmail(), password }
+  const { access_token: token } = (await ask(server.url, '/signup', { body })).body
+  assert.equal((await ask(api, '/', { token })).status, 200)
+  assert.equal((await ask(api, '/')).status, 401)
+  assert.equal((await ask(api, '/', { token: `${token.slice(0, -5)}AAAAA` })).status, 401)
+  const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${token.split('.')[1]}.`
+  assert.equal((await ask(api, '/', { token: unsigned })).status, 401)
+  server.clock.aheadMs = -7_200_000
+  const login = await ask(server.url, '/token?grant_type=password', { body })
+  const old = await ask(api, '/', { token: login.body.access_token })
+  assert.deepEqual([old.status, old.body], [401, 'ERR_JWT_EXPIRED\n'])
+})
+
+test('the API checks tokens by the public keys of the server', async (t) => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const jwk = privateKey.export({ format: 'jwk' })
+  const keys = [{ ...jwk, kid: 'first', alg: 'ES256', key_ops: ['sign', 'verify'] }]
+  const server = await openAuthServer(t, { env: { AUTH_JWT_KEYS: JSON.stringify(keys) } })
+  if (!server) return
+  const api = await startExample(t, 'verify-jwt.ts', { AUTH_URL: server.url })
+  const email = newEmail()
+  const { access_token: token } = (await ask(server.url, '/signup', { body: { email, password } }))
+    .body
+  const { status, body } = await ask(api, '/', { token })
+  assert.deepEqual([status, body.email], [200, email])
+  assert.equal((await ask(api, '/', { token: server.serviceToken })).status, 401)
+})
+
+test('the page signs somebody up, remembers them, and signs them out', async (t) => {
+  const server = await openAuthServer(t)
+  const chromium = server && (await open(t, 'chromium'))
+  if (!chromium) return
+  const app = await startExample(t, 'browser-app.ts', { AUTH_URL: server.url })
+  const page = await chromium.browser.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  const says = (words: string) => page.getByText(words).waitFor()
+  const email = newEmail()
+  await page.goto(app)
+  await says('Signed out')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign up' }).click()
+  await says(`Signed in as ${email}`)
+  await page.reload()
+  await says(`Signed in as ${email}`)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await says('Signed out')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill('wrong')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await says('Invalid login credentials')
+  assert.deepEqual(complaints, [])
+})

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { mailKinds } from '../../src/config/mail.ts'
+import { parseConfig } from '../../src/config.ts'
+import { createMailRenderer } from '../../src/messages/mail-renderer.ts'
+
+const variables = {
+  SiteURL: 'https://site.example',
+  Email: 'ada@example.com',
+  NewEmail: 'new@example.com',
+  SendingTo: 'new@example.com',
+  Token: '123456',
+  TokenHash: 'abcdef',
+  RedirectTo: 'https://site.example/in',
+  ConfirmationURL: 'https://auth.example/verify?token=abcdef&type=signup',
+  Data: { name: '<b>Ada</b>' },
+}
+
+function createRenderer(env: Readonly<Record<string, string>> = {}, siteUrl = variables.SiteURL) {
+  const log: string[] = []
+  const { config } = parseConfig({ AUTH_SITE_URL: siteUrl, ...env })
+  const add = (text: unknown) => void log.push(String(text))
+  const renderer = createMailRenderer({
+    mail: config.mail,
+    siteUrl,
+    log: { warning: add, info: add },
+  })
+  return { renderer, log }
+}
+
+const subjects = {
+  invite: 'You have been invited',
+  confirmation: 'Confirm Your Signup',
+  recovery: 'Reset Your Password',
+  magic_link: 'Your Magic Link',
+  email_change: 'Confirm Email Change',
+  reauthentication: 'Confirm Reauthentication',
+}
+
+test('every built-in message has a heading, the code, and the link where there is one', async (t) => {
+  const { renderer, log } = createRenderer()
+  for (const kind of mailKinds) {
+    await t.test(kind, async () => {
+      const { subject, html, text } = await renderer.render(kind, variables)
+      assert.equal(subject, subjects[kind])
+      assert.match(html, /<h1[^>]*>[^<]+<\/h1>/)
+      for (const part of [html, text]) {
+        assert.ok(part.includes('123456'), 'the code')
+        assert.ok(part.includes('https://site.example'), 'the site')
+        assert.ok(!part.includes('{{'))
+      }
+      const hasLink = kind !== 'reauthentication'
+      assert.equal(
+        html.includes('href="https://auth.example/verify?token=abcdef&amp;type=signup"'),
+        hasLink,
+      )
+      assert.equal(
+        text.includes('\nhttps://auth.example/verify?token=abcdef&type=signup\n'),
+        hasLink,
+      )
+      assert.equal(html.includes('new@example.com'), kind === 'email_change')
+    })
+  }
+  assert.deepEqual(log, [])
+})
+
+test('a subject may have variables, and none of them begins a header', async () => {
+  const { renderer } = createRenderer({
+    AUTH_MAILER_SUBJECTS_INVITE: '{{ .Token }}: {{ .Data.name }}',
+  })
+  const data = { name: 'x\r\nBcc: evil@example.com' }
+  const { subject } = await renderer.render('invite', { ...variables, Data: data })
+  assert.equal(subject, '123456: xBcc: evil@example.com')
+})
+
+test('a subject that is no template is used as it stands', async () => {
+  const { renderer, log } = createRenderer({ AUTH_MAILER_SUBJECTS_INVITE: 'Hi {{ .Token' })
+  assert.equal((await renderer.render('invite', variables)).subject, 'Hi {{ .Token')
+  assert.match(log.join(), /subject of the message invite is not a template: line 1, column 4/)
+})
+
+test('a template on the site itself is used, though the site is inside', async (t) => {
+  const server = createServer((request, response) => {
+    if (request.url === '/mail/invite.html')
+      response.end('<p>{{ .Data.name }} at {{ .SiteURL }}</p>')
+    else response.end('{{ range .Data.list }}{{ range $.Data.list }}{{ end }}{{ end }}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { renderer, log } = createRenderer(
+    { AUTH_MAILER_TEMPLATES_INVITE: '/mail/invite.html', AUTH_MAILER_TEMPLATES_RECOVERY: '/bad' },
+    `http://127.0.0.1:${port}`,
+  )
+  const invite = await renderer.render('invite', variables)
+  assert.equal(invite.html, '<p>&lt;b&gt;Ada&lt;/b&gt; at https://site.example</p>')
+  assert.equal(invite.text, '<b>Ada</b> at https://site.example')
+
+  const list = Array.from({ length: 1_000 }, () => 1)
+  const { html } = await renderer.render('recovery', { ...variables, Data: { list } })
+  assert.match(html, /Reset your password/)
+  assert.deepEqual(log, [
+    'The template of the message recovery failed, the built-in one is used: ' +
+      'the template has too many repetitions',
+  ])
+})
+
+test('a template inside the network that is not on the site is replaced by the built-in one', async () => {
+  const { renderer, log } = createRenderer({
+    AUTH_MAILER_TEMPLATES_INVITE: 'http://169.254.169.254/latest/meta-data',
+  })
+  const { html } = await renderer.render('invite', variables)
+  assert.match(html, /You have been invited/)
+  assert.match(log.join(), /169\.254\.169\.254, which is not an address of the internet/)
+})

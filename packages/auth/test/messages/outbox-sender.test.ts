@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseConfig } from '../../src/config.ts'
+import type { Database, Queries } from '../../src/db/database.ts'
+import { statement } from '../../src/db/statement.ts'
+import { openMessages } from '../../src/messages/open-messages.ts'
+import type { OutboxSenderSettings } from '../../src/messages/outbox-sender.ts'
+import { toMailEnvironment } from '../support/mail-environment.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import {
+  addMessage,
+  type OutboxDatabase,
+  openOutboxDatabase,
+  readOutbox,
+  testPayload,
+  until,
+} from '../support/outbox.ts'
+
+const clear = statement('test_clear_outbox', 'truncate {ns}.outbox')
+
+/** Rare enough that only `notify` explains what happens within a test. */
+const noPoll = { pollMs: 3_600_000 }
+/** Often enough to wait for. */
+const quick = { pollMs: 20, backoffMs: [30] }
+
+interface SenderOptions extends Partial<OutboxSenderSettings> {
+  readonly env?: Readonly<Record<string, string>>
+  readonly queries?: Queries
+}
+
+function openSender(
+  t: TestContext,
+  db: Database,
+  port: number | undefined,
+  { env = {}, queries = db, ...sending }: SenderOptions = {},
+) {
+  const log: string[] = []
+  const add = (text: unknown) => void log.push(String(text))
+  const mail = port === undefined ? { AUTH_MAILER_AUTOCONFIRM: 'true' } : toMailEnvironment(port)
+  const { config } = parseConfig({ ...mail, ...env })
+  const sender = openMessages({
+    ...{ config, db: queries, sending },
+    log: { error: add, warning: add, info: add },
+  })
+  t.after(() => sender[Symbol.asyncDispose]())
+  return { sender, log }
+}
+
+/** A database that somebody listens to, or stands in the way of. */
+function wrapQueries(
+  db: Database,
+  around: <Result>(name: string, run: () => Promise<Result>) => Promise<Result>,
+): Queries {
+  return { run: (wanted, values) => around(wanted.name, () => db.run(wanted, values)) }
+}
+
+const refusal = (responseCode: number, text: string) =>
+  Object.assign(new Error(text), { responseCode })
+
+const isEmpty = (db: Database) => async () => (await readOutbox(db)).length === 0
+
+test('the sender of the outbox', async (t) => {
+  const database = await openOutboxDatabase(t)
+  if (!database) return
+  const { db } = database
+  t.beforeEach(async () => void (await db.run(clear)))
+
+  await t.test('sends a message as soon as it is told of it', async (t) => {
+    const server = await openMailServer(t)
+    const { sender, log } = openSender(t, db, server.port, noPoll)
+    await addMessage(db, { recipient: 'grace@example.com' })
+    sender.notify()
+    const [mail] = await server.waitFor(1)
+    assert.deepEqual(mail?.to, ['grace@example.com'])
+    assert.equal(mail?.headers.get('subject'), 'Confirm Your Signup')
+    assert.equal(mail?.headers.get('from'), 'Site <noreply@auth.example>')
+    assert.match(mail?.headers.get('message-id') ?? '', /^<[0-9a-f]{32}@auth\.example>$/)
+    assert.ok(mail?.parts.get('text/plain')?.includes(testPayload.ConfirmationURL))
+    assert.ok(mail?.parts.get('text/html')?.includes('246810'))
+    await until(isEmpty(db))
+    assert.deepEqual(log, [])
+  })
+
+  await t.test(
+    'sends what was left before it began, and more than it sends at a time',
+    async (t) => {
+      const server = await openMailServer(t)
+      for (let count = 0; count < 12; count++) await addMessage(db)
+      openSender(t, db, server.port, { ...noPoll, concurrency: 3 })
+      await server.waitFor(12)
+      await until(isEmpty(db))
+      assert.ok(server.connections <= 3)
+    },
+  )
+
+  await t.test('finds by itself what nobody told it of', async (t) => {
+    const server = await openMailServer(t)
+    openSender(t, db, server.port, quick)
+    await addMessage(db)
+    await server.waitFor(1)
+    await until(isEmpty(db))
+  })
+
+  await t.test('tries again what failed, as the same message', async (t) => {
+    let refusals = 0
+    const ids = new Set<string>()
+    const server = await openMailServer(t, {
+      onData(stream, _, callback) {
+        let text = ''
+        stream.on('data', (chunk: Buffer) => {
+          text += chunk
+        })
+        stream.on('end', () => {
+          ids.add(/^Message-ID: (.*)\r$/im.exec(text)?.[1] ?? '')
+          callback(++refusals <= 2 ? refusal(451, 'Later') : null)
+        })
+      },
+    })
+    const { log } = openSender(t, db, server.port, quick)
+    await addMessage(db)
+    await until(isEmpty(db))
+    assert.equal(refusals, 3)
+    assert.equal(ids.size, 1)
+    assert.equal(log.length, 2)
+    assert.match(log[0] ?? '', /\(confirmation\) was not sent, next attempt in 0 s: .*451 Later/)
+  })
+
+  await t.test('waits longer after each failure', async (t) => {
+    const server = await openMailServer(t, {
+      onRcptTo: (_, __, callback) => callback(refusal(451, 'Later')),
+    })
+    const backoffMs = [0, 10_000, 60_000]
+    openSender(t, db, server.port, { pollMs: 20, backoffMs })
+    await addMessage(db)
+    await until(async () => (await readOutbox(db))[0]?.attempts === 2)
+    await until(async () => ((await readOutbox(db))[0]?.wait_ms ?? 0) < 30_000)
+    const [row] = await readOutbox(db)
+    assert.ok(row && row.wait_ms > 0 && row.wait_ms <= 10_000)
+  })
+
+  await t.test('outlives a mail server that is not there', async (t) => {
+    const first = await openMailServer(t)
+    const { port } = first
+    await first.close()
+    const { log } = openSender(t, db, port, quick)
+    await addMessage(db)
+    await until(() => log.length >= 2)
+    assert.match(log[0] ?? '', /ECONNREFUSED/)
+    const server = await openMailServer(t, { port })
+    await server.waitFor(1)
+    await until(isEmpty(db))
+  })
+
+  await t.test('gives up what is refused for good, and tells nobody the code', async (t) => {
+    const server = await openMailServer(t, {
+      onData(stream, _, callback) {
+        stream.resume()
+        const told = `Spam for ada@example.com: ${testPayload.ConfirmationURL} 246810 feedbeef`
+        stream.on('end', () => callback(refusal(550, told)))
+      },
+    })
+    const { log } = openSender(t, db, server.port, quick)
+    await addMessage(db)
+    await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
+    const [row] = await readOutbox(db)
+    assert.deepEqual(row?.payload, {})
+    assert.equal(row?.recipient, '')
+    assert.equal(log.length, 1)
+    for (const text of [log[0] ?? '', row?.last_error ?? '']) {
+      assert.match(text, /Spam for …@example\.com/)
+      assert.doesNotMatch(text, /246810|feedbeef|ada@/)
+    }
+  })
+
+  await t.test('does not send a code that is no longer valid', async (t) => {
+    const server = await openMailServer(t)
+    const { log } = openSender(t, db, server.port, quick)
+    await addMessage(db, { expiresInSeconds: -1 })
+    await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
+    assert.match(log[0] ?? '', /given up after 1 attempts: the code in it is no longer valid/)
+    assert.equal(server.received.length, 0)
+  })
+
+  await t.test('gives up when the next attempt would come after the code is valid', async (t) => {
+    const server = await openMailServer(t, {
+      onRcptTo: (_, __, callback) => callback(refusal(451, 'Later')),
+    })
+    const { log } = openSender(t, db, server.port, { ...quick, backoffMs: [120_000] })
+    await addMessage(db, { expiresInSeconds: 60 })
+    await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
+    assert.match(log[0] ?? '', /is given up after 1 attempts/)
+  })
+
+  await t.test('holds no connection to the database while a mail server is slow', async (t) => {
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+    const { promise: free, resolve: release } = Promise.withResolvers<void>()
+    const server = await openMailServer(t, {
+      onRcptTo: (_, __, callback) => {
+        reach()
+        void free.then(() => callback())
+      },
+    })
+    const used = new Set<string>()
+    let open = 0
+    const queries = wrapQueries(db, async (name, run) => {
+      open++
+      used.add(name)
+      return await run().finally(() => open--)
+    })
+    openSender(t, db, server.port, { ...noPoll, queries })
+    await addMessage(db)
+    const second = openSender(t, db, server.port, { ...noPoll, queries })
+    second.sender.notify()
+    await reached
+    assert.equal(open, 0)
+    release()
+    await server.waitFor(1)
+    await until(isEmpty(db))
+    assert.deepEqual([...used], ['claim_messages', 'delete_message'])
+  })
+
+  await t.test('ends an attempt that takes too long', async (t) => {
+    let attempts = 0
+    const server = await openMailServer(t, {
+      onRcptTo: (_, __, callback) => {
+        if (++attempts > 1) callback()
+      },
+    })
+    const { log } = openSender(t, db, server.port, { ...quick, sendTimeoutMs: 400 })
+    await addMessage(db)
+    await server.waitFor(1)
+    assert.match(log[0] ?? '', /it took longer than 400 ms/)
+  })
+
+  await t.test('insists on saying that a message was sent', async (t) => {
+    const server = await openMailServer(t)
+    let failures = 0
+    const queries = wrapQueries(db, async (name, run) => {
+      if (name === 'delete_message' && ++failures <= 2) throw new Error('Connection lost')
+      return await run()
+    })
+    openSender(t, db, server.port, { ...quick, queries })
+    await addMessage(db)
+    await until(isEmpty(db))
+    assert.equal(failures, 3)
+    assert.equal(server.received.length, 1)
+  })
+
+  await t.test('goes on after the database was away, and says so once', async (t) => {
+    const server = await openMailServer(t)
+    let isAway = true
+    let questions = 0
+    const queries = wrapQueries(db, async (_, run) => {
+      questions++
+      if (isAway) throw new Error('Connection refused')
+      return await run()
+    })
+    const { log } = openSender(t, db, server.port, { ...quick, queries })
+    await addMessage(db)
+    await until(() => questions >= 3)
+    isAway = false
+    await server.waitFor(1)
+    assert.deepEqual(log, ['The outbox cannot be read: Connection refused'])
+  })
+
+  await t.test('drops messages where there is no mail server, and says so', async (t) => {
+    const { log } = openSender(t, db, undefined, quick)
+    const id = await addMessage(db)
+    await until(isEmpty(db))
+    assert.deepEqual(log, [
+      `The message ${id} (confirmation) is dropped: no mail server is configured`,
+    ])
+  })
+
+  await t.test('waits for messages under way when it ends', async (t) => {
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+    const { promise: free, resolve: release } = Promise.withResolvers<void>()
+    const server = await openMailServer(t, {
+      onRcptTo: (_, __, callback) => {
+        reach()
+        void free.then(() => callback())
+      },
+    })
+    const { sender } = openSender(t, db, server.port, noPoll)
+    await addMessage(db)
+    sender.notify()
+    await reached
+    const drained = sender.drain(new AbortController().signal)
+    await addMessage(db)
+    sender.notify()
+    release()
+    await drained
+    assert.equal(server.received.length, 1)
+    assert.equal((await readOutbox(db))[0]?.attempts, 0, 'the later one is left to others')
+  })
+
+  await t.test('leaves a message to others when it has no time to wait', async (t) => {
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+    const server = await openMailServer(t, { onRcptTo: () => reach() })
+    const { sender } = openSender(t, db, server.port, noPoll)
+    await addMessage(db)
+    sender.notify()
+    await reached
+    const controller = new AbortController()
+    const drained = sender.drain(controller.signal)
+    controller.abort()
+    await drained
+    const [row] = await readOutbox(db)
+    assert.equal(row?.attempts, 0)
+    assert.ok(row && row.wait_ms <= 0, 'it is due at once')
+  })
+
+  await t.test('does not wait for a mail server for ever when it ends', async (t) => {
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+    const server = await openMailServer(t, { onRcptTo: () => reach() })
+    const { sender } = openSender(t, db, server.port, { ...noPoll, drainTimeoutMs: 50 })
+    await addMessage(db)
+    sender.notify()
+    await reached
+    await sender.drain(new AbortController().signal)
+    assert.equal((await readOutbox(db))[0]?.attempts, 0)
+  })
+
+  await t.test('shares the work with others, and none sends what another sends', async (t) => {
+    const server = await openMailServer(t)
+    const count = 80
+    const wanted = Array.from({ length: count }, (_, index) => `user${index}@example.com`)
+    await Promise.all(wanted.map((recipient) => addMessage(db, { recipient })))
+    for (let senders = 0; senders < 3; senders++) {
+      openSender(t, database.openAnother(), server.port, quick)
+    }
+    await server.waitFor(count)
+    await until(isEmpty(db))
+    assert.deepEqual(server.received.flatMap(({ to }) => to).toSorted(), wanted.toSorted())
+  })
+
+  await t.test('that is killed loses nothing', (t) => testKills(t, database))
+})
+
+async function testKills(t: TestContext, { db, url, schema }: OutboxDatabase): Promise<void> {
+  const server = await openMailServer(t)
+  const count = 120
+  const wanted = Array.from({ length: count }, (_, index) => `user${index}@example.com`)
+  const children = new Set<ChildProcess>()
+  t.after(() => {
+    for (const child of children) child.kill('SIGKILL')
+  })
+  const file = join(import.meta.dirname, '../support/outbox-process.ts')
+  const start = () => {
+    const child = spawn(process.execPath, [file, url, schema, `${server.port}`], {
+      stdio: 'ignore',
+    })
+    children.add(child)
+    return child
+  }
+  let next = 0
+  for (let kills = 0; kills < 5; kills++) {
+    const child = start()
+    const before = server.received.length
+    // Messages come in while it works, and it dies at some point of sending them.
+    for (const end = next + count / 5; next < end; next++) {
+      await addMessage(db, { recipient: wanted[next] ?? '' })
+    }
+    await until(() => server.received.length > before)
+    await sleep(Math.random() * 60)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  start()
+  await until(isEmpty(db))
+  const recipients = new Set(server.received.flatMap(({ to }) => to))
+  assert.deepEqual([...recipients].toSorted(), wanted.toSorted())
+}

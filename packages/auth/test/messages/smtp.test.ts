@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { createAuthority } from '@portcullis/test-servers'
+import { openSmtp, type SmtpSettings } from '../../src/messages/smtp.ts'
+import { openMailServer } from '../support/mail-server.ts'
+
+const mail = {
+  to: 'ada@example.com',
+  subject: 'Grüße',
+  html: '<p>Code 123456 – ü</p>',
+  text: 'Code 123456 – ü',
+  messageId: '<abc@auth.example>',
+}
+
+function openClient(t: TestContext, port: number, settings: Partial<SmtpSettings> = {}) {
+  const client = openSmtp({
+    ...{ host: '127.0.0.1', port, user: '', password: '' },
+    from: { name: 'The "Site", Ltd', address: 'noreply@auth.example' },
+    ...settings,
+  })
+  t.after(() => client[Symbol.asyncDispose]())
+  return client
+}
+
+const never = new AbortController().signal
+
+test('a message has what mail servers and readers expect', async (t) => {
+  const server = await openMailServer(t)
+  await openClient(t, server.port).send(mail, never)
+  const [received] = server.received
+  assert.ok(received)
+  assert.equal(received.from, 'noreply@auth.example')
+  assert.deepEqual(received.to, ['ada@example.com'])
+  const { headers, parts } = received
+  assert.equal(headers.get('from'), '"The \\"Site\\", Ltd" <noreply@auth.example>')
+  assert.equal(headers.get('to'), 'ada@example.com')
+  assert.equal(headers.get('subject'), '=?UTF-8?Q?Gr=C3=BC=C3=9Fe?=')
+  assert.equal(headers.get('message-id'), '<abc@auth.example>')
+  assert.equal(headers.get('auto-submitted'), 'auto-generated')
+  assert.equal(headers.get('mime-version'), '1.0')
+  assert.ok(Math.abs(Date.parse(headers.get('date') ?? '') - Date.now()) < 60_000)
+  assert.match(headers.get('content-type') ?? '', /^multipart\/alternative/)
+  assert.deepEqual(
+    [...parts],
+    [
+      ['text/plain', mail.text],
+      ['text/html', mail.html],
+    ],
+  )
+})
+
+test('messages one after the other share a connection', async (t) => {
+  const server = await openMailServer(t)
+  const client = openClient(t, server.port)
+  for (let count = 0; count < 3; count++) await client.send(mail, never)
+  assert.equal(server.received.length, 3)
+  assert.equal(server.connections, 1)
+})
+
+test('messages at the same time have a connection each', async (t) => {
+  const server = await openMailServer(t)
+  const client = openClient(t, server.port)
+  await Promise.all([client.send(mail, never), client.send(mail, never)])
+  assert.equal(server.received.length, 2)
+  assert.equal(server.connections, 2)
+})
+
+test('a connection that nobody needs is closed', async (t) => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const server = await openMailServer(t, { onClose: () => resolve() })
+  await openClient(t, server.port, { idleMs: 10 }).send(mail, never)
+  await closed
+  assert.equal(server.received.length, 1)
+})
+
+test('after the server closed a connection the next message opens another one', async (t) => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const server = await openMailServer(t, { socketTimeout: 500, onClose: () => resolve() })
+  const client = openClient(t, server.port)
+  await client.send(mail, never)
+  await closed
+  // The end of the connection is on its way to the client.
+  await new Promise((done) => setTimeout(done, 50))
+  await client.send(mail, never)
+  assert.equal(server.received.length, 2)
+})
+
+test('encryption', async (t) => {
+  const authority = createAuthority('tests')
+  const { certificate: cert, key } = authority.issue('localhost')
+  const ca = authority.certificate
+
+  await t.test('is used where the server offers it', async (t) => {
+    const server = await openMailServer(t, { cert, key })
+    await openClient(t, server.port, { host: 'localhost', ca }).send(mail, never)
+    assert.equal(server.received[0]?.isEncrypted, true)
+  })
+  await t.test('is used with a user name and a password', async (t) => {
+    const server = await openMailServer(t, {
+      ...{ cert, key, authOptional: false, authMethods: ['LOGIN'] },
+      onAuth: ({ username, password }, _, callback) =>
+        password === 'right' ? callback(null, { user: username }) : callback(new Error('Wrong')),
+    })
+    const account = { host: 'localhost', ca, user: 'ada', password: 'right' }
+    await openClient(t, server.port, account).send(mail, never)
+    assert.equal(server.received[0]?.user, 'ada')
+    assert.equal(server.received[0]?.isEncrypted, true)
+    const wrong = openClient(t, server.port, { ...account, password: 'a secret' })
+    await assert.rejects(wrong.send(mail, never), (error: Error) => {
+      assert.equal(error.name, 'Error', 'somebody may correct the password')
+      assert.match(error.message, /Invalid login: 535 Wrong/)
+      assert.ok(!error.message.includes('a secret'))
+      return true
+    })
+  })
+  await t.test('is there from the start where the port says so', async (t) => {
+    const server = await openMailServer(t, { cert, key, secure: true })
+    const client = openClient(t, server.port, { host: 'localhost', ca, isSecure: true })
+    await client.send(mail, never)
+    assert.equal(server.received[0]?.isEncrypted, true)
+  })
+  await t.test('is refused with a certificate that nobody vouches for', async (t) => {
+    const server = await openMailServer(t, { cert, key })
+    const client = openClient(t, server.port, { host: 'localhost' })
+    await assert.rejects(client.send(mail, never), /certificate/)
+    assert.equal(server.received.length, 0)
+  })
+})
+
+test('a password goes to this machine only where there is no encryption', async (t) => {
+  let authentications = 0
+  const server = await openMailServer(t, {
+    onAuth: ({ username }, _, callback) => {
+      authentications++
+      callback(null, { user: username })
+    },
+    allowInsecureAuth: true,
+  })
+  const account = { user: 'ada', password: 'secret' }
+  await openClient(t, server.port, account).send(mail, never)
+  assert.equal(server.received[0]?.user, 'ada')
+  const elsewhere = openClient(t, server.port, { ...account, host: '0.0.0.0' })
+  await assert.rejects(elsewhere.send(mail, never), /offers no encryption/)
+  assert.equal(authentications, 1)
+})
+
+test('what the server refuses for good is undeliverable', async (t) => {
+  const refusal = (responseCode: number) =>
+    Object.assign(new Error('No such user'), { responseCode })
+  for (const [code, name] of [
+    [550, 'UndeliverableError'],
+    [451, 'Error'],
+  ] as const) {
+    await t.test(`a recipient with ${code}`, async (t) => {
+      const server = await openMailServer(t, {
+        onRcptTo: (_, __, callback) => callback(refusal(code)),
+      })
+      const sent = openClient(t, server.port).send(mail, never)
+      await assert.rejects(sent, { name, message: new RegExp(`${code} No such user`) })
+    })
+    await t.test(`a message with ${code}`, async (t) => {
+      const server = await openMailServer(t, {
+        onData(stream, _, callback) {
+          stream.resume()
+          stream.on('end', () => callback(refusal(code)))
+        },
+      })
+      await assert.rejects(openClient(t, server.port).send(mail, never), { name })
+    })
+  }
+  await t.test('a sender, which an operator may correct, is not', async (t) => {
+    const server = await openMailServer(t, {
+      onMailFrom: (_, __, callback) => callback(refusal(550)),
+    })
+    await assert.rejects(openClient(t, server.port).send(mail, never), { name: 'Error' })
+  })
+})
+
+/** Something that talks, but not as a mail server should. */
+async function openOddServer(t: TestContext, onSocket: (socket: Socket) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    onSocket(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+test('a server that hangs up in the middle of a message is an error', async (t) => {
+  const port = await openOddServer(t, (socket) => {
+    socket.write('220 hi\r\n')
+    socket.on('data', (data) => {
+      const text = data.toString()
+      if (/^EHLO/.test(text)) socket.write('250 hi\r\n')
+      else if (/^(MAIL|RCPT)/.test(text)) socket.write('250 ok\r\n')
+      else if (/^DATA/.test(text)) socket.write('354 go\r\n')
+      else socket.destroy()
+    })
+  })
+  await assert.rejects(openClient(t, port).send(mail, never), { name: 'Error' })
+})
+
+test('nobody waits for a silent server longer than they want to', async (t) => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const port = await openOddServer(t, (socket) => socket.on('close', () => resolve()))
+  const controller = new AbortController()
+  const sent = openClient(t, port).send(mail, controller.signal)
+  setTimeout(() => controller.abort(), 100)
+  await assert.rejects(sent)
+  await closed
+})
+
+test('no address begins a header or another recipient', async (t) => {
+  const server = await openMailServer(t)
+  const client = openClient(t, server.port)
+  for (const to of [
+    'a@b.c\r\nBcc: evil@example.com',
+    'a@b.c>\r\nRCPT TO:<evil@example.com',
+    'a@b.c> NOTIFY=SUCCESS',
+    'a@b.c evil@example.com',
+    '<evil@example.com>',
+    'nobody',
+    '',
+  ]) {
+    await assert.rejects(client.send({ ...mail, to }, never), { name: 'UndeliverableError' })
+  }
+  assert.equal(server.received.length, 0)
+  await client.send(
+    { ...mail, to: 'a,evil@example.com', subject: 'x\r\nBcc: evil@example.com' },
+    never,
+  )
+  const [received] = server.received
+  assert.deepEqual(received?.to, ['a,evil@example.com'])
+  assert.equal(received?.headers.has('bcc'), false)
+})
+
+test('the name of the sender begins no header', async (t) => {
+  const server = await openMailServer(t)
+  const from = { name: 'x\r\nBcc: evil@example.com', address: 'noreply@auth.example' }
+  await openClient(t, server.port, { from }).send(mail, never)
+  assert.equal(server.received[0]?.headers.has('bcc'), false)
+})

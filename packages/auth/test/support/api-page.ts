@@ -1,0 +1,70 @@
+import { endpoints } from '../../src/endpoints/index.ts'
+import { errorStatuses } from '../../src/errors.ts'
+import type { Allowed, Endpoint } from '../../src/http/endpoint.ts'
+import { errorMeanings } from './error-meanings.ts'
+
+const callers: Readonly<Record<Allowed, string>> = {
+  anyone: 'anyone',
+  user: 'user',
+  'former user': 'user, also after sign-out',
+  admin: 'admin',
+}
+
+/** docs/auth-api.md, from the route table and the table of errors. */
+export function toApiPage(): string {
+  return `# Endpoints and errors of the auth server
+
+Written from the code by \`UPDATE_DOCS=1 npm test -- packages/auth/test/docs.test.ts\`. A server
+describes itself in the same way at \`/openapi.json\` (OpenAPI 3.1).
+
+## Endpoints
+
+*user* is an access token in \`Authorization: Bearer …\`, *admin* one whose role is among
+\`AUTH_JWT_ADMIN_ROLES\`. Fields in italics are parameters of the query, the others belong to the JSON
+body.
+
+| endpoint | for | what it does | takes | answers |
+|---|---|---|---|---|
+${endpoints.map(toRow).join('\n')}
+
+## Errors
+
+Without a version header the body is \`{"code": 400, "error_code": "…", "msg": "…"}\`; with
+\`X-Supabase-Api-Version: 2024-01-01\` it is \`{"code": "…", "message": "…", "msg": "…"}\`. The code is in
+the header \`X-Sb-Error-Code\` as well. An endpoint may answer with another status than the usual one;
+of failures of the server (500 and above) \`error_id\` says where the log has them.
+
+| code | usual status | when |
+|---|---|---|
+${Object.entries(errorStatuses)
+  .map(([code, status]) => `| \`${code}\` | ${status} | ${errorMeanings[code] ?? ''} |`)
+  .join('\n')}
+`
+}
+
+function toRow({ method, path, allowed, summary, query = {}, body, success }: Endpoint): string {
+  const takes = [
+    ...Object.keys(query).map((name) => `*${name}*`),
+    ...findFields(body).map((name) => `\`${name}\``),
+  ]
+  const cells = [
+    `\`${method} ${path}\``,
+    callers[allowed],
+    summary,
+    takes.join(', ') || '–',
+    `${success.status}: ${success.description}`,
+  ]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly anyOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+}
+
+function findFields(schema: Schema | undefined): string[] {
+  if (schema === undefined) return []
+  const { properties = {}, anyOf = [], allOf = [] } = schema
+  return [...new Set([...Object.keys(properties), ...[...anyOf, ...allOf].flatMap(findFields)])]
+}

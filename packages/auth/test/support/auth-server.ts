@@ -1,0 +1,119 @@
+import type { TestContext } from 'node:test'
+import { openLifecycle } from '@portcullis/service-kit/lifecycle'
+import { createLog } from '@portcullis/service-kit/log'
+import { open, type PostgresServer } from '@portcullis/test-servers'
+import { openApp } from '../../src/app.ts'
+import { parseConfig } from '../../src/config.ts'
+import { createTokenSigner } from '../../src/core/json-web-token.ts'
+import { createSigningKeys } from '../../src/core/signing-keys.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import {
+  claimMessages,
+  deleteMessage,
+  failMessage,
+  purgeFailedMessages,
+  releaseMessage,
+  retryMessage,
+} from '../../src/db/outbox.ts'
+
+export const jwtSecret = 'a secret of at least thirty-two bytes'
+
+export const testEnvironment = {
+  AUTH_SITE_URL: 'https://site.example',
+  AUTH_API_EXTERNAL_URL: 'https://auth.example',
+  AUTH_API_HOST: '127.0.0.1',
+  AUTH_API_PORT: '0',
+  AUTH_DB_DRIVER: 'postgres',
+  AUTH_JWT_SECRET: jwtSecret,
+  AUTH_MAILER_AUTOCONFIRM: 'true',
+} as const
+
+export interface AuthServer {
+  readonly url: string
+  readonly databaseUrl: string
+  readonly schema: string
+  /** Names of the statements since the last call. */
+  takeStatements(): readonly string[]
+  readonly log: readonly string[]
+  /** How far the server's clock is ahead, in milliseconds. */
+  clock: { aheadMs: number }
+  /** A token of the service itself, without a user. */
+  readonly serviceToken: string
+}
+
+let schemas = 0
+
+/** They run beside the requests, whenever there is something to send. */
+const ofTheSender: ReadonlySet<string> = new Set([
+  claimMessages.name,
+  deleteMessage.name,
+  retryMessage.name,
+  releaseMessage.name,
+  failMessage.name,
+  purgeFailedMessages.name,
+])
+
+export interface AuthServerOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** To share one with another server; a fresh one otherwise. */
+  readonly database?: { readonly url: string; readonly schema: string }
+}
+
+/** A server in this process, on a schema of its own. Undefined where PostgreSQL is missing. */
+export async function openAuthServer(
+  t: TestContext,
+  { env = {}, database }: AuthServerOptions = {},
+): Promise<AuthServer | undefined> {
+  const postgres: Pick<PostgresServer, 'url'> | undefined = database ?? (await open(t, 'postgres'))
+  if (!postgres) return undefined
+  const schema = database?.schema ?? `auth_${process.pid}_${++schemas}`
+  const { config, faults } = parseConfig({
+    ...testEnvironment,
+    DATABASE_URL: postgres.url,
+    AUTH_DB_NAMESPACE: schema,
+    ...env,
+  })
+  if (faults.length > 0)
+    throw new Error(`The test's configuration is wrong: ${JSON.stringify(faults)}`)
+  await migrate({ url: postgres.url, schema })
+  const log: string[] = []
+  let statements: string[] = []
+  const clock = { aheadMs: 0 }
+  const lifecycle = openLifecycle({
+    log: createLog({ level: 'error', format: 'text', write: () => {} }),
+    process: { on: () => {}, off: () => {}, exit: () => {} },
+    drainDelayMs: 0,
+    drainTimeoutMs: 5_000,
+  })
+  t.after(async () => {
+    lifecycle.stop('SIGINT')
+    await lifecycle.ended
+  })
+  const { url } = await openApp({
+    config,
+    version: '0.0.0-test',
+    databaseUrl: postgres.url,
+    log: createLog({ level: 'debug', format: 'text', write: (line) => log.push(line) }),
+    lifecycle,
+    now: () => Date.now() + clock.aheadMs,
+    onStatement: (name) => {
+      if (!ofTheSender.has(name)) statements.push(name)
+    },
+  })
+  const signer = createTokenSigner(
+    createSigningKeys({ secret: jwtSecret, keyId: undefined, keys: undefined }),
+  )
+  return {
+    url,
+    databaseUrl: postgres.url,
+    schema,
+    log,
+    clock,
+    serviceToken: signer.sign({ role: 'service_role' }),
+    takeStatements() {
+      const taken = statements
+      statements = []
+      return taken
+    },
+  }
+}

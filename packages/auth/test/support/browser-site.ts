@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type ChromiumServer, open } from '@portcullis/test-servers'
+import { build } from 'esbuild'
+import { type AuthClient, type ClientServer, openClientServer } from './auth-js.ts'
+import type { PageOfSite } from './browser-page.ts'
+
+type Context = Awaited<ReturnType<ChromiumServer['browser']['newContext']>>
+type Page = Awaited<ReturnType<Context['newPage']>>
+
+/** Methods of the client that answer later. */
+type Method = {
+  [Name in keyof AuthClient]: AuthClient[Name] extends (...args: never[]) => Promise<unknown>
+    ? Name
+    : never
+}[keyof AuthClient]
+
+/** A tab whose page is of the site. */
+export interface Tab {
+  readonly page: Page
+  /** Calls the client of the page. Errors come as the client writes them as JSON. */
+  call<Name extends Method>(
+    name: Name,
+    ...args: Parameters<AuthClient[Name]>
+  ): Promise<Awaited<ReturnType<AuthClient[Name]>>>
+  events(): Promise<readonly string[]>
+  /** Waits until the client of the page has told of an event. */
+  waitForEvent(event: string): Promise<void>
+}
+
+export interface BrowserSite {
+  /** Of another origin than the authentication server. */
+  readonly url: string
+  readonly server: ClientServer
+  /** A browser of its own: no tab of another one shares its storage. */
+  openBrowser(): Promise<{
+    readonly context: Context
+    /** A path of the site, or a link. `/pkce…` and `/locked…` set up their clients so. */
+    openTab(path: string): Promise<Tab>
+  }>
+}
+
+/** A web application in a real browser. Undefined where PostgreSQL or Chromium is missing. */
+export async function openBrowserSite(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = {},
+): Promise<BrowserSite | undefined> {
+  const chromium = await open(t, 'chromium')
+  if (!chromium) return undefined
+  const script = await bundlePage()
+  let authUrl = ''
+  const site = createServer((request, response) => {
+    const isScript = request.url === '/page.js'
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')
+    response.end(isScript ? script : toHtml(authUrl))
+  }).listen(0, '127.0.0.1')
+  await once(site, 'listening')
+  t.after(() => {
+    site.closeAllConnections()
+    site.close()
+  })
+  const { port } = site.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const server = await openClientServer(t, { AUTH_SITE_URL: url, ...env })
+  if (!server) return undefined
+  authUrl = server.url
+  return {
+    url,
+    server,
+    async openBrowser() {
+      const context = await chromium.browser.newContext()
+      const openTab = async (path: string) => {
+        const page = await context.newPage()
+        await page.goto(new URL(path, url).href)
+        return toTab(page)
+      }
+      return { context, openTab }
+    },
+  }
+}
+
+async function bundlePage(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('browser-page.ts', import.meta.url))],
+    bundle: true,
+    format: 'iife',
+    write: false,
+    logLevel: 'error',
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+function toHtml(authUrl: string): string {
+  return `<!doctype html><html lang="en" data-auth-url="${authUrl}"><title>Site</title>
+<link rel="icon" href="data:,"><script src="/page.js"></script></html>`
+}
+
+declare const site: PageOfSite
+
+function toTab(page: Page): Tab {
+  return {
+    page,
+    async call(name, ...args) {
+      const text = await page.evaluate(
+        async ([method, values]) => {
+          const methods: Record<string, unknown> = Object(site.client)
+          const run = methods[method]
+          if (typeof run !== 'function') throw new Error(`The client has no method ${method}`)
+          return JSON.stringify(await run.apply(site.client, values))
+        },
+        [name, args] as const,
+      )
+      return JSON.parse(text)
+    },
+    events: () => page.evaluate(() => [...site.events]),
+    async waitForEvent(event) {
+      await page.waitForFunction((name) => site.events.includes(name), event)
+    },
+  }
+}

@@ -1,0 +1,49 @@
+// Opens the embedded PostgreSQL of a folder, says so, and stays: something for a test to kill.
+// With "write" it also inserts rows, several at once, and tells of each that was acknowledged.
+import { createLog } from '@portcullis/service-kit/log'
+import { Pool } from 'pg'
+import {
+  type EmbeddedPostgresSettings,
+  openEmbeddedPostgres,
+} from '../../src/db/embedded/open-embedded-postgres.ts'
+
+const [, , what, json = '{}'] = process.argv
+const settings: Omit<EmbeddedPostgresSettings, 'log'> = JSON.parse(json)
+const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`)
+const log = createLog({
+  level: 'info',
+  format: 'text',
+  write: (line) => say({ log: line }),
+})
+
+async function write(pool: Pool): Promise<void> {
+  for (;;) {
+    try {
+      const { rows } = await pool.query('insert into kept default values returning id')
+      say({ acknowledged: rows[0]?.id })
+    } catch {
+      // Not acknowledged: nothing is promised. The next try may find the server again.
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
+try {
+  const postgres = await openEmbeddedPostgres({ ...settings, log })
+  const { url } = postgres
+  if (what === 'write') {
+    const pool = new Pool({ connectionString: url, max: 4 })
+    pool.on('error', () => {})
+    await pool.query('create table if not exists kept (id serial primary key)')
+    for (let writer = 0; writer < 4; writer++) void write(pool)
+  }
+  say({ url })
+  process.once('SIGTERM', async () => {
+    await postgres[Symbol.asyncDispose]()
+    say({ isStopped: true })
+    process.exit(0)
+  })
+  setInterval(() => {}, 1000)
+} catch (error) {
+  say({ error: error instanceof Error ? error.message : String(error) })
+}

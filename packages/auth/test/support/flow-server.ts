@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { open } from '@portcullis/test-servers'
+import { Client } from 'pg'
+import { type AuthServer, openAuthServer } from './auth-server.ts'
+import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
+
+/** A message as it waits to be sent. */
+export interface Mail {
+  readonly kind: string
+  readonly recipient: string
+  /** The digits. */
+  readonly code: string
+  /** The token of the link. */
+  readonly token: string
+  /** The link, on the server of the test. */
+  readonly path: string
+  readonly url: URL
+}
+
+export interface FlowServer extends AuthServer {
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at any column of any table
+  query(sql: string, values?: readonly unknown[]): Promise<readonly any[]>
+  /** Those to an address, the newest first. */
+  mailsTo(email: string): Promise<readonly Mail[]>
+  /** The newest one to an address. */
+  mailTo(email: string): Promise<Mail>
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<HttpAnswer>
+  /** Somebody with a confirmed address and a password. */
+  newUser(): Promise<{ readonly id: string; readonly email: string }>
+  /**
+   * Does something while somebody else has changed the user and not yet said so: it waits for them,
+   * and must go on from what they leave.
+   */
+  whileChanged<Result>(userId: string, use: () => Promise<Result>): Promise<Result>
+  /** What the audit log says that a user did, the newest last. */
+  actionsOf(userId: string): Promise<readonly string[]>
+}
+
+/** Sends mail nowhere, and has no limits that a test does not ask for. */
+const environment = {
+  AUTH_MAILER_AUTOCONFIRM: 'false',
+  AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
+  AUTH_SMTP_HOST: '127.0.0.1',
+  AUTH_SMTP_PORT: '1',
+  AUTH_RATE_LIMIT_EMAIL_SENT: '1000000',
+  AUTH_RATE_LIMIT_VERIFY: '1000000',
+  AUTH_RATE_LIMIT_OTP: '1000000',
+  AUTH_RATE_LIMIT_TOKEN_REFRESH: '1000000',
+} as const
+
+/** A server whose messages and tables can be read. Undefined where PostgreSQL is missing. */
+export async function openFlowServer(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = {},
+): Promise<FlowServer | undefined> {
+  const postgres = await open(t, 'postgres')
+  if (!postgres) return undefined
+  const schema = `flows_${process.pid}_${randomUUID().slice(0, 8)}`
+  const server = await openAuthServer(t, {
+    env: { ...environment, ...env },
+    database: { url: postgres.url, schema },
+  })
+  if (!server) return undefined
+  const client = new Client({ connectionString: postgres.url, options: `-c search_path=${schema}` })
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end())
+
+  const query = async (sql: string, values: readonly unknown[] = []) =>
+    (await client.query(sql, [...values])).rows
+  const mailsTo = async (email: string) => {
+    const rows = await query('select * from outbox where recipient = $1 order by id desc', [email])
+    return rows.map(toMail)
+  }
+  const post: FlowServer['post'] = (path, body, headers = {}) =>
+    ask(server.url, path, { body, headers })
+  return {
+    ...server,
+    clock: server.clock,
+    query,
+    mailsTo,
+    post,
+    async mailTo(email) {
+      const [mail] = await mailsTo(email)
+      if (mail === undefined) throw new Error(`No message to ${email}`)
+      return mail
+    },
+    async newUser() {
+      const email = newEmail()
+      const { body } = await post('/signup', { email, password })
+      await query('update users set email_confirmed_at = now() where id = $1', [body.id])
+      await query('delete from one_time_tokens where user_id = $1', [body.id])
+      await query('delete from outbox where recipient = $1', [email])
+      return { id: body.id, email }
+    },
+    async whileChanged(userId, use) {
+      await query('begin')
+      await query(
+        `update users set raw_user_meta_data = raw_user_meta_data || '{"changed": true}'
+         where id = $1`,
+        [userId],
+      )
+      const result = use()
+      while ((await query('select 1 from pg_locks where not granted')).length === 0) {
+        await setTimeout(5)
+      }
+      await query('commit')
+      return result
+    },
+    async actionsOf(userId) {
+      const rows = await query(
+        `select payload ->> 'action' as action from audit_log_entries
+         where payload ->> 'actor_id' = $1 order by created_at`,
+        [userId],
+      )
+      return rows.map(({ action }) => action)
+    },
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of any table
+function toMail({ kind, recipient, payload }: any): Mail {
+  const url = new URL(payload.ConfirmationURL)
+  return {
+    kind,
+    recipient,
+    code: payload.Token,
+    token: payload.TokenHash,
+    path: `${url.pathname}${url.search}`,
+    url,
+  }
+}
+
+/** What a redirect carries behind `#`. */
+export function fragmentOf({ headers }: HttpAnswer): Record<string, string> {
+  const [, fragment = ''] = (headers.get('location') ?? '').split('#')
+  return Object.fromEntries(new URLSearchParams(fragment))
+}
+
+export function queryOf({ headers }: HttpAnswer): Record<string, string> {
+  return Object.fromEntries(new URL(headers.get('location') ?? '').searchParams)
+}
+
+/** Status, code and text of an error in the form of the specification. */
+export function errorOf({ status, body }: HttpAnswer): readonly unknown[] {
+  return [status, body.error_code, body.msg]
+}

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+
+export interface HttpAnswer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any answer
+  readonly body: any
+  readonly headers: Headers
+}
+
+export interface Ask {
+  readonly method?: string
+  readonly body?: unknown
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Plain HTTP as the specification shows it: no header says which version of what is meant. */
+export async function ask(url: string, path: string, options: Ask = {}): Promise<HttpAnswer> {
+  const { body, token, headers = {} } = options
+  const response = await fetch(`${url}${path}`, {
+    method: options.method ?? (body === undefined ? 'GET' : 'POST'),
+    redirect: 'manual',
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  return {
+    status: response.status,
+    body: isJson ? JSON.parse(text) : text,
+    headers: response.headers,
+  }
+}
+
+/** What today's client sends with every request. */
+export const sdk = { 'x-supabase-api-version': '2024-01-01' } as const
+
+export function newEmail(): string {
+  return `user-${randomUUID()}@example.com`
+}
+
+export const password = 'correct horse battery'

@@ -1,0 +1,102 @@
+import type { TestContext } from 'node:test'
+import { open } from '@portcullis/test-servers'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { insertMessage } from '../../src/db/outbox.ts'
+import { type Statement, statement } from '../../src/db/statement.ts'
+
+export interface OutboxDatabase {
+  readonly url: string
+  readonly schema: string
+  readonly db: Database
+  /** Another process would have a pool of its own. */
+  openAnother(): Database
+}
+
+const schema = 'auth'
+const silent = { warning: () => undefined }
+
+/** An empty database with our tables. */
+export async function openOutboxDatabase(t: TestContext): Promise<OutboxDatabase | undefined> {
+  const postgres = await open(t, 'postgres')
+  if (!postgres) return undefined
+  const { url } = postgres
+  await migrate({ url, schema })
+  const openAnother = () => {
+    const db = openDatabase({ url, schema, maxPoolSize: 10, idleTimeoutMs: 10_000, log: silent })
+    t.after(() => db[Symbol.asyncDispose]())
+    return db
+  }
+  return { url, schema, db: openAnother(), openAnother }
+}
+
+const addOne = statement(
+  'test_add_message',
+  `with message as (${insertMessage('email', {
+    kind: '$1',
+    recipient: '$2',
+    payload: '$3',
+    expiresInSeconds: '$4',
+    from: '(select) one',
+  })} returning id) select id from message`,
+)
+
+export interface TestMessage {
+  readonly kind?: string
+  readonly recipient?: string
+  readonly payload?: Readonly<Record<string, unknown>>
+  readonly expiresInSeconds?: number
+}
+
+export const testPayload = {
+  SiteURL: 'https://site.example',
+  Email: 'ada@example.com',
+  Token: '246810',
+  TokenHash: 'feedbeef',
+  ConfirmationURL: 'https://auth.example/verify?token=feedbeef&type=signup',
+  Data: {},
+}
+
+/** @returns its id. */
+export async function addMessage(db: Database, message: TestMessage = {}): Promise<number> {
+  const { kind = 'confirmation', recipient = 'ada@example.com', payload = testPayload } = message
+  const values = [kind, recipient, payload, message.expiresInSeconds ?? 3_600]
+  const [row] = await db.run<{ readonly id: number }>(addOne, values)
+  if (row === undefined) throw new Error('Nothing was written')
+  return row.id
+}
+
+export interface StoredMessage extends Readonly<Record<string, unknown>> {
+  readonly id: number
+  readonly recipient: string
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly attempts: number
+  readonly failed_at: string | null
+  readonly last_error: string | null
+  readonly wait_ms: number
+}
+
+const readAll: Statement = statement(
+  'test_read_outbox',
+  `select *, extract(epoch from next_attempt_at - now())::double precision * 1000 as wait_ms
+   from {ns}.outbox order by id`,
+)
+
+export async function readOutbox(db: Database): Promise<readonly StoredMessage[]> {
+  return await db.run<StoredMessage>(readAll)
+}
+
+/** Everything that waits is due now. */
+export const makeDue: Statement = statement(
+  'test_make_due',
+  'update {ns}.outbox set next_attempt_at = now() where failed_at is null',
+)
+
+/** Looks again and again until it is so. */
+export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const endsAt = Date.now() + 30_000
+  while (!(await isSo())) {
+    if (Date.now() > endsAt) throw new Error('It did not become so within 30 s')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

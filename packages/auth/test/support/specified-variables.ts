@@ -1,0 +1,119 @@
+import { providerIds } from '../../src/config/external.ts'
+
+/**
+ * The configuration table of the specification, written out a second time on purpose: name, and the
+ * default as an operator would write it (that of the reference, 9.2, where the specification shows
+ * none; empty: none).
+ */
+const table = `
+SITE_URL
+URI_ALLOW_LIST
+DISABLE_SIGNUP = false
+EXTERNAL_EMAIL_ENABLED = true
+EXTERNAL_PHONE_ENABLED = false
+RATE_LIMIT_HEADER
+RATE_LIMIT_EMAIL_SENT = 30
+PASSWORD_MIN_LENGTH = 6
+PASSWORD_REQUIRED_CHARACTERS
+SECURITY_REFRESH_TOKEN_ROTATION_ENABLED = true
+SECURITY_REFRESH_TOKEN_REUSE_INTERVAL = 10s
+API_HOST = all addresses
+API_PORT = 8081
+API_EXTERNAL_URL
+REQUEST_ID_HEADER
+DB_DRIVER
+DB_DATABASE_URL
+DB_MAX_POOL_SIZE = 0
+DB_NAMESPACE = auth
+LOG_LEVEL = info
+LOG_FILE = standard error
+TRACING_ENABLED = false
+TRACING_EXPORTER = opentelemetry
+METRICS_ENABLED = false
+METRICS_EXPORTER = opentelemetry
+OTEL_EXPORTER_PULL_HOST = 0.0.0.0
+OTEL_EXPORTER_PULL_PORT = 9100
+JWT_SECRET
+JWT_EXP = 3600
+JWT_AUD
+JWT_ADMIN_GROUP_NAME = admin
+JWT_DEFAULT_GROUP_NAME
+JWT_ADMIN_ROLES = service_role,supabase_admin
+SMTP_ADMIN_EMAIL
+SMTP_HOST
+SMTP_PORT = 587
+SMTP_USER
+SMTP_PASS
+SMTP_MAX_FREQUENCY = 900; 60 for magic links
+SMTP_SENDER_NAME = AUTH_SMTP_ADMIN_EMAIL
+MAILER_AUTOCONFIRM = false
+MAILER_OTP_EXP = 3600
+MAILER_URLPATHS_INVITE = /verify
+MAILER_URLPATHS_CONFIRMATION = /verify
+MAILER_URLPATHS_RECOVERY = /verify
+MAILER_URLPATHS_EMAIL_CHANGE = /verify
+MAILER_SUBJECTS_INVITE = You have been invited
+MAILER_SUBJECTS_CONFIRMATION = Confirm Your Signup
+MAILER_SUBJECTS_RECOVERY = Reset Your Password
+MAILER_SUBJECTS_MAGIC_LINK = Your Magic Link
+MAILER_SUBJECTS_EMAIL_CHANGE = Confirm Email Change
+MAILER_TEMPLATES_INVITE = a built-in one
+MAILER_TEMPLATES_CONFIRMATION = a built-in one
+MAILER_TEMPLATES_RECOVERY = a built-in one
+MAILER_TEMPLATES_MAGIC_LINK = a built-in one
+MAILER_TEMPLATES_EMAIL_CHANGE = a built-in one
+SMS_AUTOCONFIRM = false
+SMS_MAX_FREQUENCY = 60
+SMS_OTP_EXP = 60
+SMS_OTP_LENGTH = 6
+SMS_PROVIDER = none
+SMS_GATEWAYA_ACCOUNT_SID
+SMS_GATEWAYA_AUTH_TOKEN
+SMS_GATEWAYA_MESSAGE_SERVICE_SID
+SMS_GATEWAYB_ACCESS_KEY
+SMS_GATEWAYB_ORIGINATOR
+SECURITY_CAPTCHA_ENABLED = false
+SECURITY_CAPTCHA_PROVIDER = hcaptcha
+SECURITY_CAPTCHA_SECRET
+SECURITY_CAPTCHA_TIMEOUT = 10s
+SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION = false
+EXTERNAL_ANONYMOUS_USERS_ENABLED = false
+${providerIds
+  .map((id) => `EXTERNAL_${id.toUpperCase()}`)
+  .flatMap((name) => [
+    `${name}_ENABLED = false`,
+    `${name}_CLIENT_ID`,
+    `${name}_SECRET`,
+    `${name}_REDIRECT_URI`,
+    `${name}_URL`,
+  ])
+  .join('\n')}`
+
+/** Names without the prefix, with the default as the manual shows it. */
+export const specifiedVariables: ReadonlyMap<string, string> = new Map(
+  table
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [name = '', text = ''] = line.split(' = ')
+      return [name, text] as const
+    }),
+)
+
+/** What may come without a prefix: the specification's own, then those of D2 and reference 9.1. */
+export const bareNames: Readonly<Record<string, string>> = {
+  PORT: 'API_PORT',
+  DATABASE_URL: 'DB_DATABASE_URL',
+  LOG_LEVEL: 'LOG_LEVEL',
+  API_EXTERNAL_URL: 'API_EXTERNAL_URL',
+  DB_NAMESPACE: 'DB_NAMESPACE',
+  REQUEST_ID_HEADER: 'REQUEST_ID_HEADER',
+  OTEL_EXPORTER_PULL_HOST: 'OTEL_EXPORTER_PULL_HOST',
+  OTEL_EXPORTER_PULL_PORT: 'OTEL_EXPORTER_PULL_PORT',
+  OTEL_EXPORTER_PROMETHEUS_HOST: 'OTEL_EXPORTER_PULL_HOST',
+  OTEL_EXPORTER_PROMETHEUS_PORT: 'OTEL_EXPORTER_PULL_PORT',
+  AUTH_SMS_TWILIO_ACCOUNT_SID: 'SMS_GATEWAYA_ACCOUNT_SID',
+  GOTRUE_SMS_TWILIO_AUTH_TOKEN: 'SMS_GATEWAYA_AUTH_TOKEN',
+  GOTRUE_SMS_MESSAGEBIRD_ACCESS_KEY: 'SMS_GATEWAYB_ACCESS_KEY',
+  GOTRUE_SMS_MESSAGEBIRD_ORIGINATOR: 'SMS_GATEWAYB_ORIGINATOR',
+}
