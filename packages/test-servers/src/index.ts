@@ -7,7 +7,12 @@ export { type ChromiumServer, openChromium } from './servers/chromium.ts'
 export { type EnvoyOptions, type EnvoyServer, openEnvoy } from './servers/envoy.ts'
 export { type ServerName, servers } from './servers/index.ts'
 export { type MemcachedOptions, type MemcachedServer, openMemcached } from './servers/memcached.ts'
-export { openPostgres, type PostgresOptions, type PostgresServer } from './servers/postgres.ts'
+export {
+  openPostgres,
+  openPostgresEmbedded,
+  type PostgresOptions,
+  type PostgresServer,
+} from './servers/postgres.ts'
 export { openRedis, type RedisNode, type RedisOptions, type RedisServer } from './servers/redis.ts'
 export { openRedisCluster, type RedisCluster } from './servers/redis-cluster.ts'
 export { openRedisSentinel, type RedisSentinel } from './servers/redis-sentinel.ts'

@@ -49,7 +49,8 @@ function temporaryFolderFor(account: Account | undefined): string {
   throw new Error(`The user "${account?.name}" can enter none of ${candidates.join(', ')}.`)
 }
 
-function isOpenToAll(folder: string): boolean {
+/** Whether every user can get to it. */
+export function isOpenToAll(folder: string): boolean {
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
   const mayEnter = (mode & 0o001) !== 0
   return mayEnter && (folder === dirname(folder) || isOpenToAll(dirname(folder)))

@@ -10,7 +10,7 @@ import { waitFor } from '../src/wait-for.ts'
 import { ping } from './support/pings.ts'
 import { isListening } from './support/sockets.ts'
 
-for (const name of ['redis', 'memcached', 'postgres'] as const) {
+for (const name of ['redis', 'memcached', 'postgres', 'postgres-embedded'] as const) {
   test(`${name} can be killed, restarted on its port, frozen and thawed`, async (t) => {
     const server = await open(t, name)
     if (!server) return

@@ -36,6 +36,12 @@ test('PATH comes before the usual places, and the first name before the second',
   assert.equal(findProgram(program, ''), join(folder, 'place/server'))
 })
 
+test('a program that must be of one version is not taken from PATH', async (t) => {
+  const folder = await openFiles(t, { 'path/server': 0o755, 'place/server': 0o755 })
+  const program = { ...programOf([join(folder, 'place')]), ignoresPath: true }
+  assert.equal(findProgram(program, join(folder, 'path')), join(folder, 'place/server'))
+})
+
 test('of several versions the highest is taken', async (t) => {
   const folder = await openFiles(t, {
     'lib/9/bin/server': 0o755,

@@ -55,7 +55,7 @@ export function createAdmin(version: string): Command {
     })
     try {
       // Loaded late: who asked wrongly shall not wait for it.
-      const { createServices } = await import('../app.ts')
+      const { createServices } = await import('../create-services.ts')
       const { openDatabase } = await import('../db/database.ts')
       await using running = await openDatabaseUrl(config.database.url, log)
       await using db = openDatabase({

@@ -1,15 +1,36 @@
-/** PostgreSQL's codes for a table and a schema that are not there. */
-const missing: ReadonlySet<unknown> = new Set(['42P01', '3F000'])
+type Explain = (message: string) => string
+
+const missing: Explain = (message) =>
+  `The tables are not there (${message}): run auth migrate first.`
+const unreachable: Explain = (message) =>
+  `PostgreSQL cannot be reached (${message}): check AUTH_DB_DATABASE_URL, and whether it runs.`
+const refused: Explain = (message) =>
+  `PostgreSQL does not let us in (${message}): check user, password and name in AUTH_DB_DATABASE_URL.`
+
+/** What to do, by the code that PostgreSQL or the network gives. */
+const explanations: Readonly<Record<string, Explain>> = {
+  '42P01': missing,
+  '3F000': missing,
+  '28P01': refused,
+  '28000': refused,
+  '3D000': refused,
+  ECONNREFUSED: unreachable,
+  ENOTFOUND: unreachable,
+  EAI_AGAIN: unreachable,
+  EHOSTUNREACH: unreachable,
+  ETIMEDOUT: unreachable,
+}
 
 /** What a person is told about a failure of a command. */
 export function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if ('code' in error && missing.has(error.code)) {
-    return `The tables are not there (${error.message}): run auth migrate first.`
-  }
   // Every address of a host that refused makes one error of several, whose own text is empty.
-  if (error instanceof AggregateError && error.message === '') {
-    return error.errors.map(toReason).join('; ')
-  }
-  return error.message
+  const several = error instanceof AggregateError ? error.errors.map(toText).join('; ') : ''
+  const message = error.message || several
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return Object.hasOwn(explanations, code) ? (explanations[code]?.(message) ?? message) : message
+}
+
+function toText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

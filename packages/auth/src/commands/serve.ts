@@ -9,6 +9,7 @@ import { toEnvironmentHelp } from './environment-help.ts'
 import { openLogFile } from './log-file.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
+import { toReason } from './reason.ts'
 
 /** @param migrates whether the tables are brought up to date first. */
 export function createServe(version: string, migrates: boolean): Command {
@@ -65,7 +66,7 @@ ${toEnvironmentHelp()}`
       })
     } catch (error) {
       // Whoever stops a server that still starts has closed what it waits for.
-      if (!lifecycle.stopping.aborted) lifecycle.fail(error)
+      if (!lifecycle.stopping.aborted) lifecycle.fail(new Error(toReason(error), { cause: error }))
     }
     return await lifecycle.ended
   }

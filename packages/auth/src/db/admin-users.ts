@@ -6,9 +6,7 @@ export type SortDirection = 'asc' | 'desc'
 /** How a page is searched for: not at all, with the index of trigrams, or by reading everything. */
 export type UserSearch = 'none' | 'pattern' | 'fragment'
 
-interface Counted {
-  readonly total: number
-}
+type Counted = { readonly total: number }
 
 /** Without an id: the page is empty, and this row only tells the total. */
 export type UserPageRow = (UserRow & Counted) | (Counted & { readonly id: null })

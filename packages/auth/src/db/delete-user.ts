@@ -24,14 +24,20 @@ const logDeletion = (subject: string) => `logged as (
      select $2, $3, $4, $5 from ${subject}
    )`
 
+/** Before the user, as a refresh does: otherwise each could hold what the other waits for. */
+const lockSessions = `locked as materialized (
+     select id from {ns}.sessions where user_id = $1 order by id for update
+   )`
+const afterSessions = '(select count(*) from locked) >= 0'
+
 /**
  * With everything that belongs to the user. No row: there is no such user.
  * $1 user, $2 id, $3 payload and $4 ip of the audit entry, $5 now.
  */
 export const deleteUser = statement(
   'delete_user',
-  `with gone as (
-     delete from {ns}.users where id = $1 returning *
+  `with ${lockSessions}, gone as (
+     delete from {ns}.users where id = $1 and ${afterSessions} returning *
    ), ${scrubAudit('gone')}, ${dropMessages('gone')}, ${logDeletion('gone')}
    select id from gone`,
 )
@@ -46,8 +52,8 @@ const veil = (value: string) =>
  */
 export const softDeleteUser = statement(
   'soft_delete_user',
-  `with before as materialized (
-     select u.* from {ns}.users u where u.id = $1 for update
+  `with ${lockSessions}, before as materialized (
+     select u.* from {ns}.users u where u.id = $1 and ${afterSessions} for update
    ), gone as (
      update {ns}.users u set deleted_at = coalesce(u.deleted_at, $5), updated_at = $5,
        email = ${veil('u.email')}, phone = ${veil('u.phone')},

@@ -85,6 +85,12 @@ export const updateUser = statement(
        email_change text, restarts_email_change boolean, email_change_gap_seconds double precision,
        identities jsonb, identity_patches jsonb, cleared_tokens text[], ended_sessions text,
        session_id uuid, nonce_hash text, ${partColumns})
+   ), ending as materialized (
+     -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
+     select s.id from {ns}.sessions s cross join p
+     where s.user_id = p.user_id and s.revoked_at is null and case p.ended_sessions
+       when 'all' then true when 'others' then s.id is distinct from p.session_id else false end
+     order by s.id for update of s
    ), nonce as materialized (
      select t.user_id from {ns}.one_time_tokens t cross join p
      where t.user_id = p.user_id and t.token_type = 'reauthentication'
@@ -92,7 +98,7 @@ export const updateUser = statement(
      for update of t
    ), due as materialized (
      select u.id from {ns}.users u cross join p
-     where u.id = p.user_id and u.deleted_at is null
+     where u.id = p.user_id and u.deleted_at is null and (select count(*) from ending) >= 0
        and (p.nonce_hash is null or exists (select from nonce))
        and (p.email_change_gap_seconds is null or u.email_change_sent_at is null
          or u.email_change_sent_at <= p.now - make_interval(secs => p.email_change_gap_seconds))
@@ -147,9 +153,8 @@ export const updateUser = statement(
      where t.user_id = u.id and t.token_type = any(p.cleared_tokens)
    ), ended as (
      update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
-     from updated u cross join p
-     where s.user_id = u.id and s.revoked_at is null and case p.ended_sessions
-       when 'all' then true when 'others' then s.id is distinct from p.session_id else false end
+     from updated u cross join p cross join ending e
+     where s.id = e.id
    ), changed as (
      select * from identified union all select * from patched
    ), present as (

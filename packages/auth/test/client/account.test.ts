@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import {
   dataOf,
   enterByFragment,
@@ -13,7 +13,7 @@ import { newEmail, password } from '../support/http-client.ts'
 const halfDone =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
-test('people change their account with the real client', async (t: TestContext) => {
+test('people change their account with the real client', async (t) => {
   const server = await openClientServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
   if (!server) return
   const { mailbox, createClient } = server
@@ -29,6 +29,23 @@ test('people change their account with the real client', async (t: TestContext) 
     const { session } = dataOf(await client.getSession())
     assert.equal(session?.user.user_metadata['age'], 36)
     assert.deepEqual(events, ['INITIAL_SESSION', 'USER_UPDATED', 'USER_UPDATED'])
+  })
+
+  await t.test('their identities, factors and assurance level can be asked for', async () => {
+    const { id, email } = await server.newUser()
+    const client = await server.signIn(email)
+    const { identities } = dataOf(await client.getUserIdentities())
+    assert.deepEqual(
+      identities.map((identity) => [identity.provider, identity.user_id, identity.id]),
+      [['email', id, id]],
+    )
+    assert.equal(identities[0]?.identity_data?.['email'], email)
+    const factors = dataOf(await client.mfa.listFactors())
+    assert.deepEqual(factors.all, [])
+    const level = dataOf(await client.mfa.getAuthenticatorAssuranceLevel())
+    assert.deepEqual([level.currentLevel, level.nextLevel], ['aal1', 'aal1'])
+    const [method] = level.currentAuthenticationMethods
+    assert.equal(typeof method === 'object' && method.method, 'password')
   })
 
   await t.test('an address changes after the links to both were followed', async () => {
@@ -149,5 +166,38 @@ test('people change their account with the real client', async (t: TestContext) 
       'SIGNED_IN',
       'USER_UPDATED',
     ])
+  })
+
+  const open = async (env: Readonly<Record<string, string>>) => {
+    const another = await openClientServer(
+      t,
+      { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', ...env },
+      { url: server.databaseUrl, schema: server.schema },
+    )
+    if (!another) throw new Error('PostgreSQL has gone')
+    return another
+  }
+
+  await t.test('one link is enough where the server says so', async () => {
+    const easy = await open({ AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
+    const { email } = await easy.newUser()
+    const client = await easy.signIn(email)
+    const next = newEmail()
+    dataOf(await client.updateUser({ email: next }))
+    const followed = await follow((await easy.mailbox.readNext(next)).link)
+    const { user } = dataOf(await enterByFragment(client, followed))
+    assert.equal(user?.email, next)
+    assert.equal(easy.mailbox.countOf(email), 0)
+  })
+
+  await t.test('somebody without a name needs no link where nobody needs one', async () => {
+    const trusting = await open({ AUTH_MAILER_AUTOCONFIRM: 'true' })
+    const client = trusting.createClient()
+    const { user: nobody } = dataOf(await client.signInAnonymously())
+    const email = newEmail()
+    const { user } = dataOf(await client.updateUser({ email, password }))
+    assert.deepEqual([user.id, user.email, user.is_anonymous], [nobody?.id, email, false])
+    await trusting.signIn(email)
+    assert.equal(trusting.mailbox.countOf(email), 0)
   })
 })

@@ -174,7 +174,9 @@ test('a back end manages users with the real client', async (t) => {
       const isChange = linkType.startsWith('email_change')
       const type = isChange ? 'email_change' : linkType
       for (const form of ['link', 'digits', 'token_hash'] as const) {
-        const email = ofNewUsers.includes(linkType) ? newEmail() : (await server.newUser()).email
+        const email: string = ofNewUsers.includes(linkType)
+          ? newEmail()
+          : (await server.newUser()).email
         const next = newEmail()
         const { properties, user } = dataOf(await admin.generateLink(toRequest(email, next)))
         assert.equal(user.email, email)
@@ -246,7 +248,8 @@ test('a back end manages users with the real client', async (t) => {
   await t.test('a session is ended by its token, in every scope', async () => {
     for (const scope of ['local', 'global', 'others'] as const) {
       const { email } = await server.newUser()
-      const [one, other] = [await server.signIn(email), await server.signIn(email)]
+      const one: AuthClient = await server.signIn(email)
+      const other: AuthClient = await server.signIn(email)
       const { session } = dataOf(await one.getSession())
       dataOf(await admin.signOut(session?.access_token ?? '', scope))
       assert.equal((await one.refreshSession()).error === null, scope === 'others')

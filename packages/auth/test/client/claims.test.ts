@@ -22,58 +22,68 @@ function forge(token: string): string {
   return [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.')
 }
 
-test('claims signed with the shared secret are checked by asking for the user', async (t) => {
-  const server = await openAuthServer(t)
-  if (!server) return
-  const { paths, noting } = createNotingFetch()
-  const client = createAuthClient(server.url, { fetch: noting, storageKey: 'shared' })
-  const email = newEmail()
-  const { session, user } = dataOf(await client.signUp({ email, password }))
-  const token = session?.access_token ?? ''
-  const data = dataOf(await client.getClaims())
-  assert.equal(data?.header.alg, 'HS256')
-  const { claims } = data ?? {}
-  assert.deepEqual(
-    [claims?.sub, claims?.email, claims?.role, claims?.is_anonymous],
-    [user?.id, email, user?.role, false],
-  )
-  assert.equal(claims?.amr?.length, 1)
-  assert.ok(claims?.session_id)
-  assert.deepEqual(paths, ['/signup', '/user'])
-  const forged = await client.getClaims(forge(token))
-  assert.equal(forged.error?.code, 'bad_jwt')
-})
+test('claims can be trusted with the real client', async (t) => {
+  const shared = await openAuthServer(t)
+  if (!shared) return
+  const database = { url: shared.databaseUrl, schema: shared.schema }
 
-for (const alg of ['ES256', 'RS256'] as const) {
-  test(`claims signed with ${alg} are checked by the public keys, without the user`, async (t) => {
-    const { privateKey } =
-      alg === 'ES256'
-        ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
-        : generateKeyPairSync('rsa', { modulusLength: 2048 })
-    const key = { ...privateKey.export({ format: 'jwk' }), kid: `key of ${alg}`, alg }
-    const keys = JSON.stringify([{ ...key, key_ops: ['sign', 'verify'] }])
-    const server = await openAuthServer(t, { env: { AUTH_JWT_KEYS: keys } })
-    if (!server) return
-    const { paths, noting } = createNotingFetch()
-    const client = createAuthClient(server.url, { fetch: noting, storageKey: alg })
-    const email = newEmail()
-    const { session } = dataOf(await client.signUp({ email, password }))
-    const token = session?.access_token ?? ''
-    for (let time = 1; time <= 2; time++) {
+  await t.test(
+    'claims signed with the shared secret are checked by asking for the user',
+    async () => {
+      const { paths, noting } = createNotingFetch()
+      const client = createAuthClient(shared.url, { fetch: noting, storageKey: 'shared' })
+      const email = newEmail()
+      const { session, user } = dataOf(await client.signUp({ email, password }))
+      const token = session?.access_token ?? ''
       const data = dataOf(await client.getClaims())
-      assert.deepEqual([data?.header.alg, data?.claims.email], [alg, email])
-    }
-    assert.deepEqual(paths, ['/signup', '/.well-known/jwks.json'])
-    const forged = await client.getClaims(forge(token))
-    assert.equal(forged.error?.message, 'Invalid JWT signature')
-    assert.equal(dataOf(await client.getUser()).user.email, email)
-    assert.equal((await client.getUser(forge(token))).error?.code, 'bad_jwt')
+      assert.equal(data?.header.alg, 'HS256')
+      const { claims } = data ?? {}
+      assert.deepEqual(
+        [claims?.sub, claims?.email, claims?.role, claims?.is_anonymous],
+        [user?.id, email, user?.role, false],
+      )
+      assert.equal(claims?.amr?.length, 1)
+      assert.ok(claims?.session_id)
+      assert.deepEqual(paths, ['/signup', '/user'])
+      const forged = await client.getClaims(forge(token))
+      assert.equal(forged.error?.code, 'bad_jwt')
+    },
+  )
 
-    server.clock.aheadMs = -7_200_000
-    const old = dataOf(await client.signInWithPassword({ email, password }))
-    server.clock.aheadMs = 0
-    const expired = await client.getClaims(old.session.access_token)
-    assert.equal(expired.error?.name, 'AuthInvalidJwtError')
-    assert.equal((await client.getUser(old.session.access_token)).error?.code, 'bad_jwt')
-  })
-}
+  for (const alg of ['ES256', 'RS256'] as const) {
+    await t.test(
+      `claims signed with ${alg} are checked by the public keys, without the user`,
+      async () => {
+        const { privateKey } =
+          alg === 'ES256'
+            ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+            : generateKeyPairSync('rsa', { modulusLength: 2048 })
+        const key = { ...privateKey.export({ format: 'jwk' }), kid: `key of ${alg}`, alg }
+        const keys = JSON.stringify([{ ...key, key_ops: ['sign', 'verify'] }])
+        const server = await openAuthServer(t, { database, env: { AUTH_JWT_KEYS: keys } })
+        if (!server) return
+        const { paths, noting } = createNotingFetch()
+        const client = createAuthClient(server.url, { fetch: noting, storageKey: alg })
+        const email = newEmail()
+        const { session } = dataOf(await client.signUp({ email, password }))
+        const token = session?.access_token ?? ''
+        for (let time = 1; time <= 2; time++) {
+          const data = dataOf(await client.getClaims())
+          assert.deepEqual([data?.header.alg, data?.claims.email], [alg, email])
+        }
+        assert.deepEqual(paths, ['/signup', '/.well-known/jwks.json'])
+        const forged = await client.getClaims(forge(token))
+        assert.equal(forged.error?.message, 'Invalid JWT signature')
+        assert.equal(dataOf(await client.getUser()).user.email, email)
+        assert.equal((await client.getUser(forge(token))).error?.code, 'bad_jwt')
+
+        server.clock.aheadMs = -7_200_000
+        const old = dataOf(await client.signInWithPassword({ email, password }))
+        server.clock.aheadMs = 0
+        const expired = await client.getClaims(old.session.access_token)
+        assert.equal(expired.error?.name, 'AuthInvalidJwtError')
+        assert.equal((await client.getUser(old.session.access_token)).error?.code, 'bad_jwt')
+      },
+    )
+  }
+})

@@ -60,6 +60,23 @@ test('people sign in without a password with the real client', async (t) => {
     }
   }
 
+  await t.test('flows that one browser began together keep their own verifiers', async () => {
+    const client = createClient({
+      flowType: 'pkce',
+      experimental: { appendPkceFlowIdToRedirects: true },
+    })
+    const options = { emailRedirectTo: 'https://site.example/in' }
+    const emails = [newEmail(), newEmail()]
+    for (const email of emails) dataOf(await client.signInWithOtp({ email, options }))
+    for (const email of emails) {
+      const { query } = await follow((await mailbox.readNext(email)).link)
+      const { code = '', sb_flow_id: flowId = '' } = query
+      assert.notEqual(flowId, '')
+      const { user } = dataOf(await client.exchangeCodeForSession(code, { flowId }))
+      assert.equal(user.email, email)
+    }
+  })
+
   await t.test('an unknown address is refused where nobody may be created', async () => {
     const email = newEmail()
     const options = { shouldCreateUser: false }

@@ -23,7 +23,7 @@ test('sessions live and end with the real client', async (t) => {
   const { clock, createClient } = server
 
   /** Signs in so long ago that the access token has so many seconds left. */
-  async function signInLongAgo(client: AuthClient, secondsLeft: number) {
+  const signInLongAgo = async (client: AuthClient, secondsLeft: number) => {
     const { email } = await server.newUser()
     clock.aheadMs = (secondsLeft - 3_600) * 1_000
     try {
@@ -114,22 +114,15 @@ test('sessions live and end with the real client', async (t) => {
   })
 
   await t.test('a client that refreshes by itself does so before the end', async () => {
-    const client = createClient()
-    // Ninety seconds before the end it begins to try.
-    const old = await signInLongAgo(client, 100)
+    const client = createClient({ autoRefreshToken: true })
+    t.after(() => client.stopAutoRefresh())
     const events = await watchEvents(client)
-    clock.aheadMs = 0
-    const storage = createMemory()
-    const near = createClient({ storage, autoRefreshToken: true })
-    t.after(() => near.stopAutoRefresh())
-    const nearEvents = await watchEvents(near)
-    const soon = await signInLongAgo(near, 80)
-    await near.startAutoRefresh()
-    await until(() => nearEvents.includes('TOKEN_REFRESHED'))
-    await near.stopAutoRefresh()
-    assert.notEqual((await sessionOf(near)).refresh_token, soon.refresh_token)
-    assert.equal((await sessionOf(client)).refresh_token, old.refresh_token)
-    assert.deepEqual(events, ['INITIAL_SESSION'])
+    // Ninety seconds before the end it begins to try.
+    const old = await signInLongAgo(client, 80)
+    await client.startAutoRefresh()
+    await until(() => events.includes('TOKEN_REFRESHED'))
+    await client.stopAutoRefresh()
+    assert.notEqual((await sessionOf(client)).refresh_token, old.refresh_token)
   })
 
   await t.test(
@@ -225,5 +218,41 @@ test('sessions live and end with the real client', async (t) => {
     assert.deepEqual(errorOf(login), ['user_banned', 400, 'User is banned'])
     dataOf(await server.admin.updateUserById(id, { ban_duration: 'none' }))
     await server.signIn(email)
+  })
+
+  await t.test('sessions end by the limits of the server', async () => {
+    const open = async (env: Readonly<Record<string, string>>) => {
+      const { databaseUrl: url, schema } = server
+      const another = await openClientServer(t, env, { url, schema })
+      if (!another) throw new Error('PostgreSQL has gone')
+      return another
+    }
+    const ended = 'Invalid Refresh Token: Session Expired'
+    const timeboxed = await open({ AUTH_SESSIONS_TIMEBOX: '1h' })
+    const boxed = await timeboxed.signIn((await timeboxed.newUser()).email)
+    dataOf(await boxed.refreshSession())
+    timeboxed.clock.aheadMs = 3_601_000
+    assert.deepEqual(errorOf(await boxed.refreshSession()), ['session_expired', 400, ended])
+
+    const impatient = await open({ AUTH_SESSIONS_INACTIVITY_TIMEOUT: '10m' })
+    const idle = await impatient.signIn((await impatient.newUser()).email)
+    impatient.clock.aheadMs = 500_000
+    dataOf(await idle.refreshSession())
+    impatient.clock.aheadMs += 5_000_000
+    const [code, status, message] = errorOf(await idle.refreshSession())
+    assert.deepEqual([code, status], ['session_expired', 400])
+    assert.equal(message, `${ended} (Inactivity)`)
+
+    const single = await open({ AUTH_SESSIONS_SINGLE_PER_USER: 'true' })
+    const { email } = await single.newUser()
+    const first = await single.signIn(email)
+    single.clock.aheadMs = 60_000
+    const second = await single.signIn(email)
+    assert.deepEqual(errorOf(await first.refreshSession()), [
+      'session_expired',
+      400,
+      `${ended} (Revoked by Newer Login)`,
+    ])
+    dataOf(await second.refreshSession())
   })
 })

@@ -38,6 +38,16 @@ test('migrate tells in one line that PostgreSQL cannot be reached, without the p
   assert.doesNotMatch(stderr, /hidden-word/)
 })
 
+test('a password that PostgreSQL refuses, or a database it lacks, is told with what to check', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const url = new URL(env['DATABASE_URL'] ?? '')
+  url.pathname = '/there_is_no_such_database'
+  const { code, stderr } = await runAuth(['migrate'], { env: { ...env, DATABASE_URL: url.href } })
+  assert.equal(code, 1)
+  assert.match(stderr, /PostgreSQL does not let us in \(database .* does not exist\): check user,/)
+})
+
 test('without a command the server migrates, serves, and drains at SIGTERM', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
@@ -57,7 +67,7 @@ test('serve does not migrate, and ends where the tables are missing', async (t) 
   if (!env) return
   const { code, stderr } = await runAuth(['serve'], { env })
   assert.equal(code, 1)
-  assert.match(stderr, /server_keys\\" does not exist/)
+  assert.match(stderr, /The tables are not there .*: run auth migrate first\./)
 })
 
 test('AUTH_LOG_FILE gets the log, and a file that cannot be opened ends the start', async (t) => {

@@ -165,7 +165,6 @@ test('GET /admin/users', async (t) => {
       ['page=0', 'Bad Pagination Parameters: page must be a whole number from 1 to'],
       ['page=x', 'Bad Pagination Parameters: page must be'],
       ['page=-1', 'Bad Pagination Parameters: page must be'],
-      ['page=1&page=2', 'Bad Pagination Parameters: page must be'],
       ['per_page=1e3', 'Bad Pagination Parameters: per_page must be'],
       ['per_page=10001', 'Bad Pagination Parameters: per_page must be'],
       ['limit=1001', 'Bad Pagination Parameters: limit must be a whole number from 1 to 1000'],
@@ -179,6 +178,8 @@ test('GET /admin/users', async (t) => {
       assert.ok(answer.body.msg.startsWith(message), answer.body.msg)
     }
     assert.deepEqual(emailsOf(await list('?page=999999999999')), [])
+    const twice = await list('?per_page=1&per_page=2&filter=person&filter=x&sort=&sort=x&cursor=')
+    assert.equal(twice.status, 200)
     assert.deepEqual(errorOf(await ask(url, '/admin/users'))[0], 401)
   })
 

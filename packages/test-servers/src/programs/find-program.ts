@@ -5,7 +5,8 @@ import type { Program } from './programs.ts'
 
 /** Path of the program on this machine: first PATH, then the usual places. */
 export function findProgram(program: Program, path = process.env.PATH ?? ''): string | undefined {
-  const folders = [...path.split(delimiter), ...program.places.flatMap(expandPlace)]
+  const onPath = program.ignoresPath ? [] : path.split(delimiter)
+  const folders = [...onPath, ...program.places.flatMap(expandPlace)]
   for (const binary of program.binaries) {
     for (const folder of folders) {
       const found = findIn(folder, binary, program.beside ?? [])

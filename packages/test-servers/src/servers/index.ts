@@ -1,7 +1,7 @@
 import { openChromium } from './chromium.ts'
 import { openEnvoy } from './envoy.ts'
 import { openMemcached } from './memcached.ts'
-import { openPostgres } from './postgres.ts'
+import { openPostgres, openPostgresEmbedded } from './postgres.ts'
 import { openRedis } from './redis.ts'
 import { openRedisCluster } from './redis-cluster.ts'
 import { openRedisSentinel } from './redis-sentinel.ts'
@@ -13,6 +13,7 @@ export const servers = {
   'redis-sentinel': openRedisSentinel,
   memcached: openMemcached,
   postgres: openPostgres,
+  'postgres-embedded': openPostgresEmbedded,
   chromium: openChromium,
   envoy: openEnvoy,
 }

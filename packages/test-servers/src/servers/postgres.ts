@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { findUnprivilegedAccount } from '../account.ts'
 import { findFreePort, host } from '../free-port.ts'
+import type { ProgramName } from '../programs/programs.ts'
 import { provideProgram } from '../programs/provide-program.ts'
+import { isOpenToAll } from '../sandbox.ts'
 import { type Address, type OpenServer, openServer } from '../server.ts'
 import { type Service, startService } from '../service.ts'
 
@@ -29,13 +31,23 @@ const database = 'postgres'
 const quickSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
 /** A PostgreSQL server with a fresh, empty database and a superuser who logs in by password. */
-export async function openPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const program = await provideProgram('postgres')
+export function openPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  return openWith('postgres', options)
+}
+
+/** The same, with the programs that the authentication server brings along. */
+export function openPostgresEmbedded(options: PostgresOptions = {}): Promise<PostgresServer> {
+  return openWith('postgres-embedded', options)
+}
+
+async function openWith(name: ProgramName, options: PostgresOptions): Promise<PostgresServer> {
+  const found = await provideProgram(name)
   const account = findUnprivilegedAccount()
   return openServer({
     name: 'postgres',
     account,
     build: async (sandbox) => {
+      const program = account ? await provideReadable(found, sandbox.folder) : found
       const data = join(sandbox.folder, 'data')
       const passwordFile = join(sandbox.folder, 'password')
       await writeFile(passwordFile, password)
@@ -68,6 +80,15 @@ export async function openPostgres(options: PostgresOptions = {}): Promise<Postg
       return { host, port, url, user, password, database, ...service }
     },
   })
+}
+
+/** The program, or its copy where the checkout can only be read by us. */
+async function provideReadable(program: string, folder: string): Promise<string> {
+  const bin = dirname(program)
+  if (isOpenToAll(bin)) return program
+  const copy = join(folder, 'programs')
+  await cp(dirname(bin), copy, { recursive: true, verbatimSymlinks: true })
+  return join(copy, basename(bin), basename(program))
 }
 
 /** The server writes its process id into the first line of this file, its state into the eighth. */

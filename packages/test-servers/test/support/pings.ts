@@ -36,6 +36,9 @@ const pings: { [Name in ServerName]: (server: Opened<Name>) => Promise<void> } =
   postgres: async (server) => {
     assert.deepEqual(await queryPostgres(server, 'select 6 * 7'), ['42'])
   },
+  'postgres-embedded': async (server) => {
+    assert.match((await queryPostgres(server, 'show server_version')).join(), /^18\./)
+  },
   chromium: async ({ browser }) => {
     const context = await browser.newContext()
     const page = await context.newPage()

@@ -25,7 +25,7 @@ export const adminAudit = defineEndpoint({
   success: { status: 200, description: 'Entries; headers X-Total-Count and Link' },
   async handle({ query }, { db }) {
     const page = parsePage(query)
-    const wanted = `${query['query'] ?? ''}`
+    const { query: wanted = '' } = query
     const search = wanted === '' ? undefined : parseSearch(wanted)
     const rows = await db.run<AuditPageRow>(
       search === undefined ? listAuditEntries : searchAuditEntries[search.scope],

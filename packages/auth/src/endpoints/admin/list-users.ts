@@ -20,7 +20,7 @@ export const adminListUsers = defineEndpoint({
   },
   success: { status: 200, description: 'Users and audience; headers X-Total-Count and Link' },
   async handle({ query, audience }, { db }) {
-    const filter = `${query['filter'] ?? ''}`
+    const { filter = '' } = query
     const direction = parseSort(query['sort'])
     const list = { audience, filter, direction }
     if (query['limit'] || query['cursor']) {

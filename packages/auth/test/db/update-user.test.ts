@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { open } from '@portcullis/test-servers'
+import { noChange } from '../../src/core/update-user.ts'
+import { type Database, openDatabase, type Row } from '../../src/db/database.ts'
+import { deleteUser, softDeleteUser } from '../../src/db/delete-user.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { rotateSession } from '../../src/db/sessions.ts'
+import { statement } from '../../src/db/statement.ts'
+import { updateUser } from '../../src/db/update-user.ts'
+
+/** Who waits in a circle is found at once here, and not only after a second. */
+async function openTables(t: TestContext): Promise<Database | undefined> {
+  const settings = { deadlock_timeout: '10ms' }
+  const postgres = await open(t, 'postgres', { settings })
+  if (!postgres) return undefined
+  const { url } = postgres
+  await migrate({ url, schema: 'auth' })
+  const log = { warning: () => {} }
+  const db = openDatabase({ url, schema: 'auth', maxPoolSize: 12, idleTimeoutMs: 1_000, log })
+  t.after(() => db[Symbol.asyncDispose]())
+  return db
+}
+
+async function addUser(db: Database, sessionCount: number) {
+  const id = randomUUID()
+  await db.run(statement('add_user', 'insert into {ns}.users (id) values ($1)'), [id])
+  const sessions = Array.from({ length: sessionCount }, () => randomUUID())
+  const add = statement('add_session', 'insert into {ns}.sessions (id, user_id) values ($1, $2)')
+  for (const session of sessions) await db.run(add, [session, id])
+  return { id, sessions }
+}
+
+const epoch = new Date(0)
+const rotate = (db: Database, session: string, counter: number): Promise<readonly Row[]> =>
+  db.run(rotateSession, [
+    ...[session, counter, '', '', randomUUID(), 'token_refreshed'],
+    ...[new Date(), epoch, epoch, false],
+  ])
+
+test('sessions that are refreshed while they end make nobody wait in a circle', async (t) => {
+  const db = await openTables(t)
+  if (!db) return
+  const { id, sessions } = await addUser(db, 8)
+  const revive = statement(
+    'revive',
+    `with mine as materialized (select id from {ns}.sessions order by id for update)
+     update {ns}.sessions s set revoked_at = null from mine where s.id = mine.id`,
+  )
+  const end = {
+    ...noChange,
+    user_id: id,
+    ended_sessions: 'all',
+    now: new Date(),
+    ip: '',
+    audit: [],
+  }
+  let ended = 0
+  let isOver = false
+  const refreshing = sessions.map(async (session) => {
+    for (let counter = 0; !isOver; ) counter += (await rotate(db, session, counter)).length
+  })
+  const ending = async () => {
+    for (let round = 0; round < 100; round += 1) {
+      ended += (await db.run(updateUser, [end])).length
+      await db.run(revive)
+    }
+    isOver = true
+  }
+  await Promise.all([...refreshing, ending()])
+  assert.equal(ended, 100)
+})
+
+for (const deletion of [deleteUser, softDeleteUser]) {
+  test(`sessions are refreshed while their user goes (${deletion.name})`, async (t) => {
+    const db = await openTables(t)
+    if (!db) return
+    for (let round = 0; round < 40; round += 1) {
+      const { id, sessions } = await addUser(db, 4)
+      const values = [id, randomUUID(), {}, '', new Date()]
+      const deleting: Promise<readonly Row[]> = db.run(deletion, values)
+      await Promise.all([deleting, ...sessions.map((session) => rotate(db, session, 0))])
+      assert.equal((await deleting).length, 1)
+      const left = statement('left', 'select from {ns}.sessions where user_id = $1')
+      assert.equal((await db.run(left, [id])).length, 0)
+    }
+  })
+}

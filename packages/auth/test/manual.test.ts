@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { openAuthServer } from './support/auth-server.ts'
+import { errorOf, openFlowServer } from './support/flow-server.ts'
+import { ask, newEmail, password, sdk } from './support/http-client.ts'
+
+// What docs/auth.md promises in a sentence or a row, in the order of the manual.
+
+test('tokens and sessions are as the manual says', async (t) => {
+  const server = await openAuthServer(t, { env: { AUTH_RATE_LIMIT_TOKEN_REFRESH: '1000' } })
+  if (!server) return
+  const { url, clock } = server
+  const signUp = async () => {
+    const body = { email: newEmail(), password }
+    return { ...body, ...(await ask(url, '/signup', { body })).body }
+  }
+  const refresh = (token: string) =>
+    ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+
+  await t.test('with autoconfirm a registered address gets 400 user_already_exists', async () => {
+    const { email } = await signUp()
+    const again = await ask(url, '/signup', { body: { email, password } })
+    assert.deepEqual(errorOf(again), [400, 'user_already_exists', 'User already registered'])
+  })
+
+  await t.test('an access token has the claims of the list, and no iss', async () => {
+    const { access_token: token } = await signUp()
+    const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString())
+    const listed = `aal amr app_metadata aud email exp iat is_anonymous phone role session_id sub
+      user_metadata`
+    assert.deepEqual(Object.keys(claims).toSorted(), listed.split(/\s+/))
+    assert.equal(claims.exp - claims.iat, 3_600)
+  })
+
+  await t.test('the token before gets the present one within 10 s, and nothing later', async () => {
+    const { refresh_token: first } = await signUp()
+    const { refresh_token: second } = (await refresh(first)).body
+    assert.equal((await refresh(first)).body.refresh_token, second)
+    clock.aheadMs += 11_000
+    const late = await refresh(first)
+    assert.deepEqual([late.status, late.body.error_code], [400, 'refresh_token_already_used'])
+    const ended = await refresh(second)
+    assert.deepEqual([ended.status, ended.body.error_code], [400, 'session_not_found'])
+  })
+
+  await t.test('a refresh token that nobody made is not found', async () => {
+    const { status, body } = await refresh('nonsense')
+    assert.deepEqual([status, body.error_code], [400, 'refresh_token_not_found'])
+  })
+
+  await t.test('after sign-out a token reads, changes nothing, and refreshes nothing', async () => {
+    const { access_token: token, refresh_token: refreshToken } = await signUp()
+    assert.equal((await ask(url, '/logout', { method: 'POST', token })).status, 204)
+    assert.equal((await ask(url, '/user', { token })).status, 200)
+    assert.equal((await ask(url, '/logout', { method: 'POST', token })).status, 204)
+    const changed = await ask(url, '/user', { method: 'PUT', token, body: { data: { a: 1 } } })
+    assert.deepEqual([changed.status, changed.body.error_code], [403, 'session_not_found'])
+    assert.equal((await refresh(refreshToken)).body.error_code, 'session_not_found')
+  })
+
+  await t.test('tokens of banned and deleted users are refused', async () => {
+    const { access_token: token, user } = await signUp()
+    const admin = (method: string, body?: unknown) =>
+      ask(url, `/admin/users/${user.id}`, { method, token: server.serviceToken, body })
+    await admin('PUT', { ban_duration: '1h' })
+    assert.equal((await ask(url, '/user', { token })).body.error_code, 'user_banned')
+    await admin('PUT', { ban_duration: 'none' })
+    assert.equal((await ask(url, '/user', { token })).status, 200)
+    await admin('DELETE')
+    assert.equal((await ask(url, '/user', { token })).body.error_code, 'user_not_found')
+  })
+
+  await t.test(
+    'POST /admin/users keeps id and password hash of a user from elsewhere',
+    async () => {
+      const hash = '$2y$10$ZGtnEuFDRVThYVYpAmBFjuVTVmWkVIh8dfPLQKLpCBYpUGBhyvRGy'
+      const id = randomUUID()
+      const body = { id, email: newEmail(), password_hash: hash, email_confirm: true }
+      const made = await ask(url, '/admin/users', { token: server.serviceToken, body })
+      assert.deepEqual([made.status, made.body.id], [200, id])
+    },
+  )
+})
+
+test('a key set signs, its public half is published, and old tokens stay valid', async (t) => {
+  const before = await openAuthServer(t)
+  if (!before) return
+  const { databaseUrl, schema } = before
+  const { body: old } = await ask(before.url, '/signup', { body: { email: newEmail(), password } })
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const jwk = privateKey.export({ format: 'jwk' })
+  const keys = [{ ...jwk, kid: '2026-11', alg: 'ES256', key_ops: ['sign', 'verify'] }]
+  const after = await openAuthServer(t, {
+    env: { AUTH_JWT_KEYS: JSON.stringify(keys) },
+    database: { url: databaseUrl, schema },
+  })
+  assert.ok(after)
+  assert.equal((await ask(after.url, '/user', { token: old.access_token })).status, 200)
+  const list = await ask(after.url, '/admin/users', { token: after.serviceToken })
+  assert.equal(list.status, 200)
+  const { body } = await ask(after.url, '/signup', { body: { email: newEmail(), password } })
+  const [header] = body.access_token.split('.')
+  assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), {
+    alg: 'ES256',
+    typ: 'JWT',
+    kid: '2026-11',
+  })
+  const { body: jwks } = await ask(after.url, '/.well-known/jwks.json')
+  assert.deepEqual([jwks.keys.length, jwks.keys[0].kid, 'd' in jwks.keys[0]], [1, '2026-11', false])
+})
+
+test('messages are as the manual says', async (t) => {
+  const server = await openFlowServer(t)
+  if (!server) return
+  const { post, mailsTo, query } = server
+  const isKnown = async (email: string) =>
+    (await query('select 1 from users where email = $1', [email])).length === 1
+
+  await t.test('create_user has two meanings, chosen by the header', async () => {
+    const rows = [
+      [true, {}, 200, false],
+      [false, {}, 200, true],
+      [undefined, {}, 200, true],
+      [true, sdk, 200, true],
+      [false, sdk, 422, false],
+      [undefined, sdk, 200, true],
+    ] as const
+    for (const [createUser, headers, status, isMade] of rows) {
+      const email = newEmail()
+      const answer = await post('/otp', { email, create_user: createUser }, headers)
+      const label = `${createUser} ${Object.keys(headers)}`
+      assert.equal(answer.status, status, label)
+      assert.equal(await isKnown(email), isMade, label)
+      assert.equal((await mailsTo(email)).length, isMade ? 1 : 0, label)
+    }
+  })
+
+  await t.test('within the gap the answer is 200 {}, and nothing is sent', async () => {
+    const { email } = await server.newUser()
+    for (const path of ['/recover', '/recover', '/magiclink', '/otp']) {
+      const { status, body } = await post(path, { email })
+      assert.deepEqual([status, body], [200, {}])
+    }
+    assert.equal((await mailsTo(email)).length, 1)
+  })
+
+  await t.test('the answer to the sign-up of a registered address looks the same', async () => {
+    const { email, id } = await server.newUser()
+    const known = await post('/signup', { email, password })
+    const fresh = await post('/signup', { email: newEmail(), password })
+    assert.deepEqual([known.status, fresh.status], [200, 200])
+    assert.deepEqual(Object.keys(known.body), Object.keys(fresh.body))
+    assert.notEqual(known.body.id, id)
+  })
+
+  await t.test(
+    'a forbidden redirect_to is refused, and with the header the site is used',
+    async () => {
+      const { email } = await server.newUser()
+      const path = '/recover?redirect_to=https://evil.example/'
+      const refused = await post(path, { email })
+      assert.deepEqual(errorOf(refused), [400, 'validation_failed', 'redirect_to is not permitted'])
+      assert.equal((await mailsTo(email)).length, 0)
+      assert.equal((await post(path, { email }, sdk)).status, 200)
+      const { url } = await server.mailTo(email)
+      assert.equal(url.searchParams.get('redirect_to'), 'https://site.example')
+    },
+  )
+
+  await t.test('a link lives 3600 s, and a lone token is that of the link', async () => {
+    const { email } = await server.newUser()
+    await post('/recover', { email })
+    const { token } = await server.mailTo(email)
+    server.clock.aheadMs += 3_601_000
+    const late = await post('/verify', { type: 'recovery', token })
+    assert.deepEqual([late.status, late.body.error_code], [403, 'otp_expired'])
+    server.clock.aheadMs -= 3_601_000
+    const { status, body } = await post('/verify', { type: 'recovery', token })
+    assert.deepEqual([status, body.type, body.token_type], [200, 'recovery', 'bearer'])
+  })
+
+  await t.test('five wrong digits end a code, and the link still works', async () => {
+    const { email } = await server.newUser()
+    await post('/recover', { email })
+    const { code, token } = await server.mailTo(email)
+    const wrong = code === '000000' ? '111111' : '000000'
+    for (let i = 0; i < 5; i++) await post('/verify', { type: 'recovery', email, token: wrong })
+    const right = await post('/verify', { type: 'recovery', email, token: code })
+    assert.equal(right.body.error_code, 'otp_expired')
+    assert.equal((await post('/verify', { type: 'recovery', token })).status, 200)
+  })
+
+  await t.test('what is not there yet says so', async () => {
+    const { status, body } = await post('/otp', { phone: '+15555550100' })
+    assert.deepEqual([status, body.error_code], [400, 'phone_provider_disabled'])
+  })
+})
