@@ -84,8 +84,9 @@ function nodeArgsOf(leg: Leg, options: RunOptions, countsFile: string): string[]
     ...leg.nodeArgs,
     '--import=./scripts/testing/time-limit.ts',
     '--test',
-    // Node's own default leaves one core out, which is half of a small machine.
-    `--test-concurrency=${availableParallelism()}`,
+    // Node's own default leaves one core out. Tests of servers mostly wait: more files than cores at
+    // a time keep the cores busy.
+    `--test-concurrency=${availableParallelism() + 2}`,
     `--test-timeout=${options.timeoutMs}`,
     ...Object.entries(reporters).flatMap(([reporter, destination]) => [
       `--test-reporter=${reporter}`,
