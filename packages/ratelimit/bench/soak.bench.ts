@@ -81,7 +81,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const samples: Sample[] = []
     for (let stretch = 0; stretch < stretches; stretch += 1) {
       progress.show(stretch, stretches, `${perSecond} calls a second, new rules every second`)
-      const outcome = await send({ kind: 'open', perSecond, seconds: seconds / stretches })
+      const outcome = await send({ kind: 'batched', perSecond, seconds: seconds / stretches })
       samples.push({ ...outcome, residentMegabytes: await readMegabytes(server.pid) })
     }
     const written = await reloads.stop()
@@ -194,6 +194,7 @@ errors          ${errors}
 slowest p99     ${p99Ms.toFixed(1)} ms
 rules           ${written} versions written, ${loaded} loads, ${failures} failed
 memory          ${early.toFixed(0)} MB in the second fifth, ${late.toFixed(0)} MB in the last (${(growth * 100).toFixed(1)} %)
+errors over time ${samples.map((sample) => sample.errors).join(' ')}
 MB over time    ${samples.map((sample) => Math.round(sample.residentMegabytes)).join(' ')}`)
   const isFine = errors === 0 && failures === 0 && loaded >= written && growth < mostGrowth
   console.log(isFine ? 'Nothing failed and nothing grew.' : 'It did not hold.')

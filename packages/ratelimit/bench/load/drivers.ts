@@ -131,3 +131,60 @@ export class OpenLoop implements Driver {
     if (this.#answers === this.#calls) this.#finished()
   }
 }
+
+/** More than this at once on one connection and a server may refuse streams: Envoy waits, too. */
+const mostInFlight = 100
+const batchMs = 5
+
+/**
+ * A steady rate that is high: what is due leaves together every few milliseconds, as from a proxy with
+ * many requests of its own. A connection that is behind gets no more until it has answered; latency
+ * counts from the moment a call was due, so that this is seen.
+ */
+export class BatchedLoop implements Driver {
+  readonly tally = new Tally()
+  readonly #perSecond: number
+  readonly #calls: number
+  readonly #inFlight = new Map<Connection, number>()
+  #answers = 0
+  #finished: () => void = () => {}
+
+  constructor(perSecond: number, seconds: number) {
+    this.#perSecond = perSecond
+    this.#calls = Math.round(perSecond * seconds)
+  }
+
+  async drive(connections: readonly Connection[]): Promise<number> {
+    const startMs = performance.now()
+    const intervalMs = 1000 / this.#perSecond
+    let made = 0
+    const finished = new Promise<void>((resolve) => {
+      this.#finished = resolve
+    })
+    const timer = setInterval(() => {
+      const due = Math.min(this.#calls, Math.floor((performance.now() - startMs) / intervalMs))
+      for (let isStuck = false; made < due && !isStuck; ) {
+        isStuck = true
+        for (const connection of connections) {
+          const inFlight = this.#inFlight.get(connection) ?? 0
+          if (made >= due || inFlight >= mostInFlight) continue
+          this.#inFlight.set(connection, inFlight + 1)
+          connection.call(startMs + made * intervalMs)
+          made++
+          isStuck = false
+        }
+      }
+      for (const connection of connections) connection.flush()
+      if (made === this.#calls) clearInterval(timer)
+    }, batchMs)
+    await finished
+    return (performance.now() - startMs) / 1000
+  }
+
+  answered(connection: Connection, code: AnswerCode, startedAtMs: number, nowMs: number): void {
+    this.#inFlight.set(connection, (this.#inFlight.get(connection) ?? 1) - 1)
+    this.#answers++
+    this.tally.add(code, nowMs - startedAtMs)
+    if (this.#answers === this.#calls) this.#finished()
+  }
+}

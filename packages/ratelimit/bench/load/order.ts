@@ -17,7 +17,10 @@ export type Pace =
   | { readonly kind: 'closed'; readonly streams: number; readonly seconds: number }
   /** The same for an exact number of calls. */
   | { readonly kind: 'count'; readonly streams: number; readonly calls: number }
+  /** One by one, each at its moment. */
   | { readonly kind: 'open'; readonly perSecond: number; readonly seconds: number }
+  /** At a high rate, several at a time. */
+  | { readonly kind: 'batched'; readonly perSecond: number; readonly seconds: number }
 
 export interface LoadOutcome {
   readonly calls: number

@@ -1,7 +1,7 @@
 import { createRequests } from '../requests.ts'
 import { createCalls } from './calls.ts'
 import { Connection } from './connection.ts'
-import { ClosedLoop, type Driver, OpenLoop } from './drivers.ts'
+import { BatchedLoop, ClosedLoop, type Driver, OpenLoop } from './drivers.ts'
 import type { LoadOrder, LoadOutcome, Pace } from './order.ts'
 
 export interface PreparedLoad {
@@ -55,5 +55,6 @@ async function measure(
 
 function createDriver(pace: Pace): Driver {
   if (pace.kind === 'open') return new OpenLoop(pace.perSecond, pace.seconds)
+  if (pace.kind === 'batched') return new BatchedLoop(pace.perSecond, pace.seconds)
   return new ClosedLoop(pace.streams, pace.kind === 'count' ? pace : { seconds: pace.seconds })
 }
