@@ -149,7 +149,9 @@ export class WorkerProcess implements Candidate {
       return
     }
     const { message, socket } = this.#onTheWay
-    this.#child.send(message, socket, (error) => {
+    // It stays open here until the worker has it: one that is killed in between would take it along,
+    // and its caller would wait for ever.
+    this.#child.send(message, socket, { keepOpen: true }, (error) => {
       if (error) this.#returnLast()
     })
     this.#stuckTimer = setTimeout(() => {
@@ -193,7 +195,11 @@ export class WorkerProcess implements Candidate {
   #adopted(): void {
     clearTimeout(this.#stuckTimer)
     this.#isStuck = false
-    if (this.#onTheWay !== undefined) this.#unseen[listenerOf(this.#onTheWay)] -= 1
+    if (this.#onTheWay !== undefined) {
+      this.#unseen[listenerOf(this.#onTheWay)] -= 1
+      // Only our copy: the connection is the worker's.
+      this.#onTheWay.socket.destroy()
+    }
     this.#onTheWay = undefined
     this.#handNext()
   }
@@ -211,7 +217,7 @@ export class WorkerProcess implements Candidate {
     if (this.#child.connected) await closed
     clearTimeout(this.#stuckTimer)
     for (const resolve of this.#reports.values()) resolve()
-    this.#returnWaiting()
+    this.#returnLast()
   }
 }
 
