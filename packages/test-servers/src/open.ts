@@ -18,7 +18,7 @@ type Opened<Name extends ServerName> = Awaited<ReturnType<Opener<Name>>>
  * a server are subtests of one that opens it.
  */
 export async function open<Name extends ServerName>(
-  t: TestContext,
+  t: Pick<TestContext, 'after' | 'skip'>,
   name: Name,
   ...options: Parameters<Opener<Name>>
 ): Promise<Opened<Name> | undefined> {

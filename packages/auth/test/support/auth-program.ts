@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { open } from '@portcullis/test-servers'
 import { testEnvironment } from './auth-server.ts'
+import { openSharedPostgres } from './shared-postgres.ts'
 
 export const packageFolder = join(import.meta.dirname, '../..')
 const main = join(packageFolder, 'src/main.ts')
@@ -91,7 +91,7 @@ let schemas = 0
 
 /** Variables for a program on a schema of its own. Undefined where PostgreSQL is missing. */
 export async function openProgramEnvironment(t: TestContext): Promise<Env | undefined> {
-  const postgres = await open(t, 'postgres')
+  const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
   return {
     ...testEnvironment,

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog } from '@portcullis/service-kit/log'
-import { open, type PostgresServer } from '@portcullis/test-servers'
+import type { PostgresServer } from '@portcullis/test-servers'
 import { openApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
 import { createTokenSigner } from '../../src/core/json-web-token.ts'
@@ -15,6 +15,7 @@ import {
   releaseMessage,
   retryMessage,
 } from '../../src/db/outbox.ts'
+import { openSharedPostgres } from './shared-postgres.ts'
 
 export const jwtSecret = 'a secret of at least thirty-two bytes'
 
@@ -64,7 +65,8 @@ export async function openAuthServer(
   t: TestContext,
   { env = {}, database }: AuthServerOptions = {},
 ): Promise<AuthServer | undefined> {
-  const postgres: Pick<PostgresServer, 'url'> | undefined = database ?? (await open(t, 'postgres'))
+  const postgres: Pick<PostgresServer, 'url'> | undefined =
+    database ?? (await openSharedPostgres(t))
   if (!postgres) return undefined
   const schema = database?.schema ?? `auth_${process.pid}_${++schemas}`
   const { config, faults } = parseConfig({

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { open } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import { type AuthServer, openAuthServer } from './auth-server.ts'
 import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
+import { openSharedPostgres } from './shared-postgres.ts'
 
 /** A message as it waits to be sent. */
 export interface Mail {
@@ -55,7 +55,7 @@ export async function openFlowServer(
   t: TestContext,
   env: Readonly<Record<string, string>> = {},
 ): Promise<FlowServer | undefined> {
-  const postgres = await open(t, 'postgres')
+  const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
   const schema = `flows_${process.pid}_${randomUUID().slice(0, 8)}`
   const server = await openAuthServer(t, {
