@@ -46,6 +46,8 @@ export async function runLeg(leg: Leg, options: RunOptions): Promise<LegResult> 
     env: {
       ...process.env,
       ...leg.env,
+      // Every file runs in a process of its own: without it each would strip and compile all it loads.
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/portcullis-test'),
       PORTCULLIS_TEST_MISSES: options.missesFile,
       // A little later than the limit of the tests, which know better what hangs.
       PORTCULLIS_TEST_TIME_LIMIT_MS: `${options.timeoutMs + 5000}`,
