@@ -1,14 +1,12 @@
+import { createCheck, namesOf, noteMisspellings } from '@portcullis/service-kit/config-check'
 import {
-  type AnyVariable,
   type Chapters,
   type Environment,
   type Fault,
   readSettings,
 } from '@portcullis/service-kit/env'
-import { findMisspellings } from '@portcullis/service-kit/similar-names'
 import { type ApiConfig, api, toApi } from './config/api.ts'
 import { type CaptchaConfig, captcha, toCaptcha } from './config/captcha.ts'
-import type { Check } from './config/check.ts'
 import { type DatabaseConfig, database, toDatabase } from './config/database.ts'
 import { type ExternalConfig, external, toExternal } from './config/external.ts'
 import { inheritedNames, toDeprecations } from './config/inherited.ts'
@@ -59,14 +57,8 @@ export interface ParsedConfig {
 export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
   const reading = readSettings(chapters, ...sources)
   const { settings } = reading
-  const faults = [...reading.faults]
-  const notes = [...reading.notes, ...toDeprecations(...sources)]
-  const check: Check = {
-    fault: (variable, message) => faults.push(reading.toFault(variable, message)),
-    note: (text) => notes.push(text),
-    isSet: (variable) => reading.nameAsSet(variable) !== undefined,
-    nameOf: (variable) => reading.nameAsSet(variable) ?? variable.name,
-  }
+  const check = createCheck(reading)
+  for (const notice of toDeprecations(...sources)) check.note(notice)
   const config: Config = {
     api: toApi(settings.api, check),
     database: toDatabase(settings.database, check),
@@ -79,20 +71,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     external: toExternal(settings, check),
     observability: toObservability(settings.observability),
   }
-  for (const { name, suggestion } of findUnknown(sources)) {
-    notes.push(`${name} is not a variable of this server: did you mean ${suggestion}?`)
-  }
-  return { config, faults, notes }
-}
-
-function findUnknown(sources: readonly Environment[]) {
-  const variables: AnyVariable[] = Object.values(chapters).flatMap((chapter) =>
-    Object.values(chapter.variables),
-  )
-  const known = new Set(variables.flatMap(({ name, aliases }) => [name, ...aliases]))
-  for (const name of inheritedNames) known.add(`AUTH_${name}`).add(`GOTRUE_${name}`)
-  const ours = sources
-    .flatMap((source) => Object.keys(source))
-    .filter((name) => /^(?:AUTH|GOTRUE)_/.test(name))
-  return findMisspellings(ours, known)
+  const ours = namesOf(...sources).filter((name) => /^(?:AUTH|GOTRUE)_/.test(name))
+  noteMisspellings(chapters, ours, check, inheritedNames)
+  return { config, faults: check.faults, notes: check.notes }
 }

@@ -37,7 +37,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
       settings: { ...tokens, ...tokens.sessions },
       now,
     }),
-    passwords: await createPasswords(hashing),
+    passwords: createPasswords(hashing),
     passwordPolicy: { minLength: site.passwordMinLength, requiredSets: site.passwordRequiredSets },
     oneTimeTokens,
     mail: createMailPlanner({ config: config.mail, siteUrl: site.url, oneTimeTokens, now }),

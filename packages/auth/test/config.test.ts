@@ -263,7 +263,7 @@ test('a secret shorter than 32 bytes is noted, and codes of a wrong length are o
 
 test('a misspelt name is noticed', () => {
   assert.deepEqual(notesOf({ AUTH_SITE_ULR: 'x' }), [
-    'AUTH_SITE_ULR is not a variable of this server: did you mean AUTH_SITE_URL?',
+    'AUTH_SITE_ULR is not a variable of this service: did you mean AUTH_SITE_URL?',
   ])
 })
 

@@ -1,12 +1,10 @@
+import { createCheck, namesOf, noteMisspellings } from '@portcullis/service-kit/config-check'
 import {
-  type AnyVariable,
   type Chapters,
   type Environment,
   type Fault,
   readSettings,
 } from '@portcullis/service-kit/env'
-import { findMisspellings } from '@portcullis/service-kit/similar-names'
-import type { Check } from './config/check.ts'
 import { type DecisionsConfig, decisions, toDecisions } from './config/decisions.ts'
 import { type ListenersConfig, listeners, toListeners } from './config/listeners.ts'
 import { memcached } from './config/memcached.ts'
@@ -65,14 +63,7 @@ export interface ParsedConfig {
 export function parseConfig(env: Environment): ParsedConfig {
   const reading = readSettings(chapters, env)
   const { settings } = reading
-  const faults = [...reading.faults]
-  const notes = [...reading.notes]
-  const check: Check = {
-    fault: (variable, message) => faults.push(reading.toFault(variable, message)),
-    note: (text) => notes.push(text),
-    isSet: (variable) => reading.nameAsSet(variable) !== undefined,
-    nameOf: (variable) => reading.nameAsSet(variable) ?? variable.name,
-  }
+  const check = createCheck(reading)
   const storeConfig = toStore(settings, check)
   const config: Config = {
     listeners: toListeners(settings.listeners, check),
@@ -85,21 +76,9 @@ export function parseConfig(env: Environment): ParsedConfig {
     stats: toStats(settings.stats, env, check),
     tracing: toTracing(settings.tracing),
   }
-  for (const { name, suggestion } of findUnknown(env)) {
-    notes.push(`${name} is not a variable of this service: did you mean ${suggestion}?`)
-  }
-  return { config: freeze(config), faults, notes }
-}
-
-function findUnknown(env: Environment) {
-  const variables: AnyVariable[] = Object.values(chapters).flatMap((chapter) =>
-    Object.values(chapter.variables),
-  )
-  const known = new Set(variables.flatMap(({ name, aliases }) => [name, ...aliases]))
-  return findMisspellings(
-    Object.keys(env).filter((name) => !isMogrifierVariable(name)),
-    known,
-  )
+  const names = namesOf(env).filter((name) => !isMogrifierVariable(name))
+  noteMisspellings(chapters, names, check)
+  return { config: freeze(config), faults: check.faults, notes: check.notes }
 }
 
 /** Maps and patterns stay as they are: their types already say that nobody changes them. */

@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   type Chapter,
   choice,
@@ -9,7 +10,7 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
-import { type Check, checkPresent, checkUrl } from './check.ts'
+import { checkPresent, checkUrl } from './required.ts'
 
 const compatModes = ['auto', 'specification', 'upstream'] as const
 

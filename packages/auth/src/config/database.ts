@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -8,7 +9,7 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
-import { type Check, checkPresent } from './check.ts'
+import { checkPresent } from './required.ts'
 
 export const database = {
   title: 'Database',

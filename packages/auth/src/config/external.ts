@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   type AnyVariable,
   boolean,
@@ -8,7 +9,6 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
-import type { Check } from './check.ts'
 
 /** Exactly these are the keys of `external` in /settings, in the order of their names. */
 export const providerIds = [

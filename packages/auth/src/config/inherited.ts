@@ -7,12 +7,14 @@ const inherited: Readonly<Record<string, string>> = {
   MULTI_INSTANCE_MODE: 'is not supported: run one server for each instance',
 }
 
-export const inheritedNames: readonly string[] = Object.keys(inherited)
+const toSpellings = (name: string) => [`AUTH_${name}`, `GOTRUE_${name}`, name]
+
+export const inheritedNames: readonly string[] = Object.keys(inherited).flatMap(toSpellings)
 
 /** A deprecation notice for each that is set. */
 export function toDeprecations(...sources: readonly Environment[]): string[] {
   return Object.entries(inherited).flatMap(([name, why]) =>
-    [`AUTH_${name}`, `GOTRUE_${name}`, name]
+    toSpellings(name)
       .filter((spelling) => sources.some((source) => source[spelling]))
       .map((spelling) => `${spelling} is deprecated and has no effect: it ${why}`),
   )

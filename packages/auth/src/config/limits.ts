@@ -1,7 +1,7 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import { parseDuration } from '@portcullis/service-kit/duration'
 import { type Chapter, integer, type Settings, string } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
-import type { Check } from './check.ts'
 
 export const limits = {
   title: 'Limits',

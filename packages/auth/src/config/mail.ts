@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -9,7 +10,6 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
-import type { Check } from './check.ts'
 
 /** The messages there are; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
 export const mailKinds = [

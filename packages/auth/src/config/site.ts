@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -8,7 +9,7 @@ import {
 } from '@portcullis/service-kit/env'
 import { parseRedirectPattern, RedirectPatternError } from '../core/redirect-pattern.ts'
 import { withOldNames } from './auth-name.ts'
-import { type Check, checkPresent, checkUrl } from './check.ts'
+import { checkPresent, checkUrl } from './required.ts'
 
 export const site = {
   title: 'Site, sign-up and passwords',

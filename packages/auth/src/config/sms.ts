@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -10,7 +11,6 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
-import type { Check } from './check.ts'
 
 const gateways = ['', 'twilio', 'messagebird', 'textlocal', 'vonage'] as const
 

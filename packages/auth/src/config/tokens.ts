@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -10,7 +11,7 @@ import {
 } from '@portcullis/service-kit/env'
 import { createSigningKeys, SigningKeysError } from '../core/signing-keys.ts'
 import { withOldNames } from './auth-name.ts'
-import { type Check, checkPresent } from './check.ts'
+import { checkPresent } from './required.ts'
 
 export const tokens = {
   title: 'Tokens and sessions',

@@ -11,29 +11,21 @@ import { isTaken } from '../db/violations.ts'
 import { ApiError } from '../errors.ts'
 import { toSubjectEntry } from './admin-audit.ts'
 import { type LinkType, linkTypes } from './generate-link-types.ts'
+import type { Invitation } from './invite-user.ts'
 import type { MailPlan } from './mail-plan.ts'
-import type { Metadata } from './metadata.ts'
 import { draftEmailUser, unconfirmed } from './new-users.ts'
 import type { Services } from './services.ts'
-import type { Client } from './sessions.ts'
 import { emailExists } from './taken-names.ts'
 import { createUnusableHash } from './unusable-hash.ts'
 import { changeUser, noChange } from './update-user.ts'
 import { toUserRecord, type UserRecord } from './user-record.ts'
 
-export interface LinkRequest {
+export interface LinkRequest extends Invitation {
   readonly type: LinkType
-  readonly email: string
   /** Of the types that change the address. */
   readonly newEmail: string | undefined
   /** Of the type signup. */
   readonly password: string | undefined
-  readonly data: Metadata
-  readonly audience: string
-  readonly adminRole: string
-  readonly client: Client
-  readonly redirectTo: string
-  readonly externalUrl: string
 }
 
 /** Reference 3.22: a link for somebody else to send. @throws {ApiError} */

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { HashQueue } from './hash-queue.ts'
 import { findPasswordFormat, passwordFormats } from './password-formats.ts'
+import { createUnusableHash } from './unusable-hash.ts'
 
 export interface Passwords {
   /** As it is stored. */
@@ -20,14 +20,9 @@ export interface CheckedPassword {
   readonly isOutdated: boolean
 }
 
-/** Nobody knows a password of such a length. */
-export function createUnusablePassword(): string {
-  return randomBytes(48).toString('base64url')
-}
-
-export async function createPasswords(queue: HashQueue): Promise<Passwords> {
+export function createPasswords(queue: HashQueue): Passwords {
   const { bcrypt } = passwordFormats
-  const decoy = await bcrypt.hash(createUnusablePassword())
+  const decoy = createUnusableHash()
   return {
     hash: (password) => queue.run(() => bcrypt.hash(password)),
     async check(password, hash = decoy) {

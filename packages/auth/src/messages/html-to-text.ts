@@ -1,4 +1,5 @@
 import { decodeEntities } from './html-entities.ts'
+import { indexOr, searchOr } from './text-search.ts'
 
 /** What is between these and their end is not for reading. */
 const hidden = new Set(['head', 'style', 'script', 'title'])
@@ -75,14 +76,4 @@ function toLink(target: string, label: string): string {
   const words = label.trim()
   if (target === '' || target.startsWith('#')) return label
   return words === '' || words === target ? `\n${target}\n` : `${words}:\n${target}\n`
-}
-
-function indexOr(text: string, wanted: string, at: number): number {
-  const found = text.indexOf(wanted, at)
-  return found < 0 ? text.length : found
-}
-
-function searchOr(text: string, pattern: RegExp, at: number): number {
-  pattern.lastIndex = at
-  return pattern.exec(text)?.index ?? text.length
 }

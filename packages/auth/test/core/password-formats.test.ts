@@ -13,7 +13,7 @@ const firebase =
   '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ=='
 
 test('every format that may be imported is checked, and made anew at login', async () => {
-  const passwords = await createPasswords(queue)
+  const passwords = createPasswords(queue)
   const hashes = {
     'bcrypt of cost 4': await hashBcrypt('user1password', { cost: 4 }),
     argon2id: await hashArgon2('user1password'),
@@ -27,7 +27,7 @@ test('every format that may be imported is checked, and made anew at login', asy
 })
 
 test('our own hashes are bcrypt of cost 10 and stay as they are', async () => {
-  const passwords = await createPasswords(queue)
+  const passwords = createPasswords(queue)
   const hash = await passwords.hash('right')
   assert.match(hash, /^\$2b\$10\$/)
   assert.deepEqual(await passwords.check('right', hash), { isRight: true, isOutdated: false })
@@ -35,7 +35,7 @@ test('our own hashes are bcrypt of cost 10 and stay as they are', async () => {
 })
 
 test('nobody has the password of a user who has none', async () => {
-  const passwords = await createPasswords(queue)
+  const passwords = createPasswords(queue)
   assert.equal((await passwords.check('', undefined)).isRight, false)
   assert.equal((await passwords.check('anything', undefined)).isRight, false)
 })

@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -8,7 +9,6 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import type { Check } from './check.ts'
 
 export const listeners = {
   title: 'Listeners',

@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -9,7 +10,7 @@ import {
   string,
   withAlias,
 } from '@portcullis/service-kit/env'
-import { type Check, type ClientTlsConfig, toClientTls } from './check.ts'
+import { type ClientTlsConfig, toClientTls } from './client-tls.ts'
 
 export const memcached = {
   title: 'memcached (BACKEND_TYPE=distcache)',

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -8,7 +9,6 @@ import {
   type Settings,
 } from '@portcullis/service-kit/env'
 import { type LogFormat, type LogLevel, logFormats, logLevels } from '@portcullis/service-kit/log'
-import type { Check } from './check.ts'
 
 export const processSettings = {
   title: 'Logs, health, start and stop',

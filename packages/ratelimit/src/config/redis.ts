@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -12,7 +13,7 @@ import {
   withAlias,
 } from '@portcullis/service-kit/env'
 import { parseRedisAddress } from '../counters/redis/address.ts'
-import { type Check, type ClientTlsConfig, toClientTls } from './check.ts'
+import { type ClientTlsConfig, toClientTls } from './client-tls.ts'
 
 const types = ['single', 'sentinel', 'cluster'] as const
 const socketTypes = ['unix', 'tcp'] as const

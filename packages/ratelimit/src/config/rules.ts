@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -11,7 +12,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { type Check, type ClientTlsConfig, toClientTls } from './check.ts'
+import { type ClientTlsConfig, toClientTls } from './client-tls.ts'
 
 const sourceTypes = ['FILE', 'GRPC_XDS_SOTW'] as const
 

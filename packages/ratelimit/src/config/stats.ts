@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
@@ -12,7 +13,6 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import type { Check } from './check.ts'
 import { type Mogrifier, toMogrifiers } from './mogrifiers.ts'
 
 const protocols = ['tcp', 'udp'] as const

@@ -1,5 +1,5 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import { type Chapter, choice, integer, type Settings } from '@portcullis/service-kit/env'
-import type { Check } from './check.ts'
 import { type MemcachedConfig, memcached, toMemcached } from './memcached.ts'
 import { type RedisConfig, redis, redisPerSecond, toRedis } from './redis.ts'
 

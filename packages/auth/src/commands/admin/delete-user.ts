@@ -1,6 +1,4 @@
-import { userNotFound } from '../../core/admin-update-user.ts'
-import { toAdminEntry } from '../../core/audit.ts'
-import { deleteUser, softDeleteUser } from '../../db/delete-user.ts'
+import { removeUser } from '../../core/admin-delete-user.ts'
 import { findUser, toName } from './find-user.ts'
 import type { AdminVerb } from './verb.ts'
 import { operator, operatorClient } from './verb.ts'
@@ -12,15 +10,12 @@ export const deleteuser: AdminVerb = {
   options: ['soft', 'aud'],
   async run(services, input) {
     const user = await findUser(services, input)
-    const entry = toAdminEntry('user_deleted', operator, { user_id: user.id })
-    const [gone] = await services.db.run(input.flags.has('soft') ? softDeleteUser : deleteUser, [
-      user.id,
-      entry.id,
-      entry.payload,
-      operatorClient.ip,
-      new Date(services.now()),
-    ])
-    if (gone === undefined) throw userNotFound()
+    await removeUser(services, {
+      userId: user.id,
+      isSoft: input.flags.has('soft'),
+      adminRole: operator,
+      ip: operatorClient.ip,
+    })
     input.io.stdout.write(`deleted ${toName(user)}\n`)
   },
 }

@@ -1,7 +1,5 @@
 import { Type } from 'typebox'
-import { userNotFound } from '../../core/admin-update-user.ts'
-import { toAdminEntry } from '../../core/audit.ts'
-import { deleteUser, softDeleteUser } from '../../db/delete-user.ts'
+import { removeUser } from '../../core/admin-delete-user.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { readUserId } from './user-id.ts'
@@ -19,19 +17,13 @@ export const adminDeleteUser = defineEndpoint({
     Type.Null(),
   ]),
   success: { status: 200, description: 'An empty object' },
-  async handle({ body, params, adminRole, client }, { db, now }) {
-    const userId = readUserId(params)
-    // Neither address nor number: the log must not tell who was deleted.
-    const entry = toAdminEntry('user_deleted', adminRole, { user_id: userId })
-    const statement = body?.should_soft_delete ? softDeleteUser : deleteUser
-    const [gone] = await db.run(statement, [
-      userId,
-      entry.id,
-      entry.payload,
-      client.ip,
-      new Date(now()),
-    ])
-    if (gone === undefined) throw userNotFound()
+  async handle({ body, params, adminRole, client }, services) {
+    await removeUser(services, {
+      userId: readUserId(params),
+      isSoft: body?.should_soft_delete ?? false,
+      adminRole,
+      ip: client.ip,
+    })
     return json({})
   },
 })

@@ -1,3 +1,4 @@
+import { indexOr, searchOr } from '../text-search.ts'
 import { type AttributeWriter, createAttribute, isPlainAttribute } from './attributes.ts'
 import { escapeHtml, escapeUnquoted, toCss, toScript } from './escape.ts'
 import type { Writer } from './evaluate.ts'
@@ -214,14 +215,4 @@ export function createHtmlWriter(): HtmlWriter {
       return html.length
     },
   }
-}
-
-function indexOr(text: string, wanted: string, at: number): number {
-  const found = text.indexOf(wanted, at)
-  return found < 0 ? text.length : found
-}
-
-function searchOr(text: string, pattern: RegExp, at: number): number {
-  pattern.lastIndex = at
-  return pattern.exec(text)?.index ?? text.length
 }

@@ -1,15 +1,5 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import type { AnyVariable } from '@portcullis/service-kit/env'
-
-/** Where the chapters report what no single variable can tell. */
-export interface Check {
-  /** The service cannot start like this. */
-  fault(variable: AnyVariable, message: string): void
-  /** Worth a warning. */
-  note(text: string): void
-  isSet(variable: AnyVariable): boolean
-  /** The name as it was set, or the main one: what a message calls the variable. */
-  nameOf(variable: AnyVariable): string
-}
 
 /** A client certificate and its key come together or not at all. */
 export interface ClientTls {
