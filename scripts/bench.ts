@@ -8,6 +8,20 @@ interface Benchmark {
 
 /** The one place to register a benchmark, one per deliverable. */
 const benchmarks: { readonly [name: string]: Benchmark } = {
+  auth: {
+    summary: 'the authentication server, beside Supabase Auth where one is given',
+    run: async (args) => {
+      const { run } = await import('../packages/auth/bench/auth.bench.ts')
+      return run(args)
+    },
+  },
+  'auth-soak': {
+    summary: 'the authentication server for minutes, with a mix of requests',
+    run: async (args) => {
+      const { run } = await import('../packages/auth/bench/soak/soak.bench.ts')
+      return run(args)
+    },
+  },
   graphql: {
     summary: 'the GraphQL library beside other servers',
     run: async (args) => {

@@ -31,6 +31,14 @@ export function toRatelimitCommands(ports: {
   ]
 }
 
+export function toAuthCommands(url: string): readonly Command[] {
+  const body = `-d '{"email":"me@example.com","password":"correct horse battery"}'`
+  return [
+    { purpose: 'Sign up', line: `curl ${body} ${url}/signup` },
+    { purpose: 'Sign in', line: `curl ${body} '${url}/token?grant_type=password'` },
+  ]
+}
+
 const style = `
 .try dl {
   display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1rem; align-items: baseline;

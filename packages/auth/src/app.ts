@@ -1,36 +1,57 @@
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
-import type { Log } from '@portcullis/service-kit/log'
+import type { EventLog } from '@portcullis/service-kit/log'
 import type { Config } from './config.ts'
 import { openCleanup } from './core/cleanup.ts'
+import type { WrittenFormat } from './core/password-formats.ts'
+import type { ChecksSettings } from './create-checks.ts'
 import { createServices } from './create-services.ts'
 import { openDatabase } from './db/database.ts'
+import { closedFeatures } from './endpoints/closed-features.ts'
 import { endpoints } from './endpoints/index.ts'
+import { type Connections, trackConnections } from './http/connections.ts'
+import { createRequestLog } from './http/request-log.ts'
 import { createServer } from './http/server.ts'
+import { openRequestLimits } from './limits/index.ts'
 import { openMessages } from './messages/open-messages.ts'
+import { createAuditLog } from './telemetry/audit-log.ts'
+import { countPasswords } from './telemetry/count-passwords.ts'
+import { openTelemetry } from './telemetry/open-telemetry.ts'
+import { apartFromCall } from './telemetry/watched-call.ts'
+import type { Group } from './workers/group.ts'
 
 export interface AppSettings {
   readonly config: Config
   readonly version: string
   /** Of a PostgreSQL that runs, with its tables in place. */
   readonly databaseUrl: string
-  /** What PostgreSQL allows, where we know it. */
+  /** What PostgreSQL allows us, where we know it. */
   readonly maxConnections?: number
-  readonly log: Log
+  readonly log: EventLog
   readonly lifecycle: Lifecycle
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Hears of every statement: tests count them. */
   readonly onStatement?: (name: string) => void
+  readonly checkers?: ChecksSettings['checkers']
+  /** In place of the one that is configured: tests bring a cheap one. */
+  readonly passwordFormat?: WrittenFormat | undefined
+  /** Where this process is one of several behind one port. */
+  readonly group?: Group
 }
 
 export interface App {
-  /** `http://host:port` */
+  /** `http://host:port`; empty where another process has the port. */
   readonly url: string
 }
 
 /** Builds everything and knows everything. */
 export async function openApp(settings: AppSettings): Promise<App> {
-  const { config, log, lifecycle } = settings
+  const { config, log, lifecycle, group } = settings
+  const { hasAuditTable } = config.observability
+  const telemetry = lifecycle.own(
+    'telemetry',
+    await openTelemetry({ ...settings, workerNumber: group?.number ?? 1 }),
+  )
   const db = lifecycle.own(
     'database',
     openDatabase({
@@ -38,29 +59,78 @@ export async function openApp(settings: AppSettings): Promise<App> {
       schema: config.database.namespace,
       maxPoolSize: config.database.maxPoolSize ?? settings.maxConnections,
       idleTimeoutMs: config.database.idleTimeoutMs,
+      statementTimeoutMs: config.api.maxRequestDurationMs,
       log,
       ...(settings.onStatement && { onStatement: settings.onStatement }),
+      ...(telemetry.watchStatement && { watchStatement: telemetry.watchStatement }),
+      ...((log.isEnabled('info') || !hasAuditTable) && {
+        audit: { isStored: hasAuditTable, onWritten: createAuditLog(log) },
+      }),
     }),
   )
-  const messages = lifecycle.own('messages', openMessages({ config, db, log }))
-  if (config.database.cleansUp) {
+  telemetry.watchPool(() => db.pool)
+  // One of several is enough.
+  if (config.database.cleansUp && (group?.number ?? 1) === 1) {
     lifecycle.own(
       'cleanup',
-      openCleanup({ db, log, now: settings.now, linkSeconds: config.mail.otpExpiresInSeconds }),
+      openCleanup({
+        db,
+        log,
+        now: settings.now,
+        linkSeconds: config.mail.otpExpiresInSeconds,
+        gapMs: Math.max(config.mail.gapMs, config.mail.magicLinkGapMs, config.sms.maxFrequencyMs),
+        onDeleted: telemetry.countCleanedUp,
+      }),
     )
   }
-  const services = await createServices({
+  const created = await createServices({
     ...settings,
     db,
-    wakeMessages: () => messages.notify(),
+    // Opened below, when the database is known to be there.
+    wakeMessages: () => apartFromCall(() => messages.notify()),
+    shareLimits: async (limits, own) =>
+      lifecycle.own(
+        'request limits',
+        await openRequestLimits({ config: config.limits, limits, own, log, now: settings.now }),
+      ),
   })
-  const server = createServer({ endpoints, services, log })
-  lifecycle.drain('HTTP listener', () => server.close())
+  const services = { ...created, passwords: countPasswords(created.passwords, telemetry) }
+  const messages = lifecycle.own(
+    'messages',
+    openMessages({ config, db, log, hooks: services.hooks, onAttempt: telemetry.countMessage }),
+  )
+  const server = createServer({
+    endpoints: [...endpoints, ...closedFeatures],
+    services,
+    log,
+    // The log last: it has what the others have found out.
+    watches: [...telemetry.calls, createRequestLog(log)],
+  })
+  const connections = trackConnections(server.server, () => group?.tellClosed())
+  lifecycle.drain('HTTP listener', async (expired) => {
+    await Promise.all([server.close(), connections.drain(expired)])
+  })
   lifecycle.drain('messages', (expired) => messages.drain(expired))
+  lifecycle.drain('telemetry', (expired) => telemetry.flush(expired))
+  if (group !== undefined) {
+    await receive(server, connections, group)
+    return { url: '' }
+  }
   const url = await server.listen({
     port: config.api.port,
     host: config.api.host ?? '0.0.0.0',
   })
   log.info(`Listening on ${url}, version ${settings.version}`)
   return { url }
+}
+
+async function receive(
+  server: ReturnType<typeof createServer>,
+  connections: Connections,
+  group: Group,
+): Promise<void> {
+  await server.ready()
+  // Node begins to look for clients that are too slow when it hears this.
+  server.server.emit('listening')
+  group.receive((socket) => connections.adopt(socket))
 }

@@ -9,10 +9,21 @@ import { type ApiConfig, api, toApi } from './config/api.ts'
 import { type CaptchaConfig, captcha, toCaptcha } from './config/captcha.ts'
 import { type DatabaseConfig, database, toDatabase } from './config/database.ts'
 import { type ExternalConfig, external, toExternal } from './config/external.ts'
+import { type ExternalFlowConfig, externalFlow, toExternalFlow } from './config/external-flow.ts'
+import { type HooksConfig, hooks, toHooks } from './config/hooks.ts'
 import { inheritedNames, toDeprecations } from './config/inherited.ts'
 import { type LimitsConfig, limits, toLimits } from './config/limits.ts'
 import { type MailConfig, mail, toMail } from './config/mail.ts'
+import { type MfaConfig, mfa, toMfa } from './config/mfa.ts'
 import { type ObservabilityConfig, observability, toObservability } from './config/observability.ts'
+import {
+  type OpenTelemetryConfig,
+  openTelemetry,
+  toOpenTelemetry,
+} from './config/open-telemetry.ts'
+import { type PasskeysConfig, passkeys, toPasskeys } from './config/passkeys.ts'
+import { type PasswordsConfig, passwords, toPasswords } from './config/passwords.ts'
+import { processes, toWorkers } from './config/processes.ts'
 import { type SiteConfig, site, toSite } from './config/site.ts'
 import { type SmsConfig, sms, toSms } from './config/sms.ts'
 import { type TokensConfig, tokens, toTokens } from './config/tokens.ts'
@@ -27,7 +38,14 @@ export const chapters = {
   sms,
   limits,
   captcha,
+  passwords,
+  mfa,
+  passkeys,
   observability,
+  openTelemetry,
+  processes,
+  externalFlow,
+  ...hooks,
   ...external,
 } satisfies Chapters
 
@@ -40,8 +58,16 @@ export interface Config {
   readonly sms: SmsConfig
   readonly limits: LimitsConfig
   readonly captcha: CaptchaConfig | undefined
+  readonly passwords: PasswordsConfig
+  readonly mfa: MfaConfig
+  readonly passkeys: PasskeysConfig
   readonly external: ExternalConfig
+  readonly externalFlow: ExternalFlowConfig
+  readonly hooks: HooksConfig
   readonly observability: ObservabilityConfig
+  readonly openTelemetry: OpenTelemetryConfig
+  /** How many processes answer requests. */
+  readonly workers: number
 }
 
 export interface ParsedConfig {
@@ -59,17 +85,38 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
   const { settings } = reading
   const check = createCheck(reading)
   for (const notice of toDeprecations(...sources)) check.note(notice)
+  const hooksConfig = toHooks(settings, settings.database.url, check)
   const config: Config = {
     api: toApi(settings.api, check),
     database: toDatabase(settings.database, check),
     site: toSite(settings.site, check),
     tokens: toTokens(settings.tokens, check),
-    mail: toMail(settings.mail, settings.site.emailEnabled, check),
-    sms: toSms(settings.sms, check),
+    mail: toMail(
+      settings.mail,
+      { isUsed: settings.site.emailEnabled, isHooked: hooksConfig.sendEmail !== undefined },
+      check,
+    ),
+    sms: toSms(
+      settings.sms,
+      { isUsed: settings.site.phoneEnabled, isHooked: hooksConfig.sendSms !== undefined },
+      check,
+    ),
     limits: toLimits(settings.limits, check),
     captcha: toCaptcha(settings.captcha, check),
+    passwords: toPasswords(settings.passwords, check),
+    mfa: toMfa(settings.mfa, check),
+    passkeys: toPasskeys(
+      settings.passkeys,
+      settings.site.url,
+      settings.passkeys.enabled || settings.mfa.webAuthnEnroll || settings.mfa.webAuthnVerify,
+      check,
+    ),
     external: toExternal(settings, check),
+    externalFlow: toExternalFlow(settings.externalFlow, check),
+    hooks: hooksConfig,
     observability: toObservability(settings.observability),
+    openTelemetry: toOpenTelemetry(settings.openTelemetry, sources),
+    workers: toWorkers(settings.processes, check),
   }
   const ours = namesOf(...sources).filter((name) => /^(?:AUTH|GOTRUE)_/.test(name))
   noteMisspellings(chapters, ours, check, inheritedNames)

@@ -1,20 +1,40 @@
 import { availableParallelism } from 'node:os'
-import type { LimitsConfig } from './config/limits.ts'
+import type { Config } from './config.ts'
 import { createBuckets } from './core/buckets.ts'
+import { createDecoyIds } from './core/decoy-ids.ts'
 import { createHashQueue } from './core/hash-queue.ts'
 import { createTokenSigner } from './core/json-web-token.ts'
+import { createMessageGaps } from './core/message-gaps.ts'
 import { createOneTimeTokens } from './core/one-time-tokens.ts'
+import { type WrittenFormat, writtenFormats } from './core/password-formats.ts'
 import { createPasswords } from './core/passwords.ts'
 import { createRedirects } from './core/redirects.ts'
 import { createRefreshTokens } from './core/refresh-tokens.ts'
-import type { LimiterName, RequestLimit } from './core/request-limits.ts'
+import type { LimiterName, RequestLimit, RequestLimits } from './core/request-limits.ts'
+import { createSecretBox } from './core/secret-box.ts'
 import type { Services } from './core/services.ts'
 import { createSessions } from './core/sessions.ts'
 import { createSigningKeys } from './core/signing-keys.ts'
+import { type ChecksSettings, createChecks } from './create-checks.ts'
 import { loadServerKey } from './db/server-keys.ts'
+import { createHooks } from './hooks/create-hooks.ts'
 import { createMailPlanner } from './messages/plan-mail.ts'
+import { createProviders } from './providers/create-providers.ts'
+import type { Group } from './workers/group.ts'
 
-type ServicesSettings = Pick<Services, 'config' | 'version' | 'db' | 'wakeMessages' | 'now'>
+interface ServicesSettings
+  extends Pick<Services, 'config' | 'version' | 'db' | 'wakeMessages' | 'now'>,
+    Pick<ChecksSettings, 'log' | 'checkers'> {
+  /** For tests, which make more users in a minute than others in a week: a cheap one. */
+  readonly passwordFormat?: WrittenFormat | undefined
+  /** The processes that share the cores and the requests of this one. */
+  readonly group?: Pick<Group, 'size' | 'peers'>
+  /** Makes of the limits that this process counts those that it shares with others. */
+  readonly shareLimits?: (
+    limits: Readonly<Record<LimiterName, RequestLimit>>,
+    own: RequestLimits,
+  ) => Promise<RequestLimits>
+}
 
 /** What endpoints work with, and commands that do the same. */
 export async function createServices(settings: ServicesSettings): Promise<Services> {
@@ -23,7 +43,14 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
   const signingKeys = createSigningKeys(tokens)
   const signer = createTokenSigner(signingKeys)
   const oneTimeTokens = createOneTimeTokens(await loadServerKey(db, 'one_time_tokens'))
-  const hashing = createHashQueue({ atOnce: availableParallelism(), mostWaiting: 200 })
+  const limits = toRequestLimits(config)
+  const ownLimits = createBuckets(limits, now, settings.group?.peers)
+  const hooks = createHooks({ config: config.hooks, db, now, log: settings.log })
+  const share = settings.group?.size ?? 1
+  const hashing = createHashQueue({
+    atOnce: Math.ceil(availableParallelism() / share),
+    mostWaiting: Math.ceil(200 / share),
+  })
   return {
     config,
     version,
@@ -35,25 +62,43 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
       signer,
       refreshTokens: createRefreshTokens(await loadServerKey(db, 'refresh_tokens')),
       settings: { ...tokens, ...tokens.sessions },
+      customize: hooks.customAccessToken,
       now,
     }),
-    passwords: createPasswords(hashing),
-    passwordPolicy: { minLength: site.passwordMinLength, requiredSets: site.passwordRequiredSets },
+    passwords: createPasswords(
+      hashing,
+      settings.passwordFormat ?? writtenFormats[config.passwords.hash],
+    ),
+    ...createChecks(settings),
     oneTimeTokens,
+    decoyIds: createDecoyIds(await loadServerKey(db, 'decoy_ids')),
+    messageGaps: createMessageGaps(await loadServerKey(db, 'message_gaps')),
+    factorSecrets: createSecretBox(await loadServerKey(db, 'factor_secrets')),
     mail: createMailPlanner({ config: config.mail, siteUrl: site.url, oneTimeTokens, now }),
     wakeMessages,
+    hooks,
+    providers: createProviders({
+      config: config.external,
+      iosBundleId: config.externalFlow.iosBundleId,
+      // People who come back are told of it before the request as a whole has taken too long.
+      timeoutMs: Math.min(10_000, Math.ceil(config.api.maxRequestDurationMs * 0.8)),
+      now,
+    }),
     redirects: createRedirects({
       siteUrl: site.url,
       allowList: site.uriAllowList,
       isStrict: site.strictRedirects,
     }),
-    requestLimits: createBuckets(toRequestLimits(config.limits), now),
+    requestLimits: (await settings.shareLimits?.(limits, ownLimits)) ?? ownLimits,
     now,
   }
 }
 
 /** Reference 8.1. */
-function toRequestLimits(limits: LimitsConfig): Readonly<Record<LimiterName, RequestLimit>> {
+function toRequestLimits({
+  limits,
+  mfa,
+}: Pick<Config, 'limits' | 'mfa'>): Readonly<Record<LimiterName, RequestLimit>> {
   const inFiveMinutes = (most: number) => ({ most, periodMs: 300_000, burst: Math.min(30, most) })
   const otp = inFiveMinutes(limits.otp)
   return {
@@ -65,6 +110,12 @@ function toRequestLimits(limits: LimitsConfig): Readonly<Record<LimiterName, Req
     recover: otp,
     resend: otp,
     user: otp,
+    passkey: inFiveMinutes(limits.passkey),
     anonymous: { most: limits.anonymous, periodMs: 3_600_000, burst: limits.anonymous },
+    mfa: {
+      most: mfa.requestsPerMinute,
+      periodMs: 60_000,
+      burst: Math.min(30, 2 * mfa.requestsPerMinute),
+    },
   }
 }

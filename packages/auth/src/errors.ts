@@ -48,13 +48,50 @@ export const errorStatuses = {
   sms_send_failed: 422,
   captcha_failed: 400,
   hashing_overloaded: 503,
+  database_unavailable: 503,
   flow_state_not_found: 404,
   flow_state_expired: 422,
   flow_state_already_used: 422,
   bad_code_verifier: 400,
   manual_linking_disabled: 404,
   identity_not_found: 422,
+  identity_already_exists: 422,
+  single_identity_not_deletable: 422,
+  email_conflict_identity_not_deletable: 422,
+  bad_oauth_state: 400,
+  bad_oauth_callback: 400,
+  provider_email_needs_verification: 422,
   user_sso_managed: 422,
+  mfa_factor_not_found: 404,
+  mfa_factor_name_conflict: 422,
+  too_many_enrolled_mfa_factors: 422,
+  mfa_verified_factor_exists: 422,
+  mfa_ip_address_mismatch: 422,
+  mfa_challenge_expired: 422,
+  mfa_verification_failed: 422,
+  mfa_verification_rejected: 403,
+  mfa_totp_enroll_not_enabled: 422,
+  mfa_totp_verify_not_enabled: 422,
+  mfa_phone_enroll_not_enabled: 422,
+  mfa_phone_verify_not_enabled: 422,
+  mfa_webauthn_enroll_not_enabled: 422,
+  mfa_webauthn_verify_not_enabled: 422,
+  mfa_recovery_codes_enroll_not_enabled: 422,
+  mfa_recovery_codes_verify_not_enabled: 422,
+  mfa_recovery_codes_sole_factor: 422,
+  mfa_recovery_codes_locked: 429,
+  passkey_disabled: 404,
+  too_many_passkeys: 422,
+  webauthn_credential_exists: 422,
+  webauthn_challenge_not_found: 400,
+  webauthn_challenge_expired: 400,
+  webauthn_verification_failed: 400,
+  saml_provider_disabled: 404,
+  web3_provider_disabled: 422,
+  hook_timeout: 422,
+  hook_timeout_after_retry: 422,
+  hook_payload_over_size_limit: 422,
+  hook_payload_invalid_content_type: 400,
 } as const
 
 export type ErrorCode = keyof typeof errorStatuses
@@ -65,6 +102,8 @@ export interface ErrorDetails {
   /** Why a password is weak. */
   readonly weakPassword?: { readonly reasons: readonly string[] }
   readonly retryAfterSeconds?: number
+  /** The `error` of RFC 6749, where an answer has that form (reference 1.3, C). */
+  readonly oauthError?: string
   /** For the log only. */
   readonly cause?: unknown
 }
@@ -76,6 +115,7 @@ export class ApiError extends Error {
   readonly status: number
   readonly weakPassword: ErrorDetails['weakPassword']
   readonly retryAfterSeconds: number | undefined
+  readonly oauthError: string | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause })
@@ -83,6 +123,7 @@ export class ApiError extends Error {
     this.status = details.status ?? errorStatuses[code]
     this.weakPassword = details.weakPassword
     this.retryAfterSeconds = details.retryAfterSeconds
+    this.oauthError = details.oauthError
   }
 }
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 import process from 'node:process'
+import { keepYoungSpaceSmall } from '@portcullis/service-kit/young-space'
 
 // Types are stripped when a file is loaded; the next start finds the work done. What is to be
 // cached must be loaded after this line.
 enableCompileCache()
+keepYoungSpaceSmall()
 const { runProgram } = await import('@portcullis/service-kit/run-program')
 const { commands } = await import('./commands/index.ts')
 

@@ -247,6 +247,27 @@ test('a provider that is enabled needs id, secret and redirect URI, and keycloak
   ])
 })
 
+test('a subject that is no template is refused at start, with the place of the fault', () => {
+  assert.deepEqual(faultsOf({ AUTH_MAILER_SUBJECTS_INVITE: 'Welcome {{ .Email' }), [
+    'AUTH_MAILER_SUBJECTS_INVITE="Welcome {{ .Email": is not a template: ' +
+      'line 1, column 9: this {{ has no }}',
+  ])
+  const notification = { GOTRUE_MAILER_SUBJECTS_PHONE_CHANGED_NOTIFICATION: '{{ .Phone' }
+  assert.deepEqual(faultsOf(notification), [
+    'GOTRUE_MAILER_SUBJECTS_PHONE_CHANGED_NOTIFICATION="{{ .Phone": is not a template: ' +
+      'line 1, column 1: this {{ has no }}',
+  ])
+})
+
+test('limits of sessions are off, and a zero is no limit', () => {
+  const off = { timeboxMs: undefined, inactivityMs: undefined, lowAalMs: undefined }
+  const { config } = parseConfig({ AUTH_SESSIONS_ALLOW_LOW_AAL: '0s' })
+  assert.deepEqual(config.tokens.sessions, { ...off, singlePerUser: false, tags: [] })
+  const set = { GOTRUE_SESSIONS_ALLOW_LOW_AAL: '15m', GOTRUE_SESSIONS_TAGS: 'web, phone' }
+  const { lowAalMs, tags } = parseConfig(set).config.tokens.sessions
+  assert.deepEqual([lowAalMs, tags], [900_000, ['web', 'phone']])
+})
+
 test('a CAPTCHA that is enabled needs a secret', () => {
   assert.deepEqual(faultsOf({ AUTH_SECURITY_CAPTCHA_ENABLED: 'true' }), [
     'AUTH_SECURITY_CAPTCHA_SECRET: captcha provider secret is empty',
@@ -283,4 +304,24 @@ test('no text that people see has a secret in it', () => {
   assert.ok(faults.length > 3 && notes.length > 0)
   assert.doesNotMatch([...faults.map(toFaultText), ...notes].join('\n'), /hidden-word/)
   assert.doesNotMatch(toHelpText(chapters), /hidden-word/)
+})
+
+test('the digits of a phone factor have bounds, and factors the defaults of the reference', () => {
+  const name = 'AUTH_MFA_PHONE_OTP_LENGTH'
+  assert.deepEqual(notesOf({ [name]: '3' }), [`${name} must be from 6 to 10: 6 is used`])
+  assert.equal(withRequired({ [name]: '3' }).mfa.phoneOtpLength, 6)
+  assert.deepEqual(withRequired({ AUTH_MFA_CHALLENGE_EXPIRY_DURATION: '120' }).mfa, {
+    totp: { enroll: true, verify: true },
+    phone: { enroll: false, verify: false },
+    webAuthn: { enroll: false, verify: false },
+    recoveryCodes: { enroll: true, verify: true },
+    challengeExpiresInMs: 120_000,
+    factorExpiresInMs: 300_000,
+    mostEnrolled: 10,
+    mostVerified: 10,
+    requestsPerMinute: 15,
+    phoneOtpLength: 6,
+    phoneMaxFrequencyMs: 60_000,
+    phoneTemplate: 'Your code is {{ .Code }}',
+  })
 })

@@ -11,6 +11,8 @@ import { parseEnv } from 'node:util'
 import { open } from '@portcullis/test-servers'
 import { parseConfig } from '../src/config.ts'
 import { jwtSecret, openAuthServer } from './support/auth-server.ts'
+import { claimsOf } from './support/factors.ts'
+import { toHookEnvironment } from './support/hooked-server.ts'
 import { ask, newEmail, password } from './support/http-client.ts'
 
 const folder = join(import.meta.dirname, '../../../examples/auth')
@@ -99,6 +101,42 @@ test('the API checks tokens by the public keys of the server', async (t) => {
   const { status, body } = await ask(api, '/', { token })
   assert.deepEqual([status, body.email], [200, email])
   assert.equal((await ask(api, '/', { token: server.serviceToken })).status, 401)
+})
+
+test('the receiver of hooks refuses users, changes tokens and sends email', async (t) => {
+  const port = await findFreePort()
+  const child = launch(t, 'hook-receiver.ts', { PORT: `${port}` })
+  const output = child.stdout.setEncoding('utf8')
+  assert.match((await once(output, 'data'))[0], /^Listening on/)
+  const names = ['before-user-created', 'customize-access-token', 'send-email'] as const
+  const secret = 'v1,whsec_b25seS1mb3ItdHJ5aW5nLXRoaXMtb3V0'
+  const server = await openAuthServer(t, {
+    env: {
+      AUTH_MAILER_AUTOCONFIRM: 'false',
+      ...toHookEnvironment(names, `http://localhost:${port}/`, secret),
+    },
+  })
+  if (!server) return
+  const blocked = await ask(server.url, '/signup', {
+    body: { email: 'mallory@blocked.example', password },
+  })
+  assert.deepEqual([blocked.status, blocked.body.msg], [403, 'Please use your address at work'])
+  const email = newEmail()
+  const sent = once(output, 'data')
+  assert.equal((await ask(server.url, '/signup', { body: { email, password } })).status, 200)
+  const [line] = await sent
+  const [, to, link = ''] = /^To (\S+), code \d{6}: (\S+)\n$/.exec(line) ?? []
+  assert.equal(to, email)
+  const { pathname, search } = new URL(link)
+  const verified = await ask(server.url, `${pathname}${search}`)
+  const [, fragment = ''] = (verified.headers.get('location') ?? '').split('#')
+  const token = new URLSearchParams(fragment).get('access_token') ?? ''
+  assert.equal(claimsOf(token).plan, 'gold')
+  const forged = await fetch(`http://localhost:${port}/`, {
+    method: 'POST',
+    body: '{"metadata":{"name":"send-email"}}',
+  })
+  assert.equal(forged.status, 401)
 })
 
 test('the page signs somebody up, remembers them, and signs them out', async (t) => {

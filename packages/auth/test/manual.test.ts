@@ -136,11 +136,14 @@ test('messages are as the manual says', async (t) => {
     }
   })
 
-  await t.test('within the gap the answer is 200 {}, and nothing is sent', async () => {
+  await t.test('within the gap the answer is 429, whether there is an account or not', async () => {
     const { email } = await server.newUser()
-    for (const path of ['/recover', '/recover', '/magiclink', '/otp']) {
-      const { status, body } = await post(path, { email })
-      assert.deepEqual([status, body], [200, {}])
+    for (const address of [email, newEmail()]) {
+      const statuses = []
+      for (const path of ['/recover', '/recover', '/magiclink', '/otp']) {
+        statuses.push((await post(path, { email: address })).status)
+      }
+      assert.deepEqual(statuses, [200, 429, 429, 429])
     }
     assert.equal((await mailsTo(email)).length, 1)
   })

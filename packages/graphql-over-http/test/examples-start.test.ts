@@ -1,16 +1,30 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { Agent, createServer, get } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { openStartServer } from '../../../examples/start/start-server.ts'
 import { toCommands } from '../../../examples/start/try-it.ts'
-import { type Command, findFreePort, root, runProgram, startProgram } from './support/program.ts'
+import {
+  type Command,
+  findFreePort,
+  type Running,
+  root,
+  runProgram,
+  startProgram,
+} from './support/program.ts'
+
+const data = mkdtempSync(join(tmpdir(), 'start-'))
+after(() => rmSync(data, { recursive: true, force: true }))
 
 const start = (...args: string[]): Command => [
   process.execPath,
   join(root, 'scripts/start.ts'),
   '--ratelimit-port=0',
+  '--auth-port=0',
+  `--data=${data}`,
   ...args,
 ]
 
@@ -21,6 +35,13 @@ const run = async (t: TestContext) => {
     isReady: (output) => output.includes('Ctrl-C'),
   })
   return { port, program }
+}
+
+/** Does what a printed line of `curl -d` would do. */
+async function runCurl(program: Running, end: string): Promise<Response> {
+  const lines = [...program.output().matchAll(/curl -d '(.*?)' '?(http[^\s']+)/g)]
+  const [, body = '', url = ''] = lines.find((line) => line[2]?.endsWith(end)) ?? []
+  return fetch(url, { method: 'POST', body })
 }
 
 test('npm start prints addresses and commands that work', async (t) => {
@@ -37,13 +58,25 @@ test('npm start prints addresses and commands that work', async (t) => {
   assert.equal(elsewhere.status, 404)
   await elsewhere.text()
 
-  const [, command = '', json = ''] = /curl -d '(.*)' (\S+)/.exec(program.output()) ?? []
-  const decision = await fetch(json, { method: 'POST', body: command })
+  const decision = await runCurl(program, '/json')
   assert.partialDeepStrictEqual(await decision.json(), { overallCode: 'OK' })
+  const signUp = await runCurl(program, '/signup')
+  assert.equal(signUp.status, 200)
+  const { access_token } = await signUp.json()
+  assert.equal(typeof access_token, 'string')
 })
 
-test('Ctrl-C stops npm start at once, whoever is still connected', async (t) => {
+test('what npm start keeps is there again the next time, and the secrets are for their owner', async (t) => {
+  assert.equal(statSync(join(data, 'auth.env')).mode & 0o777, 0o600)
   const { port, program } = await run(t)
+  const signIn = await runCurl(program, 'grant_type=password')
+  assert.equal(signIn.status, 200)
+  await signIn.text()
+  await stopsAtOnce(program, port, t)
+})
+
+/** Ctrl-C, whoever is still connected. */
+async function stopsAtOnce(program: Running, port: number, t: TestContext): Promise<void> {
   const agent = new Agent({ keepAlive: true })
   t.after(() => agent.destroy())
   const request = get({ port, host: '127.0.0.1', agent })
@@ -55,7 +88,7 @@ test('Ctrl-C stops npm start at once, whoever is still connected', async (t) => 
   assert.equal(ended.code, 0)
   assert.match(ended.stdout, /Stopped\.\n$/)
   assert.equal(ended.stderr, '')
-})
+}
 
 test('the start page shows the audits of the running server, and the commands', async (t) => {
   const { server, origin } = await openStartServer(0)
@@ -110,7 +143,10 @@ test('wrong options and ports are told in one sentence', async () => {
   assert.deepEqual([large.code, large.stderr], [2, `${portRule} "70000".\n`])
   assert.deepEqual(
     [unknown.code, unknown.stderr],
-    [2, 'The only options are --port PORT, --ratelimit-port PORT and --help.\n'],
+    [
+      2,
+      'The only options are --port PORT, --auth-port PORT, --ratelimit-port PORT, --data FOLDER and --help.\n',
+    ],
   )
   assert.equal(help.code, 0)
   assert.match(help.stdout, /--port PORT/)

@@ -1,6 +1,6 @@
 import { write, writeSync } from 'node:fs'
 import process from 'node:process'
-import { type LogFormat, toLogLine } from './log.ts'
+import { type LineFormat, toLogLine } from './log.ts'
 import { openUnblocked } from './unblocked-descriptor.ts'
 
 export interface LogOutput extends Disposable {
@@ -11,7 +11,7 @@ export interface LogOutputSettings {
   /** 2 is standard error. */
   readonly fd: number
   /** Of the line that says how many others are missing. */
-  readonly format?: LogFormat
+  readonly format?: LineFormat
   /** How much may wait for a reader that does not read, or a disk that is full. */
   readonly limitBytes?: number
 }
@@ -127,7 +127,7 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
 class WaitingLines {
   /** Why lines are dropped. */
   reason: string
-  readonly #format: LogFormat
+  readonly #format: LineFormat
   readonly #limitBytes: number
   #lines: string[] = []
   #bytes = 0

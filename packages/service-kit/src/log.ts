@@ -5,6 +5,9 @@ export type LogLevel = (typeof logLevels)[number]
 export const logFormats = ['text', 'json'] as const
 export type LogFormat = (typeof logFormats)[number]
 
+/** `logrus` is JSON with the names that logrus gives: `level`, `msg`, `time`. */
+export type LineFormat = LogFormat | 'logrus'
+
 /** A text, or how to make it: where making it costs something, it is only made when written. */
 export type LogMessage = string | (() => string)
 
@@ -19,14 +22,22 @@ export interface Log {
   isEnabled(level: LogLevel): boolean
 }
 
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** Also has lines with fields of their own, for programs that read logs. */
+export interface EventLog extends Log {
+  /** @param fields what is undefined is left out. */
+  event(level: LogLevel, message: string, fields: LogFields): void
+}
+
 export interface LogSettings {
   readonly level: LogLevel
-  readonly format: LogFormat
+  readonly format: LineFormat
   /** Gets whole lines. */
   readonly write: (line: string) => void
 }
 
-export function createLog({ level, format, write }: LogSettings): Log {
+export function createLog({ level, format, write }: LogSettings): EventLog {
   const threshold = logLevels.indexOf(level)
   const isEnabled = (asked: LogLevel) => logLevels.indexOf(asked) <= threshold
   const toLine = lineFormats[format]
@@ -44,24 +55,44 @@ export function createLog({ level, format, write }: LogSettings): Log {
     debug: at('debug'),
     trace: at('trace'),
     isEnabled,
+    event(own, message, fields) {
+      if (isEnabled(own)) write(toLine(now(), own, message, fields))
+    },
   }
 }
 
 function ignore(): void {}
 
 /** For what has to be said past a log, such as that lines of it are missing. */
-export function toLogLine(format: LogFormat, level: LogLevel, message: string): string {
+export function toLogLine(format: LineFormat, level: LogLevel, message: string): string {
   return lineFormats[format](Date.now(), level, message)
 }
 
-type ToLine = (nowMs: number, level: LogLevel, message: string) => string
+type ToLine = (nowMs: number, level: LogLevel, message: string, fields?: LogFields) => string
 
 /** The shapes of logrus, which operators and their log collectors know. */
-const lineFormats: Readonly<Record<LogFormat, ToLine>> = {
-  text: (nowMs, level, message) =>
-    `time="${toSeconds(nowMs)}Z" level=${level} msg=${quoteWhereNeeded(message)}\n`,
-  json: (nowMs, level, message) =>
-    `{"@message":${quoteJson(message)},"@timestamp":"${toNanoseconds(nowMs)}","level":"${level}"}\n`,
+const lineFormats: Readonly<Record<LineFormat, ToLine>> = {
+  text: (nowMs, level, message, fields) =>
+    `time="${toSeconds(nowMs)}Z" level=${level} msg=${quoteWhereNeeded(message)}${toTextFields(fields)}\n`,
+  json: (nowMs, level, message, fields) =>
+    `{"@message":${quoteJson(message)},"@timestamp":"${toNanoseconds(nowMs)}","level":"${level}"${toJsonFields(fields)}}\n`,
+  logrus: (nowMs, level, message, fields) =>
+    `{"level":"${level}","msg":${quoteJson(message)},"time":"${toNanoseconds(nowMs)}"${toJsonFields(fields)}}\n`,
+}
+
+function toTextFields(fields: LogFields = {}): string {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+      return ` ${name}=${quoteWhereNeeded(text)}`
+    })
+    .join('')
+}
+
+function toJsonFields(fields: LogFields | undefined): string {
+  const text = fields === undefined ? '{}' : quoteJson(fields)
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }
 
 function toSeconds(nowMs: number): string {
@@ -104,6 +135,7 @@ const goEscapes: Readonly<Record<string, string>> = {
 
 /** A message may hold what a caller sent: no terminal and no log collector gets to obey it. */
 const textSpecials = /["\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu
+const plainText = /^[ -~]*$/
 const jsonSpecials = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
 
 function quoteText(message: string): string {
@@ -114,10 +146,11 @@ function quoteText(message: string): string {
   return `"${escaped}"`
 }
 
-function quoteJson(message: string): string {
-  return JSON.stringify(message).replace(jsonSpecials, (character) =>
-    toHex('\\u', character.charCodeAt(0), 4),
-  )
+function quoteJson(value: string | LogFields): string {
+  const text = JSON.stringify(value)
+  // Nearly all of them, and much sooner found out than where in them something special is.
+  if (plainText.test(text)) return text
+  return text.replace(jsonSpecials, (character) => toHex('\\u', character.charCodeAt(0), 4))
 }
 
 function toHex(prefix: string, code: number, digits: number): string {

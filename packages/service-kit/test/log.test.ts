@@ -88,3 +88,34 @@ test('text that a caller sent cannot forge lines or steer a terminal', () => {
   assert.equal(JSON.parse(line)['@message'], nasty)
   assert.match(line.slice(0, -1), /^[\x20-\x7e]+$/)
 })
+
+const event = { status: 200, path: '/a b', error: undefined, who: { id: 'x\u2028' } }
+
+test('a line with fields has them in JSON under their names, after what every line has', () => {
+  const { log, lines } = collect({ level: 'info', format: 'logrus' })
+  log.event('info', 'request completed', event)
+  log.event('info', 'nothing more', {})
+  log.event('debug', 'not asked for', event)
+  const [first = '', second = '', third] = lines
+  assert.equal(third, undefined)
+  const { time, ...rest } = JSON.parse(first)
+  assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/)
+  assert.deepEqual(rest, {
+    level: 'info',
+    msg: 'request completed',
+    status: 200,
+    path: '/a b',
+    who: { id: 'x\u2028' },
+  })
+  assert.ok(!first.includes('\u2028'))
+  assert.deepEqual(Object.keys(JSON.parse(second)), ['level', 'msg', 'time'])
+})
+
+test('a line with fields has them as name=value in text', () => {
+  const { log, lines } = collect({ level: 'info', format: 'text' })
+  log.event('warning', 'done', event)
+  assert.match(
+    lines.join(),
+    / level=warning msg=done status=200 path="\/a b" who="\{\\"id\\":\\"x\\u2028\\"\}"\n$/,
+  )
+})

@@ -12,10 +12,12 @@ import { Socket } from 'node:net'
  */
 const script = `
 processes=''
+frozen=''
 while read -r what value; do
   case $what in
     folder) set -- "$@" "$value" ;;
     started) processes="$processes $value" ;;
+    frozen) frozen="$frozen $value" ;;
     ended)
       rest=''
       for one in $processes; do [ "$one" = "$value" ] || rest="$rest $one"; done
@@ -32,6 +34,7 @@ for one in $processes; do
   kill -s "\${one##*:}" -- "-\${one%%:*}"
   kill -s CONT -- "-\${one%%:*}"
 done
+for one in $frozen; do kill -s CONT -- "$one"; done
 tries=0
 while ending && [ $tries -lt 40 ]; do sleep 0.05; tries=$((tries + 1)); done
 for one in $processes; do kill -s KILL -- "-\${one%%:*}"; done
@@ -43,6 +46,8 @@ export interface Guard extends AsyncDisposable {
   addFolder(folder: string): void
   addProcess(pid: number, stopSignal: NodeJS.Signals): void
   forgetProcess(pid: number, stopSignal: NodeJS.Signals): void
+  /** A process that cannot end before it is thawed, and that is in none of the groups. */
+  addFrozen(pid: number): void
 }
 
 export async function openGuard(): Promise<Guard> {
@@ -64,6 +69,7 @@ export async function openGuard(): Promise<Guard> {
     addFolder: (folder) => tell(`folder ${folder}`),
     addProcess: (pid, signal) => tell(`started ${nameOf(pid, signal)}`),
     forgetProcess: (pid, signal) => tell(`ended ${nameOf(pid, signal)}`),
+    addFrozen: (pid) => tell(`frozen ${pid}`),
     async [Symbol.asyncDispose]() {
       if (shell.exitCode !== null || shell.signalCode !== null) return
       shell.ref()

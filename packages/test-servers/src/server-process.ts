@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { Account } from './account.ts'
@@ -19,9 +19,13 @@ export interface ServerProcess {
   readonly pid: number
   readonly launch: Launch
   hasEnded(): boolean
-  signal(name: NodeJS.Signals): void
+  /** Stops it where it is, and thaws it again: its children too, in groups of their own or not. */
+  freeze(): void
+  thaw(): void
   /** Resolves when the process is gone. */
   stop(): Promise<void>
+  /** Tells the program itself, and none of its children, to end by this signal. */
+  shutDown(signal: NodeJS.Signals): Promise<void>
 }
 
 const patienceMs = 5000
@@ -49,20 +53,52 @@ export async function startProcess(launch: Launch, guard: Guard): Promise<Server
   const signal = (name: NodeJS.Signals) => {
     if (!hasEnded()) process.kill(-pid, name)
   }
+  const frozen = new Set<number>()
+  const freeze = () => {
+    // First the parent: then there will be no more children.
+    signal('SIGSTOP')
+    for (const one of hasEnded() ? [] : childrenOf(pid)) {
+      guard.addFrozen(one)
+      frozen.add(one)
+      signalOne(one, 'SIGSTOP')
+    }
+  }
+  const thaw = () => {
+    for (const one of frozen) signalOne(one, 'SIGCONT')
+    frozen.clear()
+    signal('SIGCONT')
+  }
+  const end = async (tell: () => void) => {
+    if (hasEnded()) return
+    child.ref()
+    tell()
+    thaw()
+    const last = setTimeout(signal, patienceMs, 'SIGKILL')
+    await exit
+    clearTimeout(last)
+  }
   return {
     pid,
     launch,
     hasEnded,
-    signal,
-    async stop() {
-      if (hasEnded()) return
-      child.ref()
-      signal(stopSignal)
-      signal('SIGCONT')
-      const last = setTimeout(signal, patienceMs, 'SIGKILL')
-      await exit
-      clearTimeout(last)
-    },
+    freeze,
+    thaw,
+    stop: () => end(() => signal(stopSignal)),
+    shutDown: (name) => end(() => void child.kill(name)),
+  }
+}
+
+function childrenOf(parent: number): readonly number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).split('\n')
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number))
+  return pairs.flatMap(([pid, of]) => (pid !== undefined && of === parent ? [pid] : []))
+}
+
+function signalOne(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has ended by itself.
   }
 }
 

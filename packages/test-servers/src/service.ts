@@ -4,10 +4,12 @@ import { type ServerProcess, waitUntilReady } from './server-process.ts'
 export interface Service {
   /** Ends it at once, as a crash does: nobody is waited for, nothing is saved. */
   kill(): Promise<void>
+  /** Ends it in order, as an operator does: what it has is saved. */
+  shutDown(): Promise<void>
   /** Freezes it: connections stay open and nothing answers. */
   pause(): void
   resume(): void
-  /** Starts it again on the same port, after `kill` or instead of it; its memory is lost. */
+  /** Starts it again on the same port, after `kill` or `shutDown` or instead of `kill`. */
   restart(): Promise<void>
 }
 
@@ -15,9 +17,15 @@ export interface ServiceOptions {
   readonly start: () => Promise<ServerProcess>
   /** The server answers, and it is the process with this id: somebody else's is not ours to use. */
   readonly isReady: (pid: number) => Promise<boolean>
+  /** What the program ends by in order. */
+  readonly shutDownSignal?: NodeJS.Signals
 }
 
-export async function startService({ start, isReady }: ServiceOptions): Promise<Service> {
+export async function startService({
+  start,
+  isReady,
+  shutDownSignal = 'SIGTERM',
+}: ServiceOptions): Promise<Service> {
   let running: ServerProcess
   const startReady = async () => {
     running = await start()
@@ -27,8 +35,9 @@ export async function startService({ start, isReady }: ServiceOptions): Promise<
   await startReady()
   return {
     kill: () => running.stop(),
-    pause: () => running.signal('SIGSTOP'),
-    resume: () => running.signal('SIGCONT'),
+    shutDown: () => running.shutDown(shutDownSignal),
+    pause: () => running.freeze(),
+    resume: () => running.thaw(),
     async restart() {
       await running.stop()
       await startReady()

@@ -8,10 +8,11 @@ import { PortTakenError } from '../src/server-process.ts'
 import { startRedis } from '../src/servers/redis.ts'
 import { waitFor } from '../src/wait-for.ts'
 import { ping } from './support/pings.ts'
+import { queryPostgres } from './support/postgres-query.ts'
 import { isListening } from './support/sockets.ts'
 
 for (const name of ['redis', 'memcached', 'postgres', 'postgres-embedded'] as const) {
-  test(`${name} can be killed, restarted on its port, frozen and thawed`, async (t) => {
+  test(`${name} can be killed, shut down, restarted on its port, frozen and thawed`, async (t) => {
     const server = await open(t, name)
     if (!server) return
     await server.kill()
@@ -25,8 +26,27 @@ for (const name of ['redis', 'memcached', 'postgres', 'postgres-embedded'] as co
     server.resume()
     assert.equal(await answer, 'answered')
 
+    await server.shutDown()
+    assert.equal(await isListening(server.port), false)
     await server.restart()
     await ping(name, server)
+    server.pause()
+    await server.stop()
+    assert.equal(await isListening(server.port), false)
+  })
+}
+
+for (const name of ['postgres', 'postgres-embedded'] as const) {
+  test(`${name}: who is connected gets no answer either while it is frozen`, async (t) => {
+    const server = await open(t, name)
+    if (!server) return
+    const answer = queryPostgres(server, 'select pg_sleep(0.3)').then(() => 'answered')
+    const waiting = "select count(*) from pg_stat_activity where wait_event = 'PgSleep'"
+    await waitFor('nobody sleeps', async () => (await queryPostgres(server, waiting))[0] === '1')
+    server.pause()
+    assert.equal(await Promise.race([answer, sleep(600, 'silent')]), 'silent')
+    server.resume()
+    assert.equal(await answer, 'answered')
     server.pause()
     await server.stop()
     assert.equal(await isListening(server.port), false)

@@ -64,11 +64,16 @@ export function createAdmin(version: string): Command {
         maxPoolSize: 1,
         idleTimeoutMs: config.database.idleTimeoutMs,
         log,
+        // Whoever runs a command sees what it does.
+        ...(!config.observability.hasAuditTable && {
+          audit: { isStored: false, onWritten() {} },
+        }),
       })
       const services = await createServices({
         config,
         version,
         db,
+        log,
         wakeMessages() {},
         now: Date.now,
       })

@@ -7,6 +7,11 @@ const unreachable: Explain = (message) =>
 const refused: Explain = (message) =>
   `PostgreSQL does not let us in (${message}): check user, password and name in AUTH_DB_DATABASE_URL.`
 
+const occupied: Explain = (message) =>
+  `The port is in use (${message}): stop who has it, or set AUTH_API_PORT to another one.`
+const reserved: Explain = (message) =>
+  `The system does not let us listen there (${message}): check AUTH_API_HOST and AUTH_API_PORT.`
+
 /** What to do, by the code that PostgreSQL or the network gives. */
 const explanations: Readonly<Record<string, Explain>> = {
   '42P01': missing,
@@ -19,6 +24,9 @@ const explanations: Readonly<Record<string, Explain>> = {
   EAI_AGAIN: unreachable,
   EHOSTUNREACH: unreachable,
   ETIMEDOUT: unreachable,
+  'listen EADDRINUSE': occupied,
+  'listen EACCES': reserved,
+  'listen EADDRNOTAVAIL': reserved,
 }
 
 /** What a person is told about a failure of a command. */
@@ -28,7 +36,9 @@ export function toReason(error: unknown): string {
   const several = error instanceof AggregateError ? error.errors.map(toText).join('; ') : ''
   const message = error.message || several
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return Object.hasOwn(explanations, code) ? (explanations[code]?.(message) ?? message) : message
+  const isListening = 'syscall' in error && error.syscall === 'listen'
+  const name = isListening ? `listen ${code}` : code
+  return Object.hasOwn(explanations, name) ? (explanations[name]?.(message) ?? message) : message
 }
 
 function toText(error: unknown): string {

@@ -3,7 +3,8 @@ import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog } from '@portcullis/service-kit/log'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
-import { openApp } from '../app.ts'
+import { letYoungSpaceGrow } from '@portcullis/service-kit/young-space'
+import type { Config } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { toEnvironmentHelp } from './environment-help.ts'
 import { openLogFile } from './log-file.ts'
@@ -33,15 +34,19 @@ ${toEnvironmentHelp()}`
     using file = openLogFile(io, logFile)
     if (file === undefined) return 2
     // Straight to the descriptor: a full pipe must not stop requests, as the stream would.
-    using output = openLogOutput({ fd: file.fd, format: 'json' })
-    const log = createLog({ level: logLevel, format: 'json', write: (line) => output.write(line) })
+    using output = openLogOutput({ fd: file.fd, format: 'logrus' })
+    const log = createLog({
+      level: logLevel,
+      format: 'logrus',
+      write: (line) => output.write(line),
+    })
     for (const note of notes) log.warning(note)
 
     const lifecycle = openLifecycle({
       log,
       process,
       drainDelayMs: 0,
-      drainTimeoutMs: config.api.drainTimeoutMs,
+      drainTimeoutMs: config.api.drainTimeoutMs + (config.workers === 1 ? 0 : workerMarginMs),
     })
     try {
       const { url: databaseUrl, maxConnections } = lifecycle.own(
@@ -55,15 +60,18 @@ ${toEnvironmentHelp()}`
           onApplied: (applied) => log.info(`Applied migration ${applied}`),
         })
       }
-      await openApp({
+      const open = await loadServer(config)
+      await open({
         config,
         version,
         databaseUrl,
         ...(maxConnections !== undefined && { maxConnections }),
         log,
+        logFd: file.fd,
         lifecycle,
         now: Date.now,
       })
+      letYoungSpaceGrow()
     } catch (error) {
       // Whoever stops a server that still starts has closed what it waits for.
       if (!lifecycle.stopping.aborted) lifecycle.fail(new Error(toReason(error), { cause: error }))
@@ -78,4 +86,13 @@ ${toEnvironmentHelp()}`
     },
     run,
   }
+}
+
+/** How much longer than their own time workers get before they are killed. */
+const workerMarginMs = 7_000
+
+/** Loaded when it is known which: the process that accepts for others needs little of the server. */
+async function loadServer({ workers }: Config) {
+  if (workers === 1) return (await import('../app.ts')).openApp
+  return (await import('../workers/primary.ts')).openPrimary
 }

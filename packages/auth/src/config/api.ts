@@ -38,7 +38,7 @@ export const api = {
     maxRequestDurationMs: duration(
       'AUTH_API_MAX_REQUEST_DURATION',
       '10s',
-      'After this time a request is answered with 504',
+      'After this time a request is answered with 504; what it began may still be done',
     ),
     bodyLimitBytes: integer(
       'AUTH_API_BODY_LIMIT_BYTES',
@@ -82,6 +82,8 @@ export interface ApiConfig {
   readonly drainTimeoutMs: number
 }
 
+const longestRequestMs = 3_600_000
+
 export function toApi(settings: Settings<typeof api.variables>, check: Check): ApiConfig {
   const { variables } = api
   checkPresent(variables.externalUrl, settings.externalUrl, check)
@@ -89,6 +91,9 @@ export function toApi(settings: Settings<typeof api.variables>, check: Check): A
   const pathPrefix = settings.pathPrefix.replace(/\/+$/, '')
   if (pathPrefix !== '' && !/^(?:\/[\w.~-]+)+$/.test(pathPrefix)) {
     check.fault(variables.pathPrefix, 'must be a path such as /auth/v1')
+  }
+  if (settings.maxRequestDurationMs < 1 || settings.maxRequestDurationMs > longestRequestMs) {
+    check.fault(variables.maxRequestDurationMs, 'must be between 1ms and 1h')
   }
   return {
     ...settings,

@@ -45,6 +45,7 @@ export function toCaptcha(
 ): CaptchaConfig | undefined {
   const { enabled, ...rest } = settings
   if (!enabled) return undefined
+  if (rest.timeoutMs === 0) check.fault(captcha.variables.timeoutMs, 'must be longer than 0')
   if (rest.secret === '') check.fault(captcha.variables.secret, 'captcha provider secret is empty')
   return rest
 }

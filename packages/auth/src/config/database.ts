@@ -21,7 +21,11 @@ export const database = {
       'postgres://user:password@host:port/name, or embedded://FOLDER for a PostgreSQL of our own',
       { aliases: ['DATABASE_URL', 'AUTH_DATABASE_URL'], mask: hideCredentials },
     ),
-    maxPoolSize: integer('AUTH_DB_MAX_POOL_SIZE', 0, 'The most connections; 0 sets no limit'),
+    maxPoolSize: integer(
+      'AUTH_DB_MAX_POOL_SIZE',
+      0,
+      'The most connections of each process; 0 sets no limit',
+    ),
     namespace: string('AUTH_DB_NAMESPACE', 'auth', 'The schema that holds all tables', {
       aliases: ['DB_NAMESPACE'],
     }),

@@ -9,6 +9,7 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
+import { checkUrl } from './required.ts'
 
 /** Exactly these are the keys of `external` in /settings, in the order of their names. */
 export const providerIds = [
@@ -32,6 +33,10 @@ export const providerIds = [
 ] as const
 export type ProviderId = (typeof providerIds)[number]
 
+export function isProviderId(text: string): text is ProviderId {
+  return providerIds.some((id) => id === text)
+}
+
 export interface ProviderConfig {
   readonly enabled: boolean
   /** The first is used for redirects, all are taken as audience of ID tokens. */
@@ -40,6 +45,10 @@ export interface ProviderConfig {
   readonly redirectUri: string
   /** Empty: the provider's own. */
   readonly url: string
+  /** Empty: what follows from `url`. */
+  readonly apiUrl: string
+  readonly skipsNonce: boolean
+  readonly isEmailOptional: boolean
 }
 
 export type ExternalConfig = Readonly<Record<ProviderId, ProviderConfig>>
@@ -52,10 +61,21 @@ function toVariables(id: ProviderId) {
     secret: string(`${prefix}_SECRET`, '', `Our secret at ${id}`, { mask: hideAll }),
     redirectUri: string(`${prefix}_REDIRECT_URI`, '', `Where ${id} sends people back: …/callback`),
     url: string(`${prefix}_URL`, '', `Where ${id} is, in place of the public one`),
+    apiUrl: string(`${prefix}_API_URL`, '', 'Where its API is, if it is not there'),
+    skipsNonce: boolean(
+      `${prefix}_SKIP_NONCE_CHECK`,
+      false,
+      'Whether ID tokens are taken without a look at their nonce, so that a stolen one is too',
+    ),
+    isEmailOptional: boolean(
+      `${prefix}_EMAIL_OPTIONAL`,
+      false,
+      `Whether people sign in of whom ${id} tells no address`,
+    ),
   })
 }
 
-/** One chapter for each provider: the table has the same five lines for all of them. */
+/** One chapter for each provider: the table has the same lines for all of them. */
 export const external = Object.fromEntries(
   providerIds.map((id) => [
     id,
@@ -66,14 +86,25 @@ export const external = Object.fromEntries(
 /** Providers without a public address: which one is meant must be said. */
 const needsUrl: ReadonlySet<ProviderId> = new Set(['keycloak'])
 
+/** ID tokens have the id of the tenant: with its name in the URL none of them would fit. */
+const ofAzure = /^https:\/\/login\.microsoftonline\.com\/?/
+const ofTenant = /^(?:common|organizations|consumers|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/?$/
+
+function isTenant(url: string): boolean {
+  return !ofAzure.test(url) || ofTenant.test(url.replace(ofAzure, ''))
+}
+
 export function toExternal(
   settings: ReturnType<typeof readSettings<typeof external>>['settings'],
   check: Check,
 ): ExternalConfig {
   for (const id of providerIds) {
     const { variables } = external[id]
-    const { enabled, clientIds, secret, redirectUri, url } = settings[id]
+    const { enabled, clientIds, secret, redirectUri, url, apiUrl } = settings[id]
     if (!enabled) continue
+    checkUrl(variables.redirectUri, redirectUri, check)
+    checkUrl(variables.url, url, check)
+    checkUrl(variables.apiUrl, apiUrl, check)
     const demand = (variable: AnyVariable, isThere: boolean, message: string) => {
       if (!isThere) check.fault(variable, message)
     }
@@ -81,6 +112,7 @@ export function toExternal(
     demand(variables.secret, secret !== '', 'missing OAuth secret')
     demand(variables.redirectUri, redirectUri !== '', 'missing redirect URI')
     demand(variables.url, url !== '' || !needsUrl.has(id), `must be the URL of your ${id}`)
+    demand(variables.url, id !== 'azure' || isTenant(url), 'must end with the id of your tenant')
   }
   return settings
 }

@@ -1,7 +1,15 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { parseDuration } from '@portcullis/service-kit/duration'
-import { type Chapter, integer, type Settings, string } from '@portcullis/service-kit/env'
+import {
+  type Chapter,
+  duration,
+  hideCredentials,
+  integer,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
+import { type LimitService, parseLimitService } from './limit-service.ts'
 
 export const limits = {
   title: 'Limits',
@@ -24,12 +32,24 @@ export const limits = {
       30,
       'Requests to each of /signup, /otp, /magiclink, /recover, /resend, PUT /user in 5 minutes',
     ),
+    passkey: integer(
+      'AUTH_RATE_LIMIT_PASSKEY',
+      30,
+      'Requests to /passkeys/authentication/options in 5 minutes',
+    ),
     anonymous: integer('AUTH_RATE_LIMIT_ANONYMOUS_USERS', 30, 'Anonymous sign-ins in an hour'),
     serviceUrl: string(
       'AUTH_RATE_LIMIT_SERVICE_URL',
       '',
-      'Where processes count requests together: redis://host:port, or grpc://host:port of a rate ' +
-        'limit service',
+      'Where processes count requests together: redis://user:password@host:port/db (also ' +
+        'rediss://, redis+cluster://host:port,host:port, redis+sentinel://host:port/NAME), or ' +
+        'grpc://host:port (grpcs://) of a rate limit service that has the domain auth',
+      { mask: hideCredentials },
+    ),
+    serviceTimeoutMs: duration(
+      'AUTH_RATE_LIMIT_SERVICE_TIMEOUT',
+      '100ms',
+      'How long its answer is waited for; then this process counts by itself',
     ),
   }),
 } satisfies Chapter
@@ -42,8 +62,12 @@ export interface LimitsConfig {
   readonly token: number
   readonly verify: number
   readonly otp: number
+  readonly passkey: number
   readonly anonymous: number
   readonly serviceUrl: string | undefined
+  /** What the URL says; undefined: this process counts by itself. */
+  readonly service: LimitService | undefined
+  readonly serviceTimeoutMs: number
 }
 
 /** So many messages in all: in a fixed hour, or in a bucket that refills by one each `refillMs`. */
@@ -53,6 +77,9 @@ export interface MessageCap {
   readonly refillMs: number | undefined
 }
 
+/** Every request would wait as long. */
+const longestServiceMs = 10_000
+
 export function toLimits(settings: Settings<typeof limits.variables>, check: Check): LimitsConfig {
   const { variables } = limits
   const toCap = (variable: typeof variables.emailSent, text: string): MessageCap => {
@@ -60,8 +87,10 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     if (cap === undefined) check.fault(variable, 'must be a number, or number/duration: 30, 10/2m')
     return cap ?? { most: 0, refillMs: undefined }
   }
-  if (settings.serviceUrl !== '' && !/^(?:redis|rediss|grpc):\/\//.test(settings.serviceUrl)) {
-    check.fault(variables.serviceUrl, 'must begin with redis:// or grpc://')
+  const service = settings.serviceUrl === '' ? undefined : parseLimitService(settings.serviceUrl)
+  if (service && 'fault' in service) check.fault(variables.serviceUrl, service.fault)
+  if (settings.serviceTimeoutMs < 1 || settings.serviceTimeoutMs > longestServiceMs) {
+    check.fault(variables.serviceTimeoutMs, 'must be between 1ms and 10s')
   }
   return {
     ...settings,
@@ -69,6 +98,7 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     emailSent: toCap(variables.emailSent, settings.emailSent),
     smsSent: toCap(variables.smsSent, settings.smsSent),
     serviceUrl: settings.serviceUrl || undefined,
+    service: service && 'fault' in service ? undefined : service,
   }
 }
 

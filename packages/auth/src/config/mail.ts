@@ -9,7 +9,13 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { parseLineTemplate, TemplateError } from '../messages/template.ts'
 import { withOldNames } from './auth-name.ts'
+import {
+  type NotificationsConfig,
+  notificationVariables,
+  toNotifications,
+} from './notifications.ts'
 
 /** The messages there are; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
 export const mailKinds = [
@@ -52,7 +58,7 @@ export const mail = {
     maxFrequencyMs: duration(
       'AUTH_SMTP_MAX_FREQUENCY',
       '900s',
-      'The shortest time between two messages of one kind to one user',
+      'The shortest time between two messages of one kind to one address',
       { bareSeconds: true, defaultText: '900; 60 for magic links' },
     ),
     senderName: string('AUTH_SMTP_SENDER_NAME', '', 'The name messages come from', {
@@ -75,6 +81,12 @@ export const mail = {
       { min: 1 },
     ),
     otpLength: integer('AUTH_MAILER_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
+    authorizedAddresses: list(
+      'AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES',
+      [],
+      'The only addresses that messages may go to; ada@site.example stands for ada+…@site.example too',
+      { defaultText: 'all' },
+    ),
     externalHosts: list(
       'AUTH_MAILER_EXTERNAL_HOSTS',
       [],
@@ -107,11 +119,18 @@ export const mail = {
       '10m',
       'How long a template is used before it is fetched again',
     ),
+    templateHosts: list(
+      'AUTH_MAILER_TEMPLATE_ALLOWED_HOSTS',
+      [],
+      'Hosts that templates may be fetched from although they are inside the network',
+      { defaultText: 'the host of AUTH_SITE_URL' },
+    ),
     templateRetryMs: duration(
       'AUTH_MAILER_TEMPLATE_RETRY_INTERVAL',
       '10s',
       'When to fetch again a template that could not be had',
     ),
+    ...notificationVariables,
   }),
 } satisfies Chapter
 
@@ -125,8 +144,11 @@ export interface MailConfig {
   readonly secureEmailChange: boolean
   readonly otpExpiresInSeconds: number
   readonly otpLength: number
+  /** In lower case. Empty: all. */
+  readonly authorizedAddresses: readonly string[]
   readonly externalHosts: readonly string[]
   readonly messages: Readonly<Record<MailKind, MessageConfig>>
+  readonly notifications: NotificationsConfig
   readonly templates: TemplateFetching
 }
 
@@ -150,11 +172,20 @@ export interface TemplateFetching {
   readonly maxBytes: number
   readonly maxAgeMs: number
   readonly retryMs: number
+  /** Besides that of SITE_URL. */
+  readonly insideHosts: readonly string[]
 }
 
 type MailSettings = Settings<typeof mail.variables>
 
-export function toMail(settings: MailSettings, isEmailUsed: boolean, check: Check): MailConfig {
+/** What of it is needed. */
+export interface ChannelUse {
+  readonly isUsed: boolean
+  /** Whether a hook sends the messages (reference 14). */
+  readonly isHooked: boolean
+}
+
+export function toMail(settings: MailSettings, use: ChannelUse, check: Check): MailConfig {
   const { variables } = mail
   const isGapSet = check.isSet(variables.maxFrequencyMs)
   let { otpLength } = settings
@@ -162,14 +193,16 @@ export function toMail(settings: MailSettings, isEmailUsed: boolean, check: Chec
     check.note(`${check.nameOf(variables.otpLength)} must be from 6 to 10: 6 is used`)
     otpLength = 6
   }
+  checkSubjects(settings, check)
   return {
-    smtp: toSmtp(settings, isEmailUsed, check),
+    smtp: use.isHooked ? undefined : toSmtp(settings, use.isUsed, check),
     gapMs: settings.maxFrequencyMs,
     magicLinkGapMs: isGapSet ? settings.maxFrequencyMs : 60_000,
     autoconfirm: settings.autoconfirm,
     secureEmailChange: settings.secureEmailChange,
     otpExpiresInSeconds: settings.otpExpiresInSeconds,
     otpLength,
+    authorizedAddresses: settings.authorizedAddresses.map((each) => each.toLowerCase()),
     externalHosts: settings.externalHosts,
     messages: {
       invite: {
@@ -203,15 +236,37 @@ export function toMail(settings: MailSettings, isEmailUsed: boolean, check: Chec
         templateUrl: settings.templateReauthentication,
       },
     },
+    notifications: toNotifications(settings, variables, check),
     templates: {
       maxBytes: settings.templateMaxBytes,
       maxAgeMs: settings.templateMaxAgeMs,
       retryMs: settings.templateRetryMs,
+      insideHosts: settings.templateHosts,
     },
   }
 }
 
-/** Required where messages must go out; elsewhere a warning will do (D23). */
+/** Subjects are templates, and a broken one would only show when a message is due. */
+function checkSubjects(settings: MailSettings, check: Check): void {
+  const subjects = [
+    'subjectInvite',
+    'subjectConfirmation',
+    'subjectRecovery',
+    'subjectMagicLink',
+    'subjectEmailChange',
+    'subjectReauthentication',
+  ] as const
+  for (const name of subjects) {
+    try {
+      parseLineTemplate(settings[name])
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error
+      check.fault(mail.variables[name], `is not a template: ${error.message}`)
+    }
+  }
+}
+
+/** Required where messages must go out; elsewhere a warning will do (D23). A hook needs none. */
 function toSmtp(
   settings: MailSettings,
   isEmailUsed: boolean,

@@ -35,9 +35,19 @@ export const observability = {
     pullHost: string('AUTH_OTEL_EXPORTER_PULL_HOST', '0.0.0.0', 'Where metrics are pulled', {
       aliases: ['OTEL_EXPORTER_PULL_HOST', 'OTEL_EXPORTER_PROMETHEUS_HOST'],
     }),
-    pullPort: port('AUTH_OTEL_EXPORTER_PULL_PORT', 9_100, 'The port of it', {
-      aliases: ['OTEL_EXPORTER_PULL_PORT', 'OTEL_EXPORTER_PROMETHEUS_PORT'],
-    }),
+    pullPort: port(
+      'AUTH_OTEL_EXPORTER_PULL_PORT',
+      9_100,
+      'The port of it; the next worker has the next one',
+      {
+        aliases: ['OTEL_EXPORTER_PULL_PORT', 'OTEL_EXPORTER_PROMETHEUS_PORT'],
+      },
+    ),
+    auditTableDisabled: boolean(
+      'AUTH_AUDIT_LOG_DISABLE_POSTGRES',
+      false,
+      'Whether audit entries are in the log only, and not in the database',
+    ),
   }),
 } satisfies Chapter
 
@@ -48,6 +58,7 @@ export interface ObservabilityConfig {
   readonly metrics: 'none' | 'opentelemetry' | 'prometheus'
   readonly pullHost: string
   readonly pullPort: number
+  readonly hasAuditTable: boolean
 }
 
 export function toObservability(
@@ -60,5 +71,6 @@ export function toObservability(
     metrics: settings.metricsEnabled ? settings.metricsExporter : 'none',
     pullHost: settings.pullHost,
     pullPort: settings.pullPort,
+    hasAuditTable: !settings.auditTableDisabled,
   }
 }

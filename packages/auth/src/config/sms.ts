@@ -1,8 +1,8 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import {
+  type AnyVariable,
   boolean,
   type Chapter,
-  choice,
   duration,
   hideAll,
   integer,
@@ -10,9 +10,13 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { parsePhone } from '../core/phone-number.ts'
+import { ApiError } from '../errors.ts'
+import { parseTextTemplate, TemplateError } from '../messages/template.ts'
 import { withOldNames } from './auth-name.ts'
-
-const gateways = ['', 'twilio', 'messagebird', 'textlocal', 'vonage'] as const
+import type { ChannelUse } from './mail.ts'
+import { checkUrl } from './required.ts'
+import { findGateway, type SmsGateway, throughHook, toGatewayName } from './sms-gateways.ts'
 
 export const sms = {
   title: 'Text messages',
@@ -21,20 +25,32 @@ export const sms = {
     maxFrequencyMs: duration(
       'AUTH_SMS_MAX_FREQUENCY',
       '60s',
-      'The shortest time between two text messages to one user',
+      'The shortest time between two text messages to one number',
       { bareSeconds: true, defaultText: '60' },
     ),
     otpExpiresInSeconds: integer('AUTH_SMS_OTP_EXP', 60, 'How long codes are valid, in seconds', {
       min: 1,
     }),
     otpLength: integer('AUTH_SMS_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
-    provider: choice('AUTH_SMS_PROVIDER', gateways, '', 'The gateway for text messages', {
-      spellings: { gatewaya: 'twilio', gatewayb: 'messagebird' },
-      defaultText: 'none',
-    }),
+    provider: string(
+      'AUTH_SMS_PROVIDER',
+      '',
+      'The gateway for text messages: twilio (also gatewaya), messagebird (also gatewayb), ' +
+        'textlocal, vonage or webhook',
+      { defaultText: 'none' },
+    ),
     template: string('AUTH_SMS_TEMPLATE', 'Your code is {{ .Code }}', 'The text of a message'),
-    testOtp: map('AUTH_SMS_TEST_OTP', 'Codes that always work, by number: 15550100:123456'),
-    testOtpValidUntil: string('AUTH_SMS_TEST_OTP_VALID_UNTIL', '', 'When they stop to work'),
+    testOtp: map(
+      'AUTH_SMS_TEST_OTP',
+      'Numbers that are sent nothing, with the code that works for each: 15550100:123456',
+      { mask: (text) => text.replace(/:[^,]*/g, ':*****') },
+    ),
+    testOtpValidUntil: string(
+      'AUTH_SMS_TEST_OTP_VALID_UNTIL',
+      '',
+      'When these codes end: 2030-01-31T12:00:00Z',
+      { defaultText: 'never' },
+    ),
     twilioAccountSid: string('AUTH_SMS_GATEWAYA_ACCOUNT_SID', '', 'Account of Twilio', {
       aliases: ['AUTH_SMS_TWILIO_ACCOUNT_SID', 'GOTRUE_SMS_TWILIO_ACCOUNT_SID'],
     }),
@@ -49,6 +65,11 @@ export const sms = {
       {
         aliases: ['AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID', 'GOTRUE_SMS_TWILIO_MESSAGE_SERVICE_SID'],
       },
+    ),
+    twilioContentSid: string(
+      'AUTH_SMS_TWILIO_CONTENT_SID',
+      '',
+      'Template of Twilio for messages by WhatsApp; its first variable is the code',
     ),
     messagebirdAccessKey: string('AUTH_SMS_GATEWAYB_ACCESS_KEY', '', 'Key of MessageBird', {
       aliases: ['AUTH_SMS_MESSAGEBIRD_ACCESS_KEY', 'GOTRUE_SMS_MESSAGEBIRD_ACCESS_KEY'],
@@ -69,13 +90,100 @@ export const sms = {
       mask: hideAll,
     }),
     vonageFrom: string('AUTH_SMS_VONAGE_FROM', '', 'Sender of messages by Vonage'),
+    webhookUrl: string(
+      'AUTH_SMS_WEBHOOK_URL',
+      '',
+      'Where messages are posted to as JSON, for a gateway of your own',
+    ),
+    webhookSecret: string('AUTH_SMS_WEBHOOK_SECRET', '', 'The bearer token of these requests', {
+      mask: hideAll,
+    }),
   }),
 } satisfies Chapter
 
-export type SmsConfig = Settings<typeof sms.variables>
+/** As they are set. */
+export type SmsSettings = Settings<typeof sms.variables>
 
-export function toSms(settings: SmsConfig, check: Check): SmsConfig {
-  if (settings.otpLength >= 6 && settings.otpLength <= 10) return settings
-  check.note(`${check.nameOf(sms.variables.otpLength)} must be from 6 to 10: 6 is used`)
-  return { ...settings, otpLength: 6 }
+export interface SmsConfig extends Omit<SmsSettings, 'testOtp' | 'testOtpValidUntil'> {
+  readonly gateway: SmsGateway
+  readonly testCodes: TestCodes
+}
+
+/** Numbers that are sent nothing, and whose code is known. */
+export interface TestCodes {
+  readonly byPhone: ReadonlyMap<string, string>
+  /** Milliseconds since the epoch. */
+  readonly validUntilMs: number
+}
+
+export function toSms(settings: SmsSettings, use: ChannelUse, check: Check): SmsConfig {
+  const { testOtp, testOtpValidUntil, ...rest } = settings
+  const { variables } = sms
+  const isLengthRight = rest.otpLength >= 6 && rest.otpLength <= 10
+  if (!isLengthRight)
+    check.note(`${check.nameOf(variables.otpLength)} must be from 6 to 10: 6 is used`)
+  checkTemplate(variables.template, rest.template, check)
+  checkUrl(variables.webhookUrl, rest.webhookUrl, check)
+  if (rest.webhookUrl !== '' && !/^https?:/i.test(rest.webhookUrl)) {
+    check.fault(variables.webhookUrl, 'must begin with https:// or http://')
+  }
+  const provider = toGatewayName(rest.provider)
+  const gateway = use.isHooked ? throughHook : findGateway({ ...settings, provider })
+  if (!gateway.isReady && (provider !== '' || (use.isUsed && testOtp.size === 0))) {
+    const name = check.nameOf(variables.provider)
+    const problem = provider === '' ? 'is not set' : `is ${provider}: ${gateway.problem}`
+    check.note(`${name} ${problem}. No text message can be sent`)
+  }
+  if (testOtp.size > 0 && testOtpValidUntil === '') {
+    const names = [variables.testOtp, variables.testOtpValidUntil].map(check.nameOf)
+    check.note(`${names[0]} lets whoever knows its codes sign in, and ${names[1]} sets no end`)
+  }
+  return {
+    ...rest,
+    provider,
+    otpLength: isLengthRight ? rest.otpLength : 6,
+    gateway,
+    testCodes: {
+      byPhone: toCodesByPhone(testOtp, check),
+      validUntilMs: toEnd(testOtpValidUntil, check),
+    },
+  }
+}
+
+/** A broken one would only show when a message is due. */
+export function checkTemplate(variable: AnyVariable, source: string, check: Check): void {
+  try {
+    parseTextTemplate(source)
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    check.fault(variable, `is not a template: ${error.message}`)
+  }
+}
+
+function toCodesByPhone(
+  codes: ReadonlyMap<string, string>,
+  check: Check,
+): ReadonlyMap<string, string> {
+  const byPhone = new Map<string, string>()
+  for (const [text, code] of codes) {
+    try {
+      byPhone.set(parsePhone(text), code.trim())
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      check.fault(sms.variables.testOtp, `${text} is not a phone number of digits (E.164)`)
+    }
+    if (code.trim() === '') check.fault(sms.variables.testOtp, `${text} has no code`)
+  }
+  return byPhone
+}
+
+function toEnd(text: string, check: Check): number {
+  if (text === '') return Number.POSITIVE_INFINITY
+  const isWhole = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(
+    text,
+  )
+  const ms = isWhole ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  check.fault(sms.variables.testOtpValidUntil, 'must be a time with its zone: 2030-01-31T12:00:00Z')
+  return Number.NEGATIVE_INFINITY
 }

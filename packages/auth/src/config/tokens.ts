@@ -9,6 +9,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import type { SessionLimits } from '../core/session-limits.ts'
 import { createSigningKeys, SigningKeysError } from '../core/signing-keys.ts'
 import { withOldNames } from './auth-name.ts'
 import { checkPresent } from './required.ts'
@@ -62,6 +63,16 @@ export const tokens = {
       false,
       'Whether the newest session of a user ends the others',
     ),
+    tags: list(
+      'AUTH_SESSIONS_TAGS',
+      [],
+      'With AUTH_SESSIONS_SINGLE_PER_USER: one session for each of these, which X-Session-Tag names at sign-in',
+    ),
+    lowAalMs: duration(
+      'AUTH_SESSIONS_ALLOW_LOW_AAL',
+      '0',
+      'How long a session of a user with a second factor lasts before it is shown; 0: for ever',
+    ),
   }),
 } satisfies Chapter
 
@@ -81,13 +92,6 @@ export interface TokensConfig {
   readonly sessions: SessionLimits
 }
 
-export interface SessionLimits {
-  /** Undefined: no end. */
-  readonly timeboxMs: number | undefined
-  readonly inactivityMs: number | undefined
-  readonly singlePerUser: boolean
-}
-
 export function toTokens(settings: Settings<typeof tokens.variables>, check: Check): TokensConfig {
   const { variables } = tokens
   checkPresent(variables.secret, settings.secret, check)
@@ -102,7 +106,7 @@ export function toTokens(settings: Settings<typeof tokens.variables>, check: Che
       check.fault(variables.keys, error.message)
     }
   }
-  const { timeboxMs, inactivityMs, singlePerUser, ...rest } = settings
+  const { timeboxMs, inactivityMs, lowAalMs, singlePerUser, tags, ...rest } = settings
   return {
     ...rest,
     keyId: rest.keyId || undefined,
@@ -111,7 +115,9 @@ export function toTokens(settings: Settings<typeof tokens.variables>, check: Che
     sessions: {
       timeboxMs: timeboxMs || undefined,
       inactivityMs: inactivityMs || undefined,
+      lowAalMs: lowAalMs || undefined,
       singlePerUser,
+      tags,
     },
   }
 }

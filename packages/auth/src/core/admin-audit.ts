@@ -1,4 +1,5 @@
 import { type AuditAction, type AuditEntry, toAdminEntry } from './audit.ts'
+import type { Metadata } from './metadata.ts'
 
 interface Subject {
   readonly id: string
@@ -11,10 +12,12 @@ export function toSubjectEntry(
   action: AuditAction,
   adminRole: string,
   { id, email, phone }: Subject,
+  traits: Metadata = {},
 ): AuditEntry {
   return toAdminEntry(action, adminRole, {
     user_id: id,
     ...(email !== null && { user_email: email }),
     ...(phone !== null && { user_phone: phone }),
+    ...traits,
   })
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createUser } from '../db/create-user.ts'
-import type { UserRow } from '../db/user-row.ts'
 import { invalid } from '../errors.ts'
 import { toSubjectEntry } from './admin-audit.ts'
+import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
 import { unconfirmed } from './new-users.ts'
 import { findPasswordFormat } from './password-formats.ts'
@@ -10,7 +9,6 @@ import { checkLength } from './password-policy.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
 import { toTakenError } from './taken-names.ts'
-import { createUnusableHash } from './unusable-hash.ts'
 import { toReachChange } from './update-user-identities.ts'
 import { toUserRecord, type UserRecord } from './user-record.ts'
 
@@ -37,7 +35,7 @@ export async function createUserAsAdmin(
   services: Services,
   input: AdminNewUser,
 ): Promise<UserRecord> {
-  const { db, config } = services
+  const { config } = services
   const { id = randomUUID(), email, phone, isEmailConfirmed, isPhoneConfirmed } = input
   const { identities } = toReachChange(id, {
     email,
@@ -54,30 +52,28 @@ export async function createUserAsAdmin(
   const now = new Date(services.now())
   const reach = { id, email: email ?? null, phone: phone ?? null }
   try {
-    const [user] = await db.run<UserRow>(createUser, [
-      {
-        ...unconfirmed,
-        ...reach,
-        aud: input.aud,
-        role: input.role ?? config.tokens.defaultGroup,
-        encrypted_password: encryptedPassword,
-        email_confirmed_at: email !== undefined && isEmailConfirmed ? now : null,
-        phone_confirmed_at: phone !== undefined && isPhoneConfirmed ? now : null,
-        banned_until: input.bannedUntil ?? null,
-        raw_user_meta_data: input.userMetadata,
-        raw_app_meta_data: { provider, providers, ...input.appMetadata },
-        is_anonymous: false,
-        identities,
-        now,
-        ip: input.client.ip,
-        audit: toSubjectEntry('user_signedup', input.adminRole, reach),
-        token: null,
-        flow: null,
-        messages: [],
-        cap_most: null,
-        cap_refill_ms: null,
-      },
-    ])
+    const user = await insertUser(services, {
+      ...unconfirmed,
+      ...reach,
+      aud: input.aud,
+      role: input.role ?? config.tokens.defaultGroup,
+      encrypted_password: encryptedPassword,
+      email_confirmed_at: email !== undefined && isEmailConfirmed ? now : null,
+      phone_confirmed_at: phone !== undefined && isPhoneConfirmed ? now : null,
+      banned_until: input.bannedUntil ?? null,
+      raw_user_meta_data: input.userMetadata,
+      raw_app_meta_data: { provider, providers, ...input.appMetadata },
+      is_anonymous: false,
+      identities,
+      now,
+      ip: input.client.ip,
+      audit: toSubjectEntry('user_signedup', input.adminRole, reach),
+      token: null,
+      flow: null,
+      messages: [],
+      cap_most: null,
+      cap_refill_ms: null,
+    })
     if (user === undefined) throw new Error('The statement create_user returned nothing')
     return toUserRecord(user)
   } catch (error) {
@@ -97,7 +93,7 @@ async function toHash({ passwords }: Services, input: AdminNewUser): Promise<str
         'or Firebase scrypt ($fbscrypt$v=1,…), with parameters that are safe to compute',
     )
   }
-  if (password === undefined) return createUnusableHash()
+  if (password === undefined) return passwords.createUnusable()
   checkLength(password)
   return passwords.hash(password)
 }

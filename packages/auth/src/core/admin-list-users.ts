@@ -18,16 +18,16 @@ export interface UserList {
   readonly direction: SortDirection
 }
 
-const sorts: Readonly<Record<string, SortDirection>> = {
-  '': 'desc',
-  created_at: 'desc',
-  'created_at asc': 'asc',
-  'created_at desc': 'desc',
-}
+const sorts: ReadonlyMap<string, SortDirection> = new Map([
+  ['', 'desc'],
+  ['created_at', 'desc'],
+  ['created_at asc', 'asc'],
+  ['created_at desc', 'desc'],
+])
 
 /** @throws {ApiError} */
 export function parseSort(text = ''): SortDirection {
-  const direction = sorts[text.trim().toLowerCase().replaceAll(/\s+/g, ' ')]
+  const direction = sorts.get(text.trim().toLowerCase().replaceAll(/\s+/g, ' '))
   if (direction !== undefined) return direction
   throw invalid(
     `Bad Sort Parameters: sort must be "created_at asc" or "created_at desc", and is "${text}"`,

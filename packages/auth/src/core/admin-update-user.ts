@@ -7,7 +7,7 @@ import type { Metadata } from './metadata.ts'
 import { checkPassword } from './password-policy.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
-import { changeUser, noChange } from './update-user.ts'
+import { changeUserWhole, noChange } from './update-user.ts'
 import { allTokensBut, toReachChange } from './update-user-identities.ts'
 import { toUserRecord, type UserRecord } from './user-record.ts'
 
@@ -39,12 +39,12 @@ export async function updateUserAsAdmin(
 ): Promise<UserRecord> {
   const { db, passwords, passwordPolicy } = services
   const { password } = update
-  if (password !== undefined) checkPassword(password, passwordPolicy)
+  if (password !== undefined) await checkPassword(password, passwordPolicy)
   const [user] = await db.run<UserRow>(findUserById, [update.userId])
   if (user === undefined) throw userNotFound()
   const hash = password === undefined ? null : await passwords.hash(password)
   const change = toChange(update, user, hash, new Date(services.now()))
-  const updated = await changeUser(db, change, 'admin')
+  const updated = await changeUserWhole(db, change, 'admin')
   if (updated === undefined) throw userNotFound()
   return toUserRecord(updated)
 }

@@ -20,6 +20,17 @@ export const auditActions = {
   user_updated_password: 'user',
   identity_linked: 'user',
   identity_unlinked: 'user',
+  passkey_created: 'user',
+  passkey_updated: 'user',
+  passkey_deleted: 'user',
+  factor_in_progress: 'factor',
+  factor_unenrolled: 'factor',
+  factor_deleted: 'factor',
+  factor_updated: 'factor',
+  challenge_created: 'factor',
+  verification_attempted: 'factor',
+  verification_succeeded: 'factor',
+  recovery_codes_generated: 'factor',
 } as const
 
 export type AuditAction = keyof typeof auditActions

@@ -1,5 +1,14 @@
 import type { Log } from '@portcullis/service-kit/log'
-import { purgedAtOnce, purgeFlowStates, purgeOneTimeTokens, purgeSessions } from '../db/cleanup.ts'
+import {
+  purgeChallenges,
+  purgedAtOnce,
+  purgeFactors,
+  purgeFlowStates,
+  purgeMessageGaps,
+  purgeOneTimeTokens,
+  purgeSessions,
+  purgeWebAuthnChallenges,
+} from '../db/cleanup.ts'
 import type { Queries } from '../db/database.ts'
 
 export interface CleanupSettings {
@@ -8,7 +17,10 @@ export interface CleanupSettings {
   readonly now: () => number
   /** How long the link in an email may be opened. */
   readonly linkSeconds: number
+  /** The longest time between two messages to one address. */
+  readonly gapMs: number
   readonly everyMs?: number
+  readonly onDeleted?: (what: string, count: number) => void
 }
 
 const dayMs = 86_400_000
@@ -17,7 +29,7 @@ const codeMs = 300_000
 
 /** Deletes what nobody needs any more, now and then, a little at a time. */
 export function openCleanup(settings: CleanupSettings): Disposable {
-  const { db, log, now, linkSeconds, everyMs = 60_000 } = settings
+  const { db, log, now, linkSeconds, gapMs, everyMs = 60_000, onDeleted } = settings
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
 
@@ -28,8 +40,10 @@ export function openCleanup(settings: CleanupSettings): Disposable {
   }
   const run = async (): Promise<void> => {
     try {
-      for (const [what, count] of await cleanUp(db, now(), linkSeconds)) {
-        if (count > 0) log.debug(`Deleted ${count} ${what}`)
+      for (const [what, count] of await cleanUp(db, now(), linkSeconds, gapMs)) {
+        if (count === 0) continue
+        log.debug(`Deleted ${count} ${what}`)
+        onDeleted?.(what, count)
       }
     } catch (error) {
       log.warning(`Cleaning up failed: ${error instanceof Error ? error.message : error}`)
@@ -50,11 +64,16 @@ export async function cleanUp(
   db: Queries,
   nowMs: number,
   linkSeconds: number,
+  gapMs = dayMs,
 ): Promise<[what: string, count: number][]> {
   // A session that has ended is kept for a day: it can tell why a refresh fails.
   const rounds = [
     ['ended sessions', purgeSessions, dayMs],
     ['one-time tokens', purgeOneTimeTokens, dayMs],
+    ['message gaps', purgeMessageGaps, gapMs],
+    ['challenges', purgeChallenges, dayMs],
+    ['passkey challenges', purgeWebAuthnChallenges, dayMs],
+    ['unverified factors', purgeFactors, dayMs],
     ['flow states', purgeFlowStates, Math.max(dayMs, linkSeconds * 1_000 + codeMs)],
   ] as const
   const done: [string, number][] = []

@@ -16,8 +16,13 @@ export async function toCapError(
 ): Promise<ApiError> {
   const values = ['email', most, refillMs ?? null, now]
   const [row] = await db.run<{ wait_seconds: number }>(findCapWait, values)
+  return toOverCap(row?.wait_seconds)
+}
+
+/** @param seconds until one more may be sent. */
+export function toOverCap(seconds: number | undefined): ApiError {
   return new ApiError('over_email_send_rate_limit', 'email rate limit exceeded', {
-    retryAfterSeconds: Math.max(1, row?.wait_seconds ?? 3_600),
+    retryAfterSeconds: Math.max(1, seconds ?? 3_600),
   })
 }
 

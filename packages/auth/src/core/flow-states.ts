@@ -36,7 +36,7 @@ export async function exchangeCode(
   if (row === undefined) throw noFlow()
   const { provider_access_token: token, provider_refresh_token: refreshToken } = flow
   return {
-    ...sessions.toTokenResponse(row),
+    ...(await sessions.toTokenResponse(row, client)),
     ...(token !== null && { provider_token: token }),
     ...(refreshToken !== null && { provider_refresh_token: refreshToken }),
   }
@@ -59,7 +59,7 @@ function check(flow: FlowRow, verifier: string, nowMs: number): void {
 }
 
 function toExchange(flow: FlowRow, client: Client, nowMs: number): FlowExchange {
-  const { id, authentication_method: method } = flow
+  const { id, authentication_method: method, provider_type: provider } = flow
   return {
     now: new Date(nowMs),
     ip: client.ip,
@@ -67,8 +67,9 @@ function toExchange(flow: FlowRow, client: Client, nowMs: number): FlowExchange 
     flow_id: id,
     session: {
       id: randomUUID(),
-      amr: [{ method, timestamp: Math.floor(nowMs / 1_000) }],
+      amr: [{ method, timestamp: Math.floor(nowMs / 1_000), ...(provider !== '' && { provider }) }],
       is_recovery: method === 'recovery',
+      tag: client.tag ?? null,
     },
     audit_id: randomUUID(),
     action: 'login',

@@ -1,4 +1,3 @@
-import { createUser } from '../db/create-user.ts'
 import {
   checkUserUpdate,
   type UpdateCheck,
@@ -10,13 +9,14 @@ import { findUserByEmail } from '../db/users.ts'
 import { isTaken } from '../db/violations.ts'
 import { ApiError } from '../errors.ts'
 import { toSubjectEntry } from './admin-audit.ts'
+import { toCapError, toCapParts } from './email-limits.ts'
 import { type LinkType, linkTypes } from './generate-link-types.ts'
+import { insertUser } from './insert-user.ts'
 import type { Invitation } from './invite-user.ts'
 import type { MailPlan } from './mail-plan.ts'
 import { draftEmailUser, unconfirmed } from './new-users.ts'
 import type { Services } from './services.ts'
 import { emailExists } from './taken-names.ts'
-import { createUnusableHash } from './unusable-hash.ts'
 import { changeUser, noChange } from './update-user.ts'
 import { toUserRecord, type UserRecord } from './user-record.ts'
 
@@ -26,9 +26,11 @@ export interface LinkRequest extends Invitation {
   readonly newEmail: string | undefined
   /** Of the type signup. */
   readonly password: string | undefined
+  /** Whether the message goes out as well; otherwise the link is for somebody else to send. */
+  readonly isSent: boolean
 }
 
-/** Reference 3.22: a link for somebody else to send. @throws {ApiError} */
+/** Reference 3.22. @throws {ApiError} */
 export async function generateLink(services: Services, request: LinkRequest): Promise<UserRecord> {
   const { email, audience } = request
   const [known] = await services.db.run<UserRow>(findUserByEmail, [email, audience])
@@ -57,29 +59,26 @@ async function linkForNew(
   const { type, email, audience, data, client, password } = request
   const draft = draftEmailUser(email, { aud: audience, role: config.tokens.defaultGroup, data })
   const isInvited = type === 'invite'
-  const hash = password === undefined ? createUnusableHash() : await passwords.hash(password)
+  const hash = password === undefined ? passwords.createUnusable() : await passwords.hash(password)
   const plan = planLink(services, request)
   const now = new Date(services.now())
-  const [user] = await db.run<UserRow>(createUser, [
-    {
-      ...draft,
-      ...unconfirmed,
-      // As it was given: nothing of the identity is copied here.
-      raw_user_meta_data: data,
-      encrypted_password: isInvited ? null : hash,
-      confirmation_sent_at: now,
-      invited_at: isInvited ? now : null,
-      now,
-      ip: client.ip,
-      audit: toSubjectEntry(linkTypes[type].action, request.adminRole, draft),
-      token: plan.token,
-      flow: null,
-      messages: [],
-      cap_most: null,
-      cap_refill_ms: null,
-    },
-  ])
-  if (user === undefined) throw new Error('The statement create_user returned nothing')
+  const user = await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    // As it was given: nothing of the identity is copied here.
+    raw_user_meta_data: data,
+    encrypted_password: isInvited ? null : hash,
+    confirmation_sent_at: now,
+    invited_at: isInvited ? now : null,
+    now,
+    ip: client.ip,
+    audit: toSubjectEntry(linkTypes[type].action, request.adminRole, draft),
+    token: plan.token,
+    flow: null,
+    ...toMessages(services, request, plan),
+  })
+  if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  if (request.isSent) services.wakeMessages()
   return toLinkResponse(user, request, plan)
 }
 
@@ -89,7 +88,7 @@ async function linkFor(
   known: UserRow,
 ): Promise<UserRecord> {
   const { type, newEmail, data, adminRole, client } = request
-  const { sentColumn, refusesConfirmed, changesEmail, action } = linkTypes[type]
+  const { sentColumn, refusesConfirmed, changesEmail, action, voidsPassword } = linkTypes[type]
   if (refusesConfirmed && known.email_confirmed_at !== null) throw emailExists()
   if (changesEmail && newEmail !== undefined) await checkFree(services, newEmail, known)
   const plan = planLink(services, request)
@@ -109,10 +108,21 @@ async function linkFor(
     now,
     ip: client.ip,
     audit: toSubjectEntry(action, adminRole, known),
-    token: plan.token,
+    token: {
+      ...plan.token,
+      // As where the same message is asked for, or the same person invited, in another way.
+      voids_password:
+        voidsPassword && known.email_confirmed_at === null && known.phone_confirmed_at === null,
+    },
+    ...toMessages(services, request, plan),
   }
-  const user = await changeUser(services.db, change, 'admin')
+  const { db, config } = services
+  const user = await changeUser(db, change, 'admin')
+  if (user === undefined && request.isSent) {
+    throw await toCapError(db, config.limits.emailSent, now)
+  }
   if (user === undefined) throw new ApiError('user_not_found', 'User with this email not found')
+  if (request.isSent) services.wakeMessages()
   return toLinkResponse(user, request, plan)
 }
 
@@ -138,6 +148,12 @@ function planLink(services: Services, request: LinkRequest): MailPlan {
     redirectTo,
     externalUrl,
   })
+}
+
+function toMessages({ config }: Services, { isSent }: LinkRequest, { message }: MailPlan) {
+  return isSent
+    ? { messages: [message], ...toCapParts(config.limits.emailSent) }
+    : { messages: [], cap_most: null, cap_refill_ms: null }
 }
 
 function toLinkResponse(user: UserRow, request: LinkRequest, plan: MailPlan): UserRecord {

@@ -1,10 +1,10 @@
-import { createUser } from '../db/create-user.ts'
 import { messageRequests } from '../db/request-message.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
 import { isTaken } from '../db/violations.ts'
 import { toAdminEntry } from './audit.ts'
 import { toCapError, toCapParts } from './email-limits.ts'
+import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
 import { draftEmailUser, unconfirmed } from './new-users.ts'
 import type { Services } from './services.ts'
@@ -21,9 +21,6 @@ export interface Invitation {
   readonly redirectTo: string
   readonly externalUrl: string
 }
-
-/** However recent the last one is, and whatever the clocks of other processes say (8.3). */
-const withoutGap = -86_400
 
 /** Reference 3.5. @throws {ApiError} */
 export async function inviteUser(services: Services, input: Invitation): Promise<UserRecord> {
@@ -52,15 +49,13 @@ async function inviteNew(
     data: input.data,
   })
   try {
-    const [user] = await db.run<UserRow>(createUser, [
-      {
-        ...draft,
-        ...unconfirmed,
-        invited_at: now,
-        confirmation_sent_at: now,
-        ...toParts(services, input, draft.id, now),
-      },
-    ])
+    const user = await insertUser(services, {
+      ...draft,
+      ...unconfirmed,
+      invited_at: now,
+      confirmation_sent_at: now,
+      ...toParts(services, input, draft.id, now),
+    })
     return user
   } catch (error) {
     if (!isTaken(error, 'users_email')) throw error
@@ -78,12 +73,16 @@ async function inviteAgain(
   now: Date,
 ): Promise<UserRow | undefined> {
   if (known.email_confirmed_at !== null) throw emailExists()
+  const { token, ...parts } = toParts(services, input, known.id, now)
   const [user] = await services.db.run<UserRow>(messageRequests.confirmation_sent_at, [
     {
       user_id: known.id,
-      gap_seconds: withoutGap,
+      // However recent the last one is (reference 8.3).
+      own_gap_seconds: null,
       invited_at: now,
-      ...toParts(services, input, known.id, now),
+      ...parts,
+      // Whoever made the account need not be who is invited.
+      token: { ...token, voids_password: known.phone_confirmed_at === null },
     },
   ])
   return user

@@ -68,14 +68,29 @@ const base64url = /^[\w-]*$/
 function parseSegment(segment: string): Claims {
   try {
     if (!base64url.test(segment)) throw new SyntaxError('not base64url')
-    const value: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString('utf8'))
+    const text = Buffer.from(segment, 'base64url').toString('utf8')
+    const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Claims
+      if (!isNamedTwice(text, value)) return value as Claims
     }
   } catch {
     // What exactly is wrong helps nobody.
   }
   throw new TokenError('token is malformed: could not JSON decode')
+}
+
+/** Of two claims with one name others may read the first, where we would read the last. */
+function isNamedTwice(text: string, value: object): boolean {
+  // Nearly every token is written as we write them, without spaces.
+  if (JSON.stringify(value) === text) return false
+  let depth = 0
+  let names = 0
+  for (const [part] of text.matchAll(/"(?:[^"\\]|\\.)*"\s*:?|[[\]{}]/g)) {
+    if (part === '{' || part === '[') depth += 1
+    else if (part === '}' || part === ']') depth -= 1
+    else if (depth === 1 && part.endsWith(':')) names += 1
+  }
+  return names !== Object.keys(value).length
 }
 
 function parseSignature(segment: string): Buffer {

@@ -1,33 +1,49 @@
-import { createUser, type NewUser } from '../db/create-user.ts'
+import type { NewUser } from '../db/create-user.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
 import { isTaken } from '../db/violations.ts'
 import { ApiError } from '../errors.ts'
 import { toAuditEntry } from './audit.ts'
-import { toCapError, toCapParts } from './email-limits.ts'
+import { toCapParts } from './email-limits.ts'
+import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
 import { confirmEmail, draftEmailUser, unconfirmed } from './new-users.ts'
 import type { Services } from './services.ts'
-import { createUnusableHash } from './unusable-hash.ts'
-import { type MailAsk, mailNobody, mailUser, toMailRequest, userMails } from './user-mail.ts'
+import { checkSignupAllowed } from './sign-up-allowed.ts'
+import {
+  type MailAsk,
+  mailNobody,
+  mailUser,
+  mailWaits,
+  toMailError,
+  toMailGap,
+  toMailRequest,
+  type UserMail,
+  userMails,
+} from './user-mail.ts'
 
 export interface MagicLinkAsk extends MailAsk {
   /** Of a user who is made. */
   readonly data: Metadata
   /** What becomes of somebody who has no account. `ignore` tells nobody that they have none. */
   readonly newcomer: 'create' | 'ignore' | 'refuse'
+  /**
+   * What somebody gets who has not confirmed their address. To the specification everybody gets a
+   * magic link; the client expects what a sign-up would have sent (reference 3.9).
+   */
+  readonly firstMail: 'confirmation' | 'magicLink'
 }
 
 /**
- * Reference 3.9. Who is unknown is signed up, and their first link confirms the address; who is known
- * gets a link to sign in. @throws {ApiError}
+ * Who is unknown is signed up. Their first link confirms the address, whatever it is called; who is
+ * known gets a link to sign in. @throws {ApiError}
  */
 export async function requestMagicLink(services: Services, ask: MagicLinkAsk): Promise<void> {
   const { db } = services
   const find = async () => (await db.run<UserRow>(findUserByEmail, [ask.email, ask.audience]))[0]
   const known = await find()
   if (known !== undefined) return mailKnown(services, ask, known)
-  if (ask.newcomer === 'ignore') return mailNobody(services)
+  if (ask.newcomer === 'ignore') return mailNobody(services, ask, mailWaits.magicLink)
   if (ask.newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
   checkSignupAllowed(services)
   try {
@@ -36,66 +52,63 @@ export async function requestMagicLink(services: Services, ask: MagicLinkAsk): P
     if (!isTaken(error, 'users_email')) throw error
     // Somebody was faster, since we looked; or the address belongs to another audience.
     const other = await find()
-    return other === undefined ? mailNobody(services) : mailKnown(services, ask, other)
+    return other === undefined
+      ? mailNobody(services, ask, mailWaits.magicLink)
+      : mailKnown(services, ask, other)
   }
 }
 
 async function mailKnown(services: Services, ask: MagicLinkAsk, user: UserRow): Promise<void> {
-  if (user.email_confirmed_at !== null || services.config.mail.autoconfirm) {
+  if (user.email_confirmed_at !== null) {
     return mailUser(services, ask, user, userMails.magicLink)
   }
-  checkSignupAllowed(services)
-  return mailUser(services, ask, user, userMails.confirmation)
+  if (!services.config.mail.autoconfirm) checkSignupAllowed(services)
+  // Whoever made the account need not be who has the mailbox.
+  const voidsPassword = user.phone_confirmed_at === null
+  return mailUser(services, ask, user, { ...findFirstMail(services, ask), voidsPassword })
+}
+
+/** A confirmation waits no longer than a link: how long somebody waits must not tell what they are. */
+function findFirstMail({ config }: Services, { firstMail }: MagicLinkAsk): UserMail {
+  return config.mail.autoconfirm
+    ? userMails.magicLink
+    : { ...userMails[firstMail], wait: mailWaits.magicLink }
 }
 
 async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<void> {
-  const { db, config } = services
+  const { config } = services
+  const { autoconfirm } = config.mail
   const now = new Date(services.now())
   const draft = draftEmailUser(ask.email, {
     aud: ask.audience,
     role: config.tokens.defaultGroup,
     data: ask.data,
   })
-  const common = {
+  const actor = { ...draft, is_sso_user: false }
+  const mail = findFirstMail(services, ask)
+  const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
+  const gap = toMailGap(services, ask, mail.wait)
+  const newcomer: NewUser = {
+    ...(autoconfirm ? confirmEmail(draft) : draft),
     ...unconfirmed,
-    encrypted_password: createUnusableHash(),
+    encrypted_password: services.passwords.createUnusable(),
+    email_confirmed_at: autoconfirm ? now : null,
+    [mail.sentAt]: now,
     now,
     ip: ask.client.ip,
-  }
-  const actor = { ...draft, is_sso_user: false }
-  if (config.mail.autoconfirm) {
-    const confirmed: NewUser = {
-      ...confirmEmail(draft),
-      ...common,
-      email_confirmed_at: now,
-      audit: toAuditEntry('user_signedup', actor, { provider: 'email' }),
-      token: null,
-      flow: null,
-      messages: [],
-      cap_most: null,
-      cap_refill_ms: null,
-    }
-    const [user] = await db.run<UserRow>(createUser, [confirmed])
-    if (user !== undefined) await mailUser(services, ask, user, userMails.magicLink)
-    return
-  }
-  const { token, flow, message } = services.mail.plan(toMailRequest(ask, userMails.confirmation))
-  const waiting: NewUser = {
-    ...draft,
-    ...common,
-    confirmation_sent_at: now,
-    audit: toAuditEntry(userMails.confirmation.action, actor),
+    audit: autoconfirm
+      ? [
+          toAuditEntry('user_signedup', actor, { provider: 'email' }),
+          toAuditEntry(mail.action, actor),
+        ]
+      : toAuditEntry(userMails.confirmation.action, actor),
     token,
     flow,
     messages: [message],
     ...toCapParts(config.limits.emailSent),
+    ...gap,
   }
-  const [user] = await db.run<UserRow>(createUser, [waiting])
-  if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  const user = await insertUser(services, newcomer)
+  if (user === undefined) throw await toMailError(services, gap, now)
   services.wakeMessages()
-}
-
-function checkSignupAllowed({ config: { site } }: Services): void {
-  if (!site.disableSignup) return
-  throw new ApiError('signup_disabled', 'Signups not allowed for this instance')
 }

@@ -42,6 +42,25 @@ export function draftEmailUser(
   }
 }
 
+/** The same by a number. */
+export function draftPhoneUser(
+  phone: string,
+  { id = randomUUID(), ...input }: NewUserInput,
+): UserDraft {
+  const identity = toPhoneIdentity(id, phone, input.data, false)
+  return {
+    id,
+    aud: input.aud,
+    role: input.role,
+    email: null,
+    phone,
+    raw_app_meta_data: { provider: 'phone', providers: ['phone'] },
+    raw_user_meta_data: identity.identity_data,
+    is_anonymous: false,
+    identities: [identity],
+  }
+}
+
 export function draftAnonymousUser({ id = randomUUID(), ...input }: NewUserInput): UserDraft {
   return {
     id,
@@ -76,6 +95,26 @@ export function toEmailIdentity(
   }
 }
 
+export function toPhoneIdentity(
+  userId: string,
+  phone: string,
+  data: Metadata,
+  isVerified: boolean,
+): NewIdentity {
+  return {
+    id: randomUUID(),
+    provider: 'phone',
+    provider_id: userId,
+    identity_data: {
+      ...data,
+      sub: userId,
+      phone,
+      phone_verified: isVerified,
+      email_verified: false,
+    },
+  }
+}
+
 /** What a draft lacks, as if nobody had confirmed or sent anything. */
 export const unconfirmed = {
   encrypted_password: null,
@@ -88,7 +127,15 @@ export const unconfirmed = {
 
 /** The same user with the address confirmed, here and in the identity. */
 export function confirmEmail(draft: UserDraft): UserDraft {
-  const verified = { email_verified: true }
+  return withVerified(draft, { email_verified: true })
+}
+
+/** The same user with the number confirmed. */
+export function confirmPhone(draft: UserDraft): UserDraft {
+  return withVerified(draft, { phone_verified: true })
+}
+
+function withVerified(draft: UserDraft, verified: Metadata): UserDraft {
   return {
     ...draft,
     raw_user_meta_data: { ...draft.raw_user_meta_data, ...verified },

@@ -6,6 +6,8 @@ export const oneTimeTokenTypes = [
   'recovery',
   'email_change_current',
   'email_change_new',
+  // Of text messages: neither takes the place of the other, where a user has both.
+  'phone_confirmation',
   'phone_change',
   'reauthentication',
 ] as const

@@ -1,9 +1,17 @@
+import { setTimeout } from 'node:timers/promises'
 import { ApiError, invalid } from '../errors.ts'
 
 export interface PasswordPolicy {
   readonly minLength: number
   /** Of each of these a password needs a character. */
   readonly requiredSets: readonly string[]
+  /** Undefined: nobody is asked. */
+  readonly leaks?: LeakedPasswords | undefined
+}
+
+export interface LeakedPasswords {
+  /** @throws {ApiError} where that cannot be told, and must be. */
+  has(password: string): Promise<boolean>
 }
 
 export interface Weakness {
@@ -14,15 +22,42 @@ export interface Weakness {
 /** bcrypt looks at no more than these, so that a longer one would seem stronger than it is. */
 const mostBytes = 72
 
-/** Undefined: strong enough. */
-export function findWeakness(password: string, policy: PasswordPolicy): Weakness | undefined {
+/** Undefined: strong enough. @throws {ApiError} where that cannot be told, and must be. */
+export async function findWeakness(
+  password: string,
+  policy: PasswordPolicy,
+): Promise<Weakness | undefined> {
   const found = checks.flatMap(({ reason, toMessage, isMet }) =>
     isMet(password, policy) ? [] : [{ reason, message: toMessage(policy) }],
   )
+  // Whatever else is wrong with it: the next one should not have leaked either.
+  if (await policy.leaks?.has(password)) found.push({ reason: 'pwned', message: leaked })
   if (found.length === 0) return undefined
   return {
     message: found.map(({ message }) => message).join(' '),
     reasons: found.map(({ reason }) => reason),
+  }
+}
+
+const leaked = 'Password is known to be weak and easy to guess, please choose a different one.'
+
+/** At login it is a hint, and nobody waits for it long. */
+const patienceMs = 1_000
+
+/** Undefined: strong enough as far as could be told in time. */
+export async function noticeWeakness(
+  password: string,
+  policy: PasswordPolicy,
+): Promise<Weakness | undefined> {
+  if (policy.leaks === undefined) return findWeakness(password, policy)
+  const waiting = new AbortController()
+  const patience = setTimeout(patienceMs, undefined, { signal: waiting.signal })
+  try {
+    return await Promise.race([findWeakness(password, policy), patience])
+  } catch {
+    return undefined
+  } finally {
+    waiting.abort()
   }
 }
 
@@ -33,9 +68,9 @@ export function checkLength(password: string): void {
 }
 
 /** @throws {ApiError} */
-export function checkPassword(password: string, policy: PasswordPolicy): void {
+export async function checkPassword(password: string, policy: PasswordPolicy): Promise<void> {
   checkLength(password)
-  const weakness = findWeakness(password, policy)
+  const weakness = await findWeakness(password, policy)
   if (weakness === undefined) return
   const { message, reasons } = weakness
   throw new ApiError('weak_password', message, { weakPassword: { reasons } })

@@ -1,6 +1,5 @@
 import type { HashQueue } from './hash-queue.ts'
-import { findPasswordFormat, passwordFormats } from './password-formats.ts'
-import { createUnusableHash } from './unusable-hash.ts'
+import { findPasswordFormat, type WrittenFormat, writtenFormats } from './password-formats.ts'
 
 export interface Passwords {
   /** As it is stored. */
@@ -12,27 +11,36 @@ export interface Passwords {
   check(password: string, hash: string | undefined): Promise<CheckedPassword>
   /** Spends the time of a hash, where an answer without one would give something away. */
   pretend(password: string): Promise<void>
+  /** For somebody who has no password yet: one that none fits, and that costs what others cost. */
+  createUnusable(): string
 }
 
 export interface CheckedPassword {
   readonly isRight: boolean
-  /** Whether the hash should be made anew: it was imported, or is of another strength. */
+  /** Whether the hash should be made anew: it was imported, or is of another kind or strength. */
   readonly isOutdated: boolean
 }
 
-export function createPasswords(queue: HashQueue): Passwords {
-  const { bcrypt } = passwordFormats
-  const decoy = createUnusableHash()
+export function createPasswords(
+  queue: HashQueue,
+  written: WrittenFormat = writtenFormats.bcrypt,
+): Passwords {
+  const decoy = written.createUnusable()
+  const pretend = async (password: string): Promise<void> => {
+    await queue.run(() => written.verify(password, decoy))
+  }
   return {
-    hash: (password) => queue.run(() => bcrypt.hash(password)),
+    hash: (password) => queue.run(() => written.hash(password)),
     async check(password, hash = decoy) {
       const format = findPasswordFormat(hash)
-      if (format === undefined) return { isRight: false, isOutdated: false }
+      if (format === undefined) {
+        await pretend(password)
+        return { isRight: false, isOutdated: false }
+      }
       const matches = await queue.run(() => format.verify(password, hash))
-      return { isRight: matches && hash !== decoy, isOutdated: format.isOutdated(hash) }
+      return { isRight: matches && hash !== decoy, isOutdated: !written.isCurrent(hash) }
     },
-    async pretend(password) {
-      await queue.run(() => bcrypt.verify(password, decoy))
-    },
+    pretend,
+    createUnusable: written.createUnusable,
   }
 }

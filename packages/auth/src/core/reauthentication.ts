@@ -1,10 +1,15 @@
 import { messageRequests } from '../db/request-message.ts'
+import type { RequestParts } from '../db/request-parts.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { toAuditEntry } from './audit.ts'
+import { checkAuthorized } from './authorized-addresses.ts'
 import { secondsUntilDue, toCapError, toCapParts, toGapError } from './email-limits.ts'
+import { planCode } from './phone-codes.ts'
+import { requireGateway } from './phone-gateway.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
+import { toSmsCapError, toSmsGapError } from './sms-limits.ts'
 
 export interface ReauthenticationRequest {
   readonly user: UserRow
@@ -12,20 +17,65 @@ export interface ReauthenticationRequest {
   readonly externalUrl: string
 }
 
+/** What is written, how long after the one before, and what is said where it may not be. */
+interface NoncePlan {
+  readonly parts: Pick<
+    RequestParts,
+    'token' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'
+  >
+  readonly gapMs: number
+  toGapError(seconds: number): ApiError
+  toCapError(now: Date): Promise<ApiError>
+}
+
 /** Reference 3.15: a code for the next change of the password. @throws {ApiError} */
 export async function requestReauthentication(
   services: Services,
-  { user, client, externalUrl }: ReauthenticationRequest,
+  request: ReauthenticationRequest,
 ): Promise<void> {
-  const { db, config, mail, redirects } = services
-  const email = findMailbox(user)
+  const { user, client } = request
+  const { parts, gapMs, ...errors } = planNonce(services, request)
   const now = new Date(services.now())
-  const waitSeconds = secondsUntilDue(
-    user.reauthentication_sent_at,
-    config.mail.gapMs,
-    now.getTime(),
-  )
-  if (waitSeconds > 0) throw toGapError(waitSeconds)
+  const waitSeconds = secondsUntilDue(user.reauthentication_sent_at, gapMs, now.getTime())
+  if (waitSeconds > 0) throw errors.toGapError(waitSeconds)
+  const [requested] = await services.db.run<UserRow>(messageRequests.reauthentication_sent_at, [
+    {
+      user_id: user.id,
+      own_gap_seconds: gapMs / 1_000,
+      invited_at: null,
+      now,
+      ip: client.ip,
+      audit: toAuditEntry('user_reauthenticate_requested', user),
+      flow: null,
+      ...parts,
+    },
+  ])
+  if (requested === undefined) throw await errors.toCapError(now)
+  services.wakeMessages()
+}
+
+/** The address comes before the number. @throws {ApiError} */
+function planNonce(services: Services, { user, externalUrl }: ReauthenticationRequest): NoncePlan {
+  const { email, phone } = user
+  if (email !== null) {
+    if (user.email_confirmed_at === null) {
+      throw new ApiError('email_not_confirmed', 'Please verify your email first.', { status: 422 })
+    }
+    checkAuthorized(services, email)
+    return planByEmail(services, email, externalUrl)
+  }
+  if (phone === null) {
+    throw invalid('Reauthentication requires the user to have an email or a phone number')
+  }
+  if (user.phone_confirmed_at !== null) return planByPhone(services, phone)
+  throw new ApiError('phone_not_confirmed', 'Please verify your phone first.', { status: 422 })
+}
+
+function planByEmail(
+  { db, config, mail, redirects }: Services,
+  email: string,
+  externalUrl: string,
+): NoncePlan {
   const { token, message } = mail.plan({
     kind: 'reauthentication',
     tokenType: 'reauthentication',
@@ -33,45 +83,28 @@ export async function requestReauthentication(
     redirectTo: redirects.siteUrl,
     externalUrl,
   })
-  const [requested] = await db.run<UserRow>(messageRequests.reauthentication_sent_at, [
-    {
-      user_id: user.id,
-      gap_seconds: config.mail.gapMs / 1_000,
-      invited_at: null,
-      now,
-      ip: client.ip,
-      audit: toAuditEntry('user_reauthenticate_requested', user),
-      token,
-      flow: null,
-      messages: [message],
-      ...toCapParts(config.limits.emailSent),
-    },
-  ])
-  if (requested === undefined) throw await toCapError(db, config.limits.emailSent, now)
-  services.wakeMessages()
+  const { emailSent } = config.limits
+  return {
+    parts: { token, messages: [message], ...toCapParts(emailSent) },
+    gapMs: config.mail.gapMs,
+    toGapError,
+    toCapError: (now) => toCapError(db, emailSent, now),
+  }
 }
 
-/** The address comes before the number. @throws {ApiError} */
-function findMailbox({ email, email_confirmed_at, phone, phone_confirmed_at }: UserRow): string {
-  if (email !== null) {
-    if (email_confirmed_at !== null) return email
-    throw new ApiError('email_not_confirmed', 'Please verify your email first.', { status: 422 })
+function planByPhone(services: Services, phone: string): NoncePlan {
+  requireGateway(services, phone, 'reauthentication')
+  const { db, config } = services
+  return {
+    ...planCode(services, {
+      kind: 'reauthentication',
+      tokenType: 'reauthentication',
+      phone,
+      channel: 'sms',
+    }),
+    toGapError: toSmsGapError,
+    toCapError: (now) => toSmsCapError(db, config.limits.smsSent, now),
   }
-  if (phone === null) {
-    throw invalid('Reauthentication requires the user to have an email or a phone number')
-  }
-  if (phone_confirmed_at === null) {
-    throw new ApiError('phone_not_confirmed', 'Please verify your phone first.', { status: 422 })
-  }
-  throw noGateway('reauthentication')
-}
-
-/** No number can be reached yet. */
-export function noGateway(kind: 'reauthentication' | 'phone_change'): ApiError {
-  return new ApiError(
-    'sms_send_failed',
-    `Error sending ${kind} OTP to provider: no gateway for text messages is available`,
-  )
 }
 
 /** The hash of a code as the table has it. */

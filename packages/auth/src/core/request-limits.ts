@@ -15,6 +15,8 @@ export const limiterNames = [
   'resend',
   'user',
   'anonymous',
+  'mfa',
+  'passkey',
 ] as const
 export type LimiterName = (typeof limiterNames)[number]
 

@@ -2,19 +2,38 @@ import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
 import { resendEmailChange } from './email-change-resend.ts'
 import type { Services } from './services.ts'
-import { type MailAsk, mailNobody, mailUser, userMails } from './user-mail.ts'
+import {
+  type MailAsk,
+  type MailWait,
+  mailNobody,
+  mailUser,
+  mailWaits,
+  userMails,
+} from './user-mail.ts'
+
+interface Resending {
+  readonly wait: MailWait
+  /** Undefined: nothing waits for an answer. */
+  send(services: Services, ask: MailAsk, user: UserRow): Promise<void> | undefined
+}
 
 /** By `type`: sends again what still waits for an answer. */
 const resendings = {
-  signup: async (services: Services, ask: MailAsk, user: UserRow) =>
-    user.email_confirmed_at === null
-      ? mailUser(services, ask, user, userMails.confirmation)
-      : mailNobody(services),
-  email_change: async (services: Services, ask: MailAsk, user: UserRow) =>
-    user.email_change === null
-      ? mailNobody(services)
-      : resendEmailChange(services, ask, { ...user, email_change: user.email_change }),
-} as const
+  signup: {
+    wait: mailWaits.confirmation,
+    send: (services, ask, user) =>
+      user.email_confirmed_at === null
+        ? mailUser(services, ask, user, userMails.confirmation)
+        : undefined,
+  },
+  email_change: {
+    wait: mailWaits.emailChange,
+    send: (services, ask, user) =>
+      user.email_change === null
+        ? undefined
+        : resendEmailChange(services, ask, { ...user, email_change: user.email_change }),
+  },
+} as const satisfies Record<string, Resending>
 export type ResendType = keyof typeof resendings
 
 /** Reference 3.11. The answer is the same whether anything was to be sent. @throws {ApiError} */
@@ -23,7 +42,8 @@ export async function resendEmail(
   type: ResendType,
   ask: MailAsk,
 ): Promise<void> {
+  const { wait, send } = resendings[type]
   const [user] = await services.db.run<UserRow>(findUserByEmail, [ask.email, ask.audience])
-  if (user === undefined) return mailNobody(services)
-  return resendings[type](services, ask, user)
+  const sending = user && send(services, ask, user)
+  await (sending ?? mailNobody(services, ask, wait))
 }

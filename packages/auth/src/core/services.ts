@@ -1,12 +1,18 @@
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import type { Captcha } from './captcha.ts'
+import type { DecoyIds } from './decoy-ids.ts'
+import type { ExternalProviders } from './external-provider.ts'
+import type { Hooks } from './hooks.ts'
 import type { TokenSigner } from './json-web-token.ts'
 import type { MailPlanner } from './mail-plan.ts'
+import type { MessageGaps } from './message-gaps.ts'
 import type { OneTimeTokens } from './one-time-tokens.ts'
 import type { PasswordPolicy } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
 import type { Redirects } from './redirects.ts'
 import type { RequestLimits } from './request-limits.ts'
+import type { SecretBox } from './secret-box.ts'
 import type { Sessions } from './sessions.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
@@ -20,7 +26,14 @@ export interface Services {
   readonly sessions: Sessions
   readonly passwords: Passwords
   readonly passwordPolicy: PasswordPolicy
+  /** Undefined: everybody may be a program. */
+  readonly captcha: Captcha | undefined
   readonly oneTimeTokens: OneTimeTokens
+  readonly decoyIds: DecoyIds
+  readonly messageGaps: MessageGaps
+  readonly factorSecrets: SecretBox
+  readonly providers: ExternalProviders
+  readonly hooks: Hooks
   readonly redirects: Redirects
   readonly requestLimits: RequestLimits
   readonly mail: MailPlanner

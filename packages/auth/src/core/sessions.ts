@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../db/database.ts'
 import {
+  type Amr,
   findRefresh,
   openSession,
   type RefreshRow,
@@ -10,21 +11,20 @@ import {
 } from '../db/sessions.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { ApiError } from '../errors.ts'
-import { type AccessTokenSettings, createAccessToken } from './access-tokens.ts'
+import { type AccessTokenSettings, createAccessToken, toAccessClaims } from './access-tokens.ts'
 import { type AuditAction, toAuditEntry } from './audit.ts'
-import type { TokenSigner } from './json-web-token.ts'
+import { isBelowLevel } from './factors/member.ts'
+import type { Hooks } from './hooks.ts'
+import type { Claims, TokenSigner } from './json-web-token.ts'
 import type { Json } from './metadata.ts'
-import type { RefreshTokens } from './refresh-tokens.ts'
+import type { RefreshToken, RefreshTokens } from './refresh-tokens.ts'
+import { type SessionLimits, toLimitValues } from './session-limits.ts'
 import { toUserRecord } from './user-record.ts'
 
-export interface SessionSettings extends AccessTokenSettings {
+export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, SessionLimits {
   readonly reuseIntervalMs: number
   /** Whether the reuse of an old token ends the session. */
   readonly rotates: boolean
-  /** Undefined: no end. */
-  readonly timeboxMs: number | undefined
-  readonly inactivityMs: number | undefined
-  readonly singlePerUser: boolean
 }
 
 export interface SessionParts {
@@ -32,6 +32,8 @@ export interface SessionParts {
   readonly signer: TokenSigner
   readonly refreshTokens: RefreshTokens
   readonly settings: SessionSettings
+  /** A hook that changes the claims of tokens. */
+  readonly customize: Hooks['customAccessToken']
   readonly now: () => number
 }
 
@@ -39,34 +41,90 @@ export interface SessionParts {
 export interface Client {
   readonly ip: string
   readonly userAgent: string
+  /** One of AUTH_SESSIONS_TAGS, if they named one. */
+  readonly tag?: string | undefined
 }
 
 export interface Login {
   readonly user: Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>
   readonly method: string
+  /** Through whom, where that is somebody else. */
+  readonly provider?: string
   readonly client: Client
   readonly action?: AuditAction
   readonly isRecovery?: boolean
   /** Replaces a hash that is outdated. */
   readonly newHash?: string | undefined
+  /** The hash that their password fits: where it is another one by now, nobody signs in. */
+  readonly shownHash?: string | undefined
 }
 
 export type TokenResponse = Readonly<Record<string, Json>>
 
 export interface Sessions {
+  /** @throws {ApiError} */
   open(login: Login): Promise<TokenResponse>
+  /** Undefined: the user is gone, or `shownHash` is not theirs any more. @throws {ApiError} */
+  tryOpen(login: Login): Promise<TokenResponse | undefined>
   /** @throws {ApiError} */
   refresh(refreshToken: string, client: Client): Promise<TokenResponse>
-  /** For a session that another statement has opened, with what it belongs to. */
-  toTokenResponse(row: SessionRow): TokenResponse
+  /** For a session that another statement has opened, with what it belongs to. @throws {ApiError} */
+  toTokenResponse(row: SessionRow, client: Client): Promise<TokenResponse>
 }
 
 export function createSessions(parts: SessionParts): Sessions {
-  const { db, signer, refreshTokens, settings, now } = parts
+  const { db, signer, refreshTokens, settings, customize, now } = parts
 
-  function toTokenResponse(row: SessionRow, nowMs: number): TokenResponse {
-    const { session_id: sessionId, aal, amr, refresh_token_counter: counter } = row
-    const access = createAccessToken(signer, settings, { user: row, sessionId, aal, amr }, nowMs)
+  /** @param method how the user signed in, where it is not the newest of the session's methods. */
+  async function toClaims(
+    row: SessionRow,
+    client: Client,
+    nowMs: number,
+    method?: string,
+  ): Promise<Claims> {
+    const { session_id: sessionId, session_created_at: sessionCreatedAt, aal, amr } = row
+    const signedIn = { user: row, sessionId, sessionCreatedAt, aal, amr }
+    const claims = toAccessClaims(settings, signedIn, nowMs)
+    if (customize === undefined) return claims
+    const newest = amr.reduce((last, one) => (one.timestamp >= last.timestamp ? one : last), none)
+    const question = { user_id: row.id, claims, authentication_method: method ?? newest.method }
+    return customize(question, { ip: client.ip })
+  }
+
+  /**
+   * A hook that fails must not cost anybody their session: it is asked before the refresh token is
+   * used up, so that the same one can be shown again.
+   */
+  async function prepareRefresh(
+    { sessionId, counter }: RefreshToken,
+    client: Client,
+    nowMs: number,
+  ): Promise<Claims | undefined> {
+    if (customize === undefined) return undefined
+    const limits = toLimitValues(settings, nowMs)
+    const [row] = await db.run<RefreshRow>(findRefresh, [sessionId, ...limits])
+    // What is wrong with it is found out below.
+    if (row?.refresh_token_counter !== counter || findFlaw(row, settings, nowMs)) return undefined
+    return toClaims(row, client, nowMs, 'token_refresh')
+  }
+
+  /** A new session without a token is none: where a hook keeps it back, the session ends. */
+  async function toFirstResponse(
+    row: SessionRow,
+    client: Client,
+    nowMs: number,
+  ): Promise<TokenResponse> {
+    try {
+      return toTokenResponse(row, await toClaims(row, client, nowMs))
+    } catch (error) {
+      await db.run(revokeSessions, [[row.session_id], new Date(nowMs)])
+      throw error
+    }
+  }
+
+  function toTokenResponse(row: SessionRow, claims: Claims): TokenResponse {
+    const { session_id: sessionId, refresh_token_counter: counter } = row
+    const access = createAccessToken(signer, claims)
     return {
       access_token: access.text,
       token_type: 'bearer',
@@ -77,36 +135,46 @@ export function createSessions(parts: SessionParts): Sessions {
     }
   }
 
-  return {
-    toTokenResponse: (row) => toTokenResponse(row, now()),
+  async function tryOpen(login: Login): Promise<TokenResponse | undefined> {
+    const { user, method, provider, client, action = 'login', isRecovery = false } = login
+    const nowMs = now()
+    const through = provider === undefined ? {} : { provider }
+    const amr = [{ method, timestamp: Math.floor(nowMs / 1_000), ...through }]
+    const entry = toAuditEntry(action, user, { provider: provider ?? method })
+    const [row] = await db.run<SessionRow>(openSession, [
+      randomUUID(),
+      user.id,
+      JSON.stringify(amr),
+      client.userAgent,
+      client.ip,
+      isRecovery,
+      login.newHash ?? null,
+      entry.id,
+      entry.payload,
+      new Date(nowMs),
+      login.shownHash ?? null,
+      client.tag ?? null,
+    ])
+    return row && toFirstResponse(row, client, nowMs)
+  }
 
-    async open({ user, method, client, action = 'login', isRecovery = false, newHash }) {
-      const nowMs = now()
-      const amr = [{ method, timestamp: Math.floor(nowMs / 1_000) }]
-      const entry = toAuditEntry(action, user, { provider: method })
-      const [row] = await db.run<SessionRow>(openSession, [
-        randomUUID(),
-        user.id,
-        JSON.stringify(amr),
-        client.userAgent,
-        client.ip,
-        isRecovery,
-        newHash ?? null,
-        entry.id,
-        entry.payload,
-        new Date(nowMs),
-      ])
-      if (row === undefined) {
-        throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
-      }
-      return toTokenResponse(row, nowMs)
+  return {
+    toTokenResponse: (row, client) => toFirstResponse(row, client, now()),
+
+    tryOpen,
+
+    async open(login) {
+      const response = await tryOpen(login)
+      if (response !== undefined) return response
+      throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
     },
 
     async refresh(text, client) {
       const token = refreshTokens.decode(text)
       if (token === undefined) throw unknownToken()
       const nowMs = now()
-      const { timeboxMs = nowMs, inactivityMs = nowMs, singlePerUser } = settings
+      const limits = toLimitValues(settings, nowMs)
+      const prepared = customize && (await prepareRefresh(token, client, nowMs))
       const [rotated] = await db.run<SessionRow>(rotateSession, [
         token.sessionId,
         token.counter,
@@ -114,26 +182,26 @@ export function createSessions(parts: SessionParts): Sessions {
         client.ip,
         randomUUID(),
         'token_refreshed' satisfies AuditAction,
-        new Date(nowMs),
-        new Date(nowMs - timeboxMs),
-        new Date(nowMs - inactivityMs),
-        singlePerUser,
+        ...limits,
       ])
-      if (rotated !== undefined) return toTokenResponse(rotated, nowMs)
-      const [row] = await db.run<RefreshRow>(findRefresh, [token.sessionId])
+      const renew = async (row: SessionRow, claims?: Claims) =>
+        toTokenResponse(row, claims ?? (await toClaims(row, client, nowMs, 'token_refresh')))
+      if (rotated !== undefined) return renew(rotated, prepared)
+      const [row] = await db.run<RefreshRow>(findRefresh, [token.sessionId, ...limits])
       if (row === undefined) throw noSession()
       const flaw = findFlaw(row, settings, nowMs)
       if (flaw !== undefined) throw flaw
       if (token.counter > row.refresh_token_counter) {
         throw new ApiError('validation_failed', `${prefix}Not Issued By This Server`)
       }
-      if (isPreviousInTime(row, token.counter, settings, nowMs)) return toTokenResponse(row, nowMs)
+      if (isPreviousInTime(row, token.counter, settings, nowMs)) return renew(row)
       if (settings.rotates) await db.run(revokeSessions, [[row.session_id], new Date(nowMs)])
       throw new ApiError('refresh_token_already_used', `${prefix}Already Used`)
     },
   }
 }
 
+const none: Amr = { method: '', timestamp: 0 }
 const prefix = 'Invalid Refresh Token: '
 
 function unknownToken(): ApiError {
@@ -146,7 +214,7 @@ function noSession(): ApiError {
 
 /** What ends a session whatever token is shown. */
 function findFlaw(row: RefreshRow, settings: SessionSettings, nowMs: number): ApiError | undefined {
-  const { timeboxMs, inactivityMs, singlePerUser } = settings
+  const { timeboxMs, inactivityMs, lowAalMs } = settings
   if (row.revoked_at !== null || row.deleted_at !== null) return noSession()
   if (row.banned_until !== null && Date.parse(row.banned_until) > nowMs) {
     return new ApiError('user_banned', `${prefix}User Banned`, { status: 400 })
@@ -158,7 +226,10 @@ function findFlaw(row: RefreshRow, settings: SessionSettings, nowMs: number): Ap
   if (inactivityMs !== undefined && nowMs > refreshedMs + inactivityMs) {
     return expired(' (Inactivity)')
   }
-  if (singlePerUser && row.has_newer) return expired(' (Revoked by Newer Login)')
+  if (lowAalMs !== undefined && isBelowLevel(row) && nowMs > createdMs + lowAalMs) {
+    return expired(' (Low AAL: User Needs MFA Verification)')
+  }
+  if (row.has_newer) return expired(' (Revoked by Newer Login)')
   return undefined
 }
 

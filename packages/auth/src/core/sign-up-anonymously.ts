@@ -1,5 +1,5 @@
-import { createUser } from '../db/create-user.ts'
 import { toAuditEntry } from './audit.ts'
+import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
 import { draftAnonymousUser, unconfirmed } from './new-users.ts'
 import type { Services } from './services.ts'
@@ -12,25 +12,24 @@ export interface AnonymousSignUp {
 }
 
 export async function signUpAnonymously(
-  { db, config, sessions, now: readClock }: Services,
+  services: Services,
   { audience, client, data }: AnonymousSignUp,
 ): Promise<TokenResponse> {
-  const now = new Date(readClock())
+  const { config, sessions } = services
+  const now = new Date(services.now())
   const draft = draftAnonymousUser({ aud: audience, role: config.tokens.defaultGroup, data })
   const actor = { ...draft, is_sso_user: false }
-  await db.run(createUser, [
-    {
-      ...draft,
-      ...unconfirmed,
-      now,
-      ip: client.ip,
-      audit: toAuditEntry('user_signedup', actor, { provider: 'anonymous' }),
-      token: null,
-      flow: null,
-      messages: [],
-      cap_most: null,
-      cap_refill_ms: null,
-    },
-  ])
+  await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    now,
+    ip: client.ip,
+    audit: toAuditEntry('user_signedup', actor, { provider: 'anonymous' }),
+    token: null,
+    flow: null,
+    messages: [],
+    cap_most: null,
+    cap_refill_ms: null,
+  })
   return sessions.open({ user: actor, method: 'anonymous', client })
 }

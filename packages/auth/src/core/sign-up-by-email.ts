@@ -1,17 +1,25 @@
-import { randomUUID } from 'node:crypto'
-import { addAuditEntry } from '../db/audit-log.ts'
-import { createUser } from '../db/create-user.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
 import { isTaken } from '../db/violations.ts'
 import { ApiError } from '../errors.ts'
 import { toAuditEntry } from './audit.ts'
-import { toCapError, toCapParts } from './email-limits.ts'
+import { toCapParts } from './email-limits.ts'
+import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
 import { confirmEmail, draftEmailUser, type UserDraft, unconfirmed } from './new-users.ts'
+import { answerRepeatedSignUp } from './repeated-sign-up.ts'
 import type { Services } from './services.ts'
 import type { TokenResponse } from './sessions.ts'
-import { type MailAsk, mailNobody, mailUser, toMailRequest, userMails } from './user-mail.ts'
+import {
+  type MailAsk,
+  mailNobody,
+  mailUser,
+  mailWaits,
+  toMailError,
+  toMailGap,
+  toMailRequest,
+  userMails,
+} from './user-mail.ts'
 import { toUserRecord, type UserRecord } from './user-record.ts'
 
 export interface EmailSignUp extends MailAsk {
@@ -29,7 +37,10 @@ export async function signUpByEmail(
 ): Promise<UserRecord | TokenResponse> {
   const { db, config, passwords } = services
   const [known] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
-  if (known !== undefined) return repeat(services, input, known)
+  if (known !== undefined) {
+    await passwords.pretend(input.password)
+    return repeat(services, input, known)
+  }
   const hash = await passwords.hash(input.password)
   const draft = draftEmailUser(input.email, {
     aud: input.audience,
@@ -42,9 +53,8 @@ export async function signUpByEmail(
       : toUserRecord(await createWaiting(services, input, draft, hash))
   } catch (error) {
     if (!isTaken(error, 'users_email')) throw error
-    // Somebody was faster, since we looked.
+    // Somebody was faster, since we looked; or the address belongs to another audience.
     const [other] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
-    if (other === undefined) throw alreadyRegistered()
     return repeat(services, input, other)
   }
 }
@@ -57,22 +67,20 @@ async function createConfirmed(
 ): Promise<TokenResponse> {
   const now = new Date(services.now())
   const actor = { ...draft, is_sso_user: false }
-  await services.db.run(createUser, [
-    {
-      ...draft,
-      ...unconfirmed,
-      encrypted_password: hash,
-      email_confirmed_at: now,
-      now,
-      ip: client.ip,
-      audit: toAuditEntry('user_signedup', actor, { provider: 'email' }),
-      token: null,
-      flow: null,
-      messages: [],
-      cap_most: null,
-      cap_refill_ms: null,
-    },
-  ])
+  await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    encrypted_password: hash,
+    email_confirmed_at: now,
+    now,
+    ip: client.ip,
+    audit: toAuditEntry('user_signedup', actor, { provider: 'email' }),
+    token: null,
+    flow: null,
+    messages: [],
+    cap_most: null,
+    cap_refill_ms: null,
+  })
   return services.sessions.open({ user: actor, method: 'password', client })
 }
 
@@ -82,90 +90,49 @@ async function createWaiting(
   draft: UserDraft,
   hash: string,
 ): Promise<UserRow> {
-  const { db, config } = services
   const now = new Date(services.now())
   const { token, flow, message } = services.mail.plan(toMailRequest(input, userMails.confirmation))
-  const [user] = await db.run<UserRow>(createUser, [
-    {
-      ...draft,
-      ...unconfirmed,
-      encrypted_password: hash,
-      confirmation_sent_at: now,
-      now,
-      ip: input.client.ip,
-      audit: toAuditEntry('user_confirmation_requested', { ...draft, is_sso_user: false }),
-      token,
-      flow,
-      messages: [message],
-      ...toCapParts(config.limits.emailSent),
-    },
-  ])
-  if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  const gap = toMailGap(services, input, mailWaits.confirmation)
+  const user = await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    encrypted_password: hash,
+    confirmation_sent_at: now,
+    now,
+    ip: input.client.ip,
+    audit: toAuditEntry('user_confirmation_requested', { ...draft, is_sso_user: false }),
+    token,
+    flow,
+    messages: [message],
+    ...toCapParts(services.config.limits.emailSent),
+    ...gap,
+  })
+  if (user === undefined) throw await toMailError(services, gap, now)
   services.wakeMessages()
   return user
 }
 
-async function repeat(services: Services, input: EmailSignUp, known: UserRow): Promise<UserRecord> {
-  const { db, config, passwords } = services
-  await passwords.pretend(input.password)
-  const now = new Date(services.now())
-  if (known.email_confirmed_at === null) {
+/** @param known undefined: the address belongs to another audience. */
+async function repeat(
+  services: Services,
+  input: EmailSignUp,
+  known: UserRow | undefined,
+): Promise<UserRecord> {
+  const { email, audience, data, client } = input
+  const repeated = { name: email, draft: draftEmailUser, audience, data, client }
+  if (known?.email_confirmed_at === null) {
     await mailUser(services, input, known, userMails.confirmation)
-    return toUserRecord({ ...known, confirmation_sent_at: now.toISOString() })
+    return answerRepeatedSignUp(services, { ...repeated, waiting: known })
   }
-  if (config.mail.autoconfirm) throw alreadyRegistered()
-  // Where no more email may go out, a newcomer would be told so as well.
-  await mailNobody(services)
-  const entry = toAuditEntry('user_repeated_signup', known)
-  await db.run(addAuditEntry, [entry.id, entry.payload, input.client.ip, now])
-  return toFakeRecord(services, input, now)
+  if (services.config.mail.autoconfirm) throw alreadyRegistered()
+  // Where no email may go out, to this address or at all, a newcomer would be told so as well.
+  await mailNobody(services, input, mailWaits.confirmation)
+  return answerRepeatedSignUp(services, {
+    ...repeated,
+    ...(known && { audit: toAuditEntry('user_repeated_signup', known) }),
+  })
 }
 
 function alreadyRegistered(): ApiError {
   return new ApiError('user_already_exists', 'User already registered', { status: 400 })
-}
-
-/** What a new user with that address would have got. */
-function toFakeRecord({ config }: Services, input: EmailSignUp, now: Date): UserRecord {
-  const id = randomUUID()
-  const time = now.toISOString()
-  const draft = draftEmailUser(input.email, {
-    id,
-    aud: input.audience,
-    role: config.tokens.defaultGroup,
-    data: input.data,
-  })
-  const never = {
-    encrypted_password: null,
-    email_confirmed_at: null,
-    phone_confirmed_at: null,
-    invited_at: null,
-    recovery_sent_at: null,
-    email_change: null,
-    email_change_sent_at: null,
-    email_change_confirm_status: 0,
-    phone_change: null,
-    phone_change_sent_at: null,
-    reauthentication_sent_at: null,
-    last_sign_in_at: null,
-    banned_until: null,
-    deleted_at: null,
-  }
-  const times = { last_sign_in_at: time, created_at: time, updated_at: time }
-  return toUserRecord({
-    ...draft,
-    ...never,
-    is_sso_user: false,
-    confirmation_sent_at: time,
-    created_at: time,
-    updated_at: time,
-    identities: config.site.marksRepeatedSignup
-      ? []
-      : draft.identities.map((identity) => ({
-          ...identity,
-          ...times,
-          user_id: id,
-          email: input.email,
-        })),
-  })
 }

@@ -1,5 +1,6 @@
 import type { NewFlow, NewMessage, NewToken } from '../db/request-parts.ts'
 import type { UserRow } from '../db/user-row.ts'
+import type { MailPlan } from './mail-plan.ts'
 import type { OneTimeTokenType } from './one-time-tokens.ts'
 import type { Challenge } from './pkce.ts'
 import type { Services } from './services.ts'
@@ -43,8 +44,22 @@ export function planEmailChange(
     tokens: plans.map(({ token }) => token),
     // One for both: whichever link comes last leads to its code.
     flow: toNew.flow,
-    messages: plans.map(({ message }) => message),
+    messages: toMessages(services, plans),
   }
+}
+
+/** A hook sends both, and is told of both at once (reference 14). */
+function toMessages(
+  { config: { hooks } }: Pick<Services, 'config'>,
+  plans: readonly MailPlan[],
+): readonly NewMessage[] {
+  const [toNew, toPresent] = plans
+  if (hooks.sendEmail === undefined || toNew === undefined || toPresent === undefined) {
+    return plans.map(({ message }) => message)
+  }
+  const { digits: CurrentToken, linkToken: CurrentTokenHash } = toPresent
+  const payload = { ...toNew.message.payload, CurrentToken, CurrentTokenHash }
+  return [{ ...toNew.message, payload }]
 }
 
 function needsBoth({ config: { mail } }: Pick<Services, 'config'>): boolean {

@@ -1,29 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import type { NewIdentity } from '../db/create-user.ts'
 import type { UserChange } from '../db/update-user.ts'
-import type { Metadata } from './metadata.ts'
-import { toEmailIdentity } from './new-users.ts'
+import { toEmailIdentity, toPhoneIdentity } from './new-users.ts'
 import { type OneTimeTokenType, oneTimeTokenTypes } from './one-time-tokens.ts'
-
-export function toPhoneIdentity(
-  userId: string,
-  phone: string,
-  data: Metadata,
-  isVerified: boolean,
-): NewIdentity {
-  return {
-    id: randomUUID(),
-    provider: 'phone',
-    provider_id: userId,
-    identity_data: {
-      ...data,
-      sub: userId,
-      phone,
-      phone_verified: isVerified,
-      email_verified: false,
-    },
-  }
-}
 
 /** A way to reach a user, from now on; the addresses and numbers of before no longer count. */
 export interface Reach {

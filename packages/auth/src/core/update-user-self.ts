@@ -1,18 +1,27 @@
+import type { TextChannel } from '../config/sms-gateways.ts'
+import type { Queries } from '../db/database.ts'
 import { checkUserUpdate, type UpdateVerdict, type UserChange } from '../db/update-user.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { findUserById } from '../db/users.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { toAuditEntry } from './audit.ts'
+import { checkAuthorized } from './authorized-addresses.ts'
 import { secondsUntilDue, toCapError, toCapParts, toGapError } from './email-limits.ts'
+import { isBelowLevel } from './factors/member.ts'
 import type { Metadata } from './metadata.ts'
+import { planNotices } from './notifications.ts'
 import { mostAttempts } from './one-time-tokens.ts'
 import { checkPassword } from './password-policy.ts'
+import { planPhoneChange } from './phone-change.ts'
+import { findTextGapMs } from './phone-codes.ts'
+import { requireGateway } from './phone-gateway.ts'
 import type { Challenge } from './pkce.ts'
-import { hashNonce, noGateway } from './reauthentication.ts'
+import { hashNonce } from './reauthentication.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
+import { toSmsCapError, toSmsGapError } from './sms-limits.ts'
 import { emailExists, phoneExists } from './taken-names.ts'
-import { changeUser, noChange } from './update-user.ts'
+import { changeAndEnd, noChange } from './update-user.ts'
 import { planEmailChange } from './update-user-email.ts'
 import { allTokensBut, toReachChange } from './update-user-identities.ts'
 import { toUserRecord, type UserRecord } from './user-record.ts'
@@ -21,6 +30,8 @@ import { toUserRecord, type UserRecord } from './user-record.ts'
 export interface SelfUser extends UserRow {
   readonly session_id: string | null
   readonly is_recovery: boolean | null
+  /** What the token and the session agree on. */
+  readonly aal: string | null
 }
 
 /** What users change about themselves; undefined stays. */
@@ -28,6 +39,8 @@ export interface SelfUpdate {
   readonly user: SelfUser
   readonly email: string | undefined
   readonly phone: string | undefined
+  /** Of the message to a new number. */
+  readonly channel: TextChannel
   readonly password: string | undefined
   readonly currentPassword: string | undefined
   readonly nonce: string | undefined
@@ -45,18 +58,31 @@ export async function updateSelf(services: Services, update: SelfUpdate): Promis
   const email = update.email === user.email ? undefined : update.email
   const phone = update.phone === user.phone ? undefined : update.phone
   const changes = { ...update, email, phone }
-  checkRights(services, changes)
+  await checkRights(services, changes)
   const nonceHash = await checkDatabase(services, changes)
   const hash = await hashNew(services, changes)
-  const change = toChange(services, changes, { hash, nonceHash })
-  const updated = await changeUser(services.db, change, 'own')
-  if (updated === undefined) throw await findReason(services, change)
-  if (change.messages.length > 0) services.wakeMessages()
+  const shownHash = update.currentPassword === undefined ? null : user.encrypted_password
+  const [first, second] = toChanges(services, changes, { hash, nonceHash, shownHash })
+  const apply = async (db: Queries, change: UserChange) => {
+    const updated = await changeAndEnd(db, change, 'own')
+    if (updated === undefined) throw await findReason(db, services, change)
+    return updated
+  }
+  const updated =
+    second === undefined && first.ended_sessions === null
+      ? await apply(services.db, first)
+      : await services.db.transaction(async (db) => {
+          const user = await apply(db, first)
+          return second === undefined ? user : apply(db, second)
+        })
+  if (first.messages.length > 0 || first.notices?.length || second !== undefined) {
+    services.wakeMessages()
+  }
   return toUserRecord(updated)
 }
 
 /** What needs no look at the database. */
-function checkRights(services: Services, update: SelfUpdate): void {
+async function checkRights(services: Services, update: SelfUpdate): Promise<void> {
   const { user, email, phone, password, nonce, appMetadata } = update
   const { config } = services
   const { adminGroup, audience } = config.tokens
@@ -64,6 +90,13 @@ function checkRights(services: Services, update: SelfUpdate): void {
     throw new ApiError('not_admin', 'Updating app_metadata requires admin privileges')
   }
   const isNameless = email === undefined && phone === undefined
+  if (!(isNameless && password === undefined) && isBelowLevel(user)) {
+    throw new ApiError(
+      'insufficient_aal',
+      'AAL2 session is required to update email or password when MFA is enabled.',
+      { status: 401 },
+    )
+  }
   if (user.is_anonymous && password !== undefined && isNameless) {
     throw invalid(
       'Updating password of an anonymous user without an email or phone is not allowed',
@@ -77,12 +110,15 @@ function checkRights(services: Services, update: SelfUpdate): void {
     )
   }
   if (password !== undefined) {
-    checkPassword(password, services.passwordPolicy)
+    await checkPassword(password, services.passwordPolicy)
     if (needsNonce(services, user) && nonce === undefined) {
       throw new ApiError('reauthentication_needed', 'Password update requires reauthentication')
     }
   }
-  if (phone !== undefined && !config.sms.autoconfirm) throw noGateway('phone_change')
+  if (email !== undefined && !isAtOnce(services, user)) checkAuthorized(services, email)
+  if (phone !== undefined && !config.sms.autoconfirm) {
+    requireGateway(services, phone, 'phone_change')
+  }
 }
 
 /** Whoever came by a recovery link has just proven to own the mailbox (D25). */
@@ -116,6 +152,11 @@ async function checkDatabase(services: Services, update: SelfUpdate): Promise<st
   if (email !== undefined && !isAtOnce(services, user)) {
     const waitSeconds = secondsUntilDue(user.email_change_sent_at, config.mail.gapMs, now.getTime())
     if (waitSeconds > 0) throw toGapError(waitSeconds)
+  }
+  if (phone !== undefined && !config.sms.autoconfirm) {
+    const gapMs = findTextGapMs(services, phone)
+    const waitSeconds = secondsUntilDue(user.phone_change_sent_at, gapMs, now.getTime())
+    if (waitSeconds > 0) throw toSmsGapError(waitSeconds)
   }
   return nonceHash
 }
@@ -162,36 +203,48 @@ async function checkCurrent(
 interface Hashes {
   readonly hash: string | null
   readonly nonceHash: string | null
+  /** Of the current password, where it was shown. */
+  readonly shownHash: string | null
 }
 
-function toChange(services: Services, update: SelfUpdate, { hash, nonceHash }: Hashes): UserChange {
-  const { user, email, phone, data, appMetadata, client } = update
+/** Two where both an email and a text message are to be sent: a statement has one kind only. */
+function toChanges(
+  services: Services,
+  update: SelfUpdate,
+  { hash, nonceHash, shownHash }: Hashes,
+): readonly [UserChange, UserChange?] {
+  const { user, email, phone, channel, data, appMetadata, client } = update
   const { config } = services
   const now = new Date(services.now())
   const emailNow = isAtOnce(services, user) ? email : undefined
   const asked = emailNow === undefined ? email : undefined
   const plan =
     asked === undefined ? undefined : planEmailChange(services, { ...update, newEmail: asked })
-  const tokens = plan?.tokens ?? []
-  const isReplaced = hash !== null || emailNow !== undefined || phone !== undefined
-  return {
-    ...noChange,
-    user_id: user.id,
+  const phoneNow = config.sms.autoconfirm ? phone : undefined
+  const phoneChange =
+    phone === undefined || phoneNow !== undefined
+      ? undefined
+      : planPhoneChange(services, phone, channel)
+  const isReplaced = hash !== null || emailNow !== undefined || phoneNow !== undefined
+  const common = { ...noChange, user_id: user.id, now, ip: client.ip }
+  const change: UserChange = {
+    ...common,
     email: emailNow ?? null,
     email_confirmed_at: emailNow === undefined ? null : now,
-    phone: phone ?? null,
-    phone_confirmed_at: phone === undefined ? null : now,
-    is_anonymous: emailNow === undefined && phone === undefined ? null : false,
+    phone: phoneNow ?? null,
+    phone_confirmed_at: phoneNow === undefined ? null : now,
+    is_anonymous: emailNow === undefined && phoneNow === undefined ? null : false,
     ...toReachChange(user.id, {
       email: emailNow,
       isEmailVerified: true,
-      phone,
+      phone: phoneNow,
       isPhoneVerified: true,
     }),
     encrypted_password: hash,
     ended_sessions: hash === null ? null : 'others',
     session_id: user.session_id,
     nonce_hash: nonceHash,
+    shown_hash: hash === null ? null : shownHash,
     user_metadata: data ?? null,
     app_metadata: appMetadata ?? null,
     ...(asked !== undefined && {
@@ -200,31 +253,58 @@ function toChange(services: Services, update: SelfUpdate, { hash, nonceHash }: H
       email_change_gap_seconds: config.mail.gapMs / 1_000,
     }),
     // Whatever is not sent anew for the address must not work for it.
-    cleared_tokens: allTokensBut(tokens).filter(
-      (type) => isReplaced || (plan && type === 'email_change_current'),
+    cleared_tokens: allTokensBut(plan?.tokens ?? []).filter((type) =>
+      type === 'phone_change' && phoneChange !== undefined
+        ? false
+        : isReplaced || (plan && type === 'email_change_current'),
     ),
-    now,
-    ip: client.ip,
     audit: [
       toAuditEntry('user_modified', user),
       ...(hash === null ? [] : [toAuditEntry('user_updated_password', user)]),
     ],
-    token: tokens,
+    notices: [
+      ...(hash === null ? [] : planNotices(services, 'password_changed', user)),
+      ...(phoneNow === undefined
+        ? []
+        : planNotices(services, 'phone_changed', user, {
+            Phone: phoneNow,
+            OldPhone: user.phone ?? '',
+          })),
+    ],
+    token: plan?.tokens ?? null,
     flow: plan?.flow ?? null,
     messages: plan?.messages ?? [],
     ...(plan && toCapParts(config.limits.emailSent)),
   }
+  if (phoneChange === undefined) return [change]
+  if (plan === undefined) return [{ ...change, ...phoneChange }]
+  return [change, { ...common, audit: [], ...phoneChange }]
 }
 
 /** Why the statement changed nothing, though all was well a moment ago. */
-async function findReason({ db, config }: Services, change: UserChange): Promise<ApiError> {
-  const { now, user_id: userId, nonce_hash: nonceHash, messages } = change
+async function findReason(
+  db: Queries,
+  { config }: Services,
+  change: UserChange,
+): Promise<ApiError> {
+  const { now, user_id: userId, nonce_hash: nonceHash, messages, channel } = change
+  const { shown_hash: shownHash } = change
   if (nonceHash !== null) return badNonce()
   const [user] = await db.run<UserRow>(findUserById, [userId])
+  if (user && shownHash !== null && user.encrypted_password !== shownHash) {
+    return new ApiError('conflict', 'The account is being changed, please try again')
+  }
   if (user === undefined || messages.length === 0) {
     return new ApiError('user_not_found', 'User from sub claim in JWT does not exist', {
       status: 403,
     })
+  }
+  if (channel === 'sms') {
+    const gapMs = (change.phone_change_gap_seconds ?? 0) * 1_000
+    const waitSeconds = secondsUntilDue(user.phone_change_sent_at, gapMs, now.getTime())
+    return waitSeconds > 0
+      ? toSmsGapError(waitSeconds)
+      : toSmsCapError(db, config.limits.smsSent, now)
   }
   const { email_change_sent_at: sentAt } = user
   const waitSeconds = secondsUntilDue(sentAt, config.mail.gapMs, now.getTime())

@@ -1,7 +1,7 @@
-import type { Queries } from '../db/database.ts'
-import type { UserChange } from '../db/update-user.ts'
-import { updateUser } from '../db/update-user.ts'
+import type { Database, Queries } from '../db/database.ts'
+import { endSessionsMeanwhile, type UserChange, updateUser } from '../db/update-user.ts'
 import type { UserRow } from '../db/user-row.ts'
+import { runGapped } from './message-gaps.ts'
 import { toTakenError } from './taken-names.ts'
 
 /** Where nothing but the above changes. */
@@ -24,12 +24,15 @@ export const noChange = {
   email_change: null,
   restarts_email_change: false,
   email_change_gap_seconds: null,
+  phone_change: null,
+  phone_change_gap_seconds: null,
   identities: [],
   identity_patches: [],
   cleared_tokens: [],
   ended_sessions: null,
   session_id: null,
   nonce_hash: null,
+  shown_hash: null,
   token: null,
   flow: null,
   messages: [],
@@ -44,9 +47,32 @@ export async function changeUser(
   speaker: 'own' | 'admin',
 ): Promise<UserRow | undefined> {
   try {
-    const [user] = await db.run<UserRow>(updateUser, [change])
-    return user
+    return await runGapped<UserRow>(db, updateUser, [change])
   } catch (error) {
     throw toTakenError(error, speaker)
   }
+}
+
+/** Where sessions may end: with those that are being opened at this moment. */
+export async function changeUserWhole(
+  db: Database,
+  change: UserChange,
+  speaker: 'own' | 'admin',
+): Promise<UserRow | undefined> {
+  if (change.ended_sessions === null) return changeUser(db, change, speaker)
+  return db.transaction((queries) => changeAndEnd(queries, change, speaker))
+}
+
+/** In a transaction. */
+export async function changeAndEnd(
+  db: Queries,
+  change: UserChange,
+  speaker: 'own' | 'admin',
+): Promise<UserRow | undefined> {
+  const user = await changeUser(db, change, speaker)
+  if (user !== undefined && change.ended_sessions !== null) {
+    const kept = change.ended_sessions === 'others' ? change.session_id : null
+    await db.run(endSessionsMeanwhile, [change.user_id, kept, change.now])
+  }
+  return user
 }

@@ -1,9 +1,18 @@
 import { askEmailCap } from '../db/email-cap.ts'
 import { messageRequests } from '../db/request-message.ts'
 import type { UserRow } from '../db/user-row.ts'
+import type { ApiError } from '../errors.ts'
 import { type AuditAction, toAuditEntry } from './audit.ts'
-import { secondsUntilDue, toCapError, toCapParts } from './email-limits.ts'
+import { toCapError, toCapParts } from './email-limits.ts'
 import type { MailRequest } from './mail-plan.ts'
+import {
+  findRefusal,
+  type GapClock,
+  type GapParts,
+  type Refusal,
+  runGapped,
+  toGapParts,
+} from './message-gaps.ts'
 import type { Challenge } from './pkce.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
@@ -19,15 +28,31 @@ export interface MailAsk {
   readonly externalUrl: string
 }
 
-interface UserMail {
+export interface UserMail {
   readonly kind: MailRequest['kind']
   readonly tokenType: 'confirmation' | 'recovery'
   /** When the user was last sent one. */
   readonly sentAt: 'confirmation_sent_at' | 'recovery_sent_at'
   readonly authenticationMethod: string
   readonly action: AuditAction
+  readonly wait: MailWait
+  /** Whether a password from before the address was confirmed ends with it. */
+  readonly voidsPassword?: boolean
+}
+
+/** Which clock of the address must have run for how long. */
+export interface MailWait {
+  readonly clock: GapClock
   readonly gap: 'gapMs' | 'magicLinkGapMs'
 }
+
+/** Reference 8.3. Nothing about an account decides which of them a request gets. */
+export const mailWaits = {
+  confirmation: { clock: 'confirmation', gap: 'gapMs' },
+  recovery: { clock: 'recovery', gap: 'gapMs' },
+  magicLink: { clock: 'recovery', gap: 'magicLinkGapMs' },
+  emailChange: { clock: 'email_change', gap: 'gapMs' },
+} as const satisfies Record<string, MailWait>
 
 export const userMails = {
   confirmation: {
@@ -36,7 +61,7 @@ export const userMails = {
     sentAt: 'confirmation_sent_at',
     authenticationMethod: 'email/signup',
     action: 'user_confirmation_requested',
-    gap: 'gapMs',
+    wait: mailWaits.confirmation,
   },
   recovery: {
     kind: 'recovery',
@@ -44,7 +69,7 @@ export const userMails = {
     sentAt: 'recovery_sent_at',
     authenticationMethod: 'recovery',
     action: 'user_recovery_requested',
-    gap: 'gapMs',
+    wait: mailWaits.recovery,
   },
   magicLink: {
     kind: 'magic_link',
@@ -52,13 +77,13 @@ export const userMails = {
     sentAt: 'recovery_sent_at',
     authenticationMethod: 'magiclink',
     action: 'user_recovery_requested',
-    gap: 'magicLinkGapMs',
+    wait: mailWaits.magicLink,
   },
 } as const satisfies Record<string, UserMail>
 
 /**
- * Sends a message to a user, unless they were sent one just now. The caller is not told which: to be
- * told to wait would tell that there is such a user. @throws {ApiError} when no email may go out.
+ * Sends a message to a user. @throws {ApiError} where their address was sent one just now, or no email
+ * may go out: `mailNobody` says the same of an address that nobody has.
  */
 export async function mailUser(
   services: Services,
@@ -66,36 +91,76 @@ export async function mailUser(
   user: UserRow,
   mail: UserMail,
 ): Promise<void> {
+  const refusal = await tryToMail(services, ask, user, mail)
+  if (refusal !== undefined) throw refusal.error
+}
+
+/** The same. @returns why it was not sent. */
+export async function tryToMail(
+  services: Services,
+  ask: MailAsk,
+  user: UserRow,
+  mail: UserMail,
+): Promise<Refusal | undefined> {
   const { db, config } = services
   const now = new Date(services.now())
-  const gapMs = config.mail[mail.gap]
-  if (secondsUntilDue(user[mail.sentAt], gapMs, now.getTime()) > 0) return mailNobody(services)
   const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
-  const [sent] = await db.run(messageRequests[mail.sentAt], [
+  const gap = toMailGap(services, ask, mail.wait)
+  const sent = await runGapped(db, messageRequests[mail.sentAt], [
     {
       user_id: user.id,
-      gap_seconds: gapMs / 1_000,
+      own_gap_seconds: null,
       invited_at: null,
       now,
       ip: ask.client.ip,
       audit: toAuditEntry(mail.action, user),
-      token,
+      token: { ...token, voids_password: mail.voidsPassword === true },
       flow,
       messages: [message],
       ...toCapParts(config.limits.emailSent),
+      ...gap,
     },
   ])
-  // Either nothing may go out, or another request has just sent one.
-  if (sent === undefined) return mailNobody(services)
+  if (sent === undefined) return findRefusal(db, 'email', config.limits.emailSent, gap, now)
   services.wakeMessages()
+  return undefined
 }
 
-/** What `mailUser` would do, for a user who does not exist or needs no message. */
-export async function mailNobody({ db, config, now: readClock }: Services): Promise<void> {
+/**
+ * What `mailUser` would do, for a user who does not exist or needs no message. @throws {ApiError}
+ */
+export async function mailNobody(
+  services: Services,
+  ask: Pick<MailAsk, 'email' | 'audience'>,
+  wait: MailWait,
+): Promise<void> {
+  const { db, config, now: readClock } = services
   const { emailSent } = config.limits
   const now = new Date(readClock())
-  const [room] = await db.run(askEmailCap, [emailSent.most, emailSent.refillMs ?? null, now])
-  if (room === undefined) throw await toCapError(db, emailSent, now)
+  const gap = toMailGap(services, ask, wait)
+  const values = [emailSent.most, emailSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
+  const room = await runGapped(db, askEmailCap, values)
+  if (room !== undefined) return
+  const refusal = await findRefusal(db, 'email', emailSent, gap, now)
+  if (refusal !== undefined) throw refusal.error
+}
+
+/** Why a user was not made who was to be sent a message. */
+export async function toMailError(
+  { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
+  gap: GapParts,
+  now: Date,
+): Promise<ApiError> {
+  const refusal = await findRefusal(db, 'email', limits.emailSent, gap, now)
+  return refusal?.error ?? toCapError(db, limits.emailSent, now)
+}
+
+export function toMailGap(
+  { messageGaps, config }: Pick<Services, 'messageGaps' | 'config'>,
+  { email, audience }: Pick<MailAsk, 'email' | 'audience'>,
+  { clock, gap }: MailWait,
+): GapParts {
+  return toGapParts(messageGaps, { clock, audience, name: email, gapMs: config.mail[gap] })
 }
 
 export function toMailRequest(ask: MailAsk, mail: UserMail): MailRequest {

@@ -1,4 +1,4 @@
-import type { IdentityRow, Time, UserRow } from '../db/user-row.ts'
+import type { FactorRow, IdentityRow, Time, UserRow } from '../db/user-row.ts'
 import type { Json, Metadata } from './metadata.ts'
 
 /** The user as everybody who may see them does. */
@@ -27,12 +27,28 @@ export function toUserRecord(user: UserRow): UserRecord {
     ...present('last_sign_in_at', user.last_sign_in_at),
     app_metadata: user.raw_app_meta_data,
     user_metadata: user.raw_user_meta_data,
+    ...(user.factors.length > 0 && { factors: user.factors.map(toFactorRecord) }),
     identities: user.identities.map(toIdentity),
     created_at: user.created_at,
     updated_at: user.updated_at,
     ...present('banned_until', user.banned_until),
     ...present('deleted_at', user.deleted_at),
     is_anonymous: user.is_anonymous,
+  }
+}
+
+/** Reference 5.4. */
+export function toFactorRecord(factor: FactorRow): Metadata {
+  return {
+    id: factor.id,
+    ...present('friendly_name', factor.friendly_name),
+    factor_type: factor.factor_type,
+    status: factor.status,
+    phone: factor.phone ?? '',
+    ...present('web_authn_aaguid', factor.web_authn_aaguid),
+    created_at: toTime(factor.created_at),
+    updated_at: toTime(factor.updated_at),
+    last_challenged_at: toTime(factor.last_challenged_at),
   }
 }
 

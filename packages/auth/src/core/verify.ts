@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto'
+import type { NotificationKind } from '../config/notifications.ts'
 import {
-  type EffectName,
   type Verdict,
   type VerdictRow,
   type Verification,
   verifications,
 } from '../db/one-time-tokens.ts'
 import type { SessionRow } from '../db/sessions.ts'
-import { isTaken } from '../db/violations.ts'
+import type { Statement } from '../db/statement.ts'
+import type { EffectName } from '../db/verification-effects.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type AuditAction, auditActions } from './audit.ts'
+import { draftNotice } from './notifications.ts'
 import { mostAttempts, type OneTimeTokenType, pkcePrefix } from './one-time-tokens.ts'
 import type { Services } from './services.ts'
 import type { Client, TokenResponse } from './sessions.ts'
-import { createUnusableHash } from './unusable-hash.ts'
+import { toTakenError } from './taken-names.ts'
 
-interface EmailVerification {
+interface VerificationRule {
   readonly effect: EffectName
   /** The tokens it takes, and how a PKCE flow calls what the user has done then (reference 6.3). */
   readonly methods: Readonly<Partial<Record<OneTimeTokenType, string>>>
@@ -35,25 +37,38 @@ export const emailVerifications = {
     effect: 'change',
     methods: { email_change_current: 'email_change', email_change_new: 'email_change' },
   },
-} as const satisfies Record<string, EmailVerification>
+} as const satisfies Record<string, VerificationRule>
 export type EmailVerificationType = keyof typeof emailVerifications
+
+const phoneVerifications = {
+  sms: { effect: 'confirm_phone', methods: { phone_confirmation: 'sms' } },
+  phone_change: { effect: 'change_phone', methods: { phone_change: 'phone_change' } },
+} as const satisfies Record<string, VerificationRule>
+export type PhoneVerificationType = keyof typeof phoneVerifications
+
+const rules = { ...emailVerifications, ...phoneVerifications }
 
 export function isEmailVerification(type: string): type is EmailVerificationType {
   return Object.hasOwn(emailVerifications, type)
 }
 
-/** What somebody shows: the token of a link, or the digits that were sent to an address. */
-export type Proof =
-  | { readonly how: 'link'; readonly token: string }
-  | {
-      readonly how: 'digits'
-      readonly digits: string
-      readonly email: string
-      readonly audience: string
-    }
+export function isPhoneVerification(type: string): type is PhoneVerificationType {
+  return Object.hasOwn(phoneVerifications, type)
+}
 
-export interface VerifyInput {
-  readonly type: EmailVerificationType
+interface DigitsProof {
+  readonly how: 'digits'
+  readonly digits: string
+  /** The address or number they were sent to. */
+  readonly recipient: string
+  readonly audience: string
+}
+
+/** What somebody shows: the token of a link, or the digits that were sent to an address. */
+export type Proof = { readonly how: 'link'; readonly token: string } | DigitsProof
+
+interface Verifying {
+  readonly type: keyof typeof rules
   readonly proof: Proof
   /** Whether a link of a PKCE flow leads to a code; otherwise to tokens, as all else does. */
   readonly wantsCode: boolean
@@ -62,6 +77,15 @@ export interface VerifyInput {
   /** Checked already; undefined: none was sent. */
   readonly password: string | undefined
   readonly client: Client
+}
+
+export interface VerifyInput extends Verifying {
+  readonly type: EmailVerificationType
+}
+
+export interface VerifyPhoneInput extends Pick<Verifying, 'client'> {
+  readonly type: PhoneVerificationType
+  readonly proof: DigitsProof
 }
 
 export type Verified =
@@ -74,9 +98,18 @@ export const halfMessage =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
 /** Reference 3.6. One statement, and a second one where a password is set. @throws {ApiError} */
-export async function verifyEmail(services: Services, input: VerifyInput): Promise<Verified> {
+export function verifyEmail(services: Services, input: VerifyInput): Promise<Verified> {
+  return verify(services, input)
+}
+
+/** Digits of a text message. One statement. @throws {ApiError} */
+export function verifyPhone(services: Services, input: VerifyPhoneInput): Promise<Verified> {
+  return verify(services, { ...input, wantsCode: false, asksPassword: false, password: undefined })
+}
+
+async function verify(services: Services, input: Verifying): Promise<Verified> {
   const { type, password } = input
-  const { effect, methods } = emailVerifications[type]
+  const { effect, methods } = rules[type]
   const run = (change: Partial<Verification>) =>
     runVerification(services, input, { ...toVerification(services, input), ...change })
   let row = await run({})
@@ -90,35 +123,37 @@ export async function verifyEmail(services: Services, input: VerifyInput): Promi
   // Somebody else was faster with the same token.
   if (row.consumed_type === null) throw expired(input)
   if (row.verdict === 'half') return { outcome: 'half' }
+  if (draftOf(services, effect)) services.wakeMessages()
   if (row.auth_code !== null) return { outcome: 'code', code: row.auth_code }
   if (!hasSession(row)) throw new TypeError(`${effect} has opened no session`)
   return {
     outcome: 'tokens',
     type: toEffectiveType(methods, row.token_type),
-    tokens: services.sessions.toTokenResponse(row),
+    tokens: await services.sessions.toTokenResponse(row, input.client),
   }
 }
 
 async function runVerification(
   { db }: Services,
-  { type, proof }: VerifyInput,
+  { type, proof }: Verifying,
   verification: Verification,
 ): Promise<VerdictRow | undefined> {
-  const statement = verifications[emailVerifications[type].effect][proof.how]
+  const statements: Readonly<Partial<Record<Proof['how'], Statement>>> =
+    verifications[rules[type].effect]
+  const statement = statements[proof.how]
+  if (statement === undefined) throw new TypeError(`${type} takes no ${proof.how}`)
   try {
     return (await db.run<VerdictRow>(statement, [verification]))[0]
   } catch (error) {
-    if (!isTaken(error, 'users_email')) throw error
-    // Since the change was asked for, somebody else has registered with the new address.
-    const message = 'A user with this email address has already been registered'
-    throw new ApiError('email_exists', message)
+    // Since the change was asked for, somebody else has registered with the address or number.
+    throw toTakenError(error, 'own')
   }
 }
 
-function toVerification(services: Services, input: VerifyInput): Verification {
-  const { config, now: readClock } = services
+function toVerification(services: Services, input: Verifying): Verification {
+  const { config, passwords, now: readClock } = services
   const { type, proof, wantsCode, client, password } = input
-  const { effect, methods } = emailVerifications[type]
+  const { effect, methods } = rules[type]
   const nowMs = readClock()
   return {
     now: new Date(nowMs),
@@ -128,7 +163,9 @@ function toVerification(services: Services, input: VerifyInput): Verification {
     ...toProof(services, proof),
     most_attempts: mostAttempts,
     needs_password: input.asksPassword || password !== undefined,
-    new_hash: type === 'invite' ? createUnusableHash() : null,
+    new_hash: type === 'invite' ? passwords.createUnusable() : null,
+    offers_password: password !== undefined,
+    void_hash: services.passwords.createUnusable(),
     is_double: config.mail.secureEmailChange && !config.mail.autoconfirm,
     session: wantsCode
       ? null
@@ -136,10 +173,22 @@ function toVerification(services: Services, input: VerifyInput): Verification {
           id: randomUUID(),
           amr: [{ method: 'otp', timestamp: Math.floor(nowMs / 1_000) }],
           is_recovery: type === 'recovery',
+          tag: client.tag ?? null,
         },
     audit: { id: randomUUID(), ...toAudit(effect, wantsCode) },
     identity_id: randomUUID(),
+    notice: draftOf(services, effect),
   }
+}
+
+const notices: Readonly<Partial<Record<EffectName, NotificationKind>>> = {
+  change: 'email_changed',
+  change_phone: 'phone_changed',
+}
+
+function draftOf(services: Services, effect: EffectName) {
+  const { [effect]: kind } = notices
+  return kind === undefined ? null : draftNotice(services, kind)
 }
 
 function toProof({ oneTimeTokens }: Services, proof: Proof) {
@@ -153,18 +202,20 @@ function toProof({ oneTimeTokens }: Services, proof: Proof) {
       is_pkce: token.startsWith(pkcePrefix),
     }
   }
-  const { digits, email, audience } = proof
+  const { digits, recipient, audience } = proof
   return {
     ...none,
-    otp_hash: oneTimeTokens.hashDigits(digits, email).toString('hex'),
-    relates_to: email,
+    otp_hash: oneTimeTokens.hashDigits(digits, recipient).toString('hex'),
+    relates_to: recipient,
     aud: audience,
   }
 }
 
 function toAudit(effect: EffectName, wantsCode: boolean) {
   const part = (action: AuditAction) => ({ action, log_type: auditActions[action] })
-  if (effect === 'change') return { first: part('user_modified'), later: part('user_modified') }
+  if (effect === 'change' || effect === 'change_phone') {
+    return { first: part('user_modified'), later: part('user_modified') }
+  }
   // With a code nobody has signed in yet: its exchange will say so.
   return { first: part('user_signedup'), later: wantsCode ? null : part('login') }
 }
@@ -174,7 +225,7 @@ function hasSession(row: VerdictRow): row is VerdictRow & SessionRow {
 }
 
 /** `email` stands for whichever token there was. */
-function toEffectiveType(methods: EmailVerification['methods'], tokenType: string): string {
+function toEffectiveType(methods: VerificationRule['methods'], tokenType: string): string {
   const method = Object.entries(methods).find(([name]) => name === tokenType)?.[1] ?? ''
   return method === 'email/signup' ? 'signup' : method
 }
@@ -187,7 +238,7 @@ const problems: Readonly<Partial<Record<Verdict, () => ApiError>>> = {
 }
 
 /** The same for what is unknown, wrong, used or over. */
-function expired({ proof }: VerifyInput): ApiError {
+function expired({ proof }: Verifying): ApiError {
   return new ApiError(
     'otp_expired',
     proof.how === 'link'

@@ -2,13 +2,6 @@ import type { Metadata } from '../core/metadata.ts'
 import { statement } from './statement.ts'
 import type { Time } from './user-row.ts'
 
-/** $1 id, $2 payload, $3 ip, $4 now. */
-export const addAuditEntry = statement(
-  'add_audit_entry',
-  `insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-   values ($1, $2, $3, $4)`,
-)
-
 export interface AuditPageRow {
   readonly [column: string]: unknown
   /** Null: the page is empty, and this row only tells the total. */

@@ -19,3 +19,11 @@ const purge = (table: string, key: string, condition: string): Statement =>
 export const purgeSessions = purge('sessions', 'id', 'revoked_at < $1 or not_after < $1')
 export const purgeOneTimeTokens = purge('one_time_tokens', 'user_id, token_type', 'expires_at < $1')
 export const purgeFlowStates = purge('flow_states', 'id', 'created_at < $1')
+export const purgeMessageGaps = purge('message_gaps', 'key', 'sent_at < $1')
+export const purgeChallenges = purge('mfa_challenges', 'id', 'expires_at < $1')
+export const purgeWebAuthnChallenges = purge('webauthn_challenges', 'id', 'expires_at < $1')
+export const purgeFactors = purge(
+  'mfa_factors',
+  'id',
+  "status = 'unverified' and created_at < $1 and coalesce(last_challenged_at, created_at) < $1",
+)

@@ -1,5 +1,6 @@
 import type { Metadata } from '../core/metadata.ts'
-import { partColumns, type RequestParts, spendMessages, writeParts } from './request-parts.ts'
+import { insertMessage } from './outbox.ts'
+import { partColumns, permitMessages, type RequestParts, writeParts } from './request-parts.ts'
 import { statement } from './statement.ts'
 import { selectUserWith } from './user-row.ts'
 
@@ -13,6 +14,8 @@ export interface NewUser extends RequestParts {
   readonly email_confirmed_at: Date | null
   readonly phone_confirmed_at: Date | null
   readonly confirmation_sent_at: Date | null
+  /** Of who is made by asking for a link to sign in. */
+  readonly recovery_sent_at?: Date | null
   readonly invited_at: Date | null
   readonly banned_until: Date | null
   readonly raw_app_meta_data: Metadata
@@ -33,22 +36,38 @@ export interface NewIdentity {
  * was written. An address or number that is taken violates `users_email` or `users_phone`.
  * $1 a NewUser.
  */
-export const createUser = statement(
-  'create_user',
-  `with p as materialized (
+export const createUser = statement('create_user', toCreation())
+
+/** The same, and the hook for new users is told of them. */
+export const createUserAndTell = statement(
+  'create_user_and_tell',
+  toCreation(`, told as (
+     ${insertMessage('hook', {
+       kind: `'after_user_created'`,
+       recipient: `''`,
+       payload: `jsonb_build_object('UserID', u.id, 'IP', p.ip)`,
+       // A hook that is away for longer has other ways to find out.
+       expiresInSeconds: '86400',
+       from: 'created u cross join p',
+     })}
+   )`),
+)
+
+function toCreation(more = ''): string {
+  return `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, aud text, role text, email text,
        phone text, encrypted_password text, email_confirmed_at timestamptz,
-       phone_confirmed_at timestamptz, confirmation_sent_at timestamptz, invited_at timestamptz,
-       banned_until timestamptz, raw_app_meta_data jsonb, raw_user_meta_data jsonb,
-       is_anonymous boolean, identities jsonb, ${partColumns})
-   ), ${spendMessages()}, created as (
+       phone_confirmed_at timestamptz, confirmation_sent_at timestamptz,
+       recovery_sent_at timestamptz, invited_at timestamptz, banned_until timestamptz,
+       raw_app_meta_data jsonb, raw_user_meta_data jsonb, is_anonymous boolean, identities jsonb, ${partColumns})
+   ), ${permitMessages()}, created as (
      insert into {ns}.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
-       phone_confirmed_at, confirmation_sent_at, invited_at, banned_until, raw_app_meta_data,
-       raw_user_meta_data, is_anonymous, created_at, updated_at)
+       phone_confirmed_at, confirmation_sent_at, recovery_sent_at, invited_at, banned_until,
+       raw_app_meta_data, raw_user_meta_data, is_anonymous, created_at, updated_at)
      select p.id, p.aud, p.role, p.email, p.phone, p.encrypted_password, p.email_confirmed_at,
-       p.phone_confirmed_at, p.confirmation_sent_at, p.invited_at, p.banned_until,
-       p.raw_app_meta_data, p.raw_user_meta_data, p.is_anonymous, p.now, p.now
-     from p cross join cap
+       p.phone_confirmed_at, p.confirmation_sent_at, p.recovery_sent_at, p.invited_at,
+       p.banned_until, p.raw_app_meta_data, p.raw_user_meta_data, p.is_anonymous, p.now, p.now
+     from p cross join permit
      returning *
    ), identified as (
      insert into {ns}.identities (id, user_id, provider, provider_id, identity_data,
@@ -57,6 +76,6 @@ export const createUser = statement(
      from created u cross join p cross join jsonb_to_recordset(p.identities) as i(id uuid,
        provider text, provider_id text, identity_data jsonb)
      returning *
-   ), ${writeParts('created')}
-   select ${selectUserWith('u', 'identified')} from created u`,
-)
+   ), ${writeParts('created')}${more}
+   select ${selectUserWith('u', 'identified')} from created u`
+}

@@ -17,6 +17,9 @@ const scrubAudit = (subject: string) => `scrubbed as (
 const dropMessages = (before: string) => `unsent as (
      delete from {ns}.outbox o using ${before} u
      where o.recipient in (u.email, u.email_change, u.phone, u.phone_change)
+       -- to an address that they wanted once
+       or o.payload ->> 'Email' = u.email or o.recipient in (
+       select f.phone from {ns}.mfa_factors f where f.user_id = u.id and f.phone is not null)
    )`
 
 const logDeletion = (subject: string) => `logged as (
@@ -72,6 +75,12 @@ export const softDeleteUser = statement(
      delete from {ns}.one_time_tokens t using gone where t.user_id = gone.id
    ), flows_gone as (
      delete from {ns}.flow_states f using gone where f.user_id = gone.id
+   ), factors_gone as (
+     delete from {ns}.mfa_factors f using gone where f.user_id = gone.id
+   ), passkeys_gone as (
+     delete from {ns}.webauthn_credentials k using gone where k.user_id = gone.id
+   ), passkey_challenges_gone as (
+     delete from {ns}.webauthn_challenges c using gone where c.user_id = gone.id
    ), ${scrubAudit('gone')}, ${dropMessages('before')}, ${logDeletion('gone')}
    select id from gone`,
 )

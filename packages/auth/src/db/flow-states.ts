@@ -1,5 +1,6 @@
 import type { Row } from './database.ts'
 import type { NewSession } from './one-time-tokens.ts'
+import { selectSession } from './sessions.ts'
 import { statement } from './statement.ts'
 import { selectUser, type Time } from './user-row.ts'
 
@@ -8,6 +9,8 @@ export interface FlowRow extends Row {
   readonly code_challenge: string
   readonly code_challenge_method: 's256' | 'plain'
   readonly authentication_method: string
+  /** Empty where the flow was one of a message. */
+  readonly provider_type: string
   readonly provider_access_token: string | null
   readonly provider_refresh_token: string | null
   readonly auth_code_issued_at: Time
@@ -18,9 +21,11 @@ export interface FlowRow extends Row {
 export const findFlow = statement(
   'find_flow',
   `select f.id, f.code_challenge, f.code_challenge_method, f.authentication_method,
-     f.provider_access_token, f.provider_refresh_token, f.auth_code_issued_at, u.banned_until
+     f.provider_type, f.provider_access_token, f.provider_refresh_token, f.auth_code_issued_at,
+     u.banned_until
    from {ns}.flow_states f join {ns}.users u on u.id = f.user_id
-   where f.auth_code = $1 and f.auth_code_issued_at is not null and u.deleted_at is null`,
+   where f.auth_code = $1 and f.auth_code_issued_at is not null and f.code_challenge is not null
+     and u.deleted_at is null`,
 )
 
 export interface FlowExchange {
@@ -50,12 +55,12 @@ export const exchangeFlow = statement(
    ), used as (
      delete from {ns}.flow_states f using owner o cross join p
      where f.id = p.flow_id and f.user_id = o.id
-     returning f.user_id, f.authentication_method
+     returning f.user_id, coalesce(nullif(f.provider_type, ''), f.authentication_method) as way
    ), opened as (
      insert into {ns}.sessions
-       (id, user_id, amr, user_agent, ip, is_recovery, created_at, updated_at)
+       (id, user_id, amr, user_agent, ip, is_recovery, tag, created_at, updated_at)
      select (p.session ->> 'id')::uuid, used.user_id, p.session -> 'amr', p.user_agent, p.ip,
-       (p.session ->> 'is_recovery')::boolean, p.now, p.now
+       (p.session ->> 'is_recovery')::boolean, p.session ->> 'tag', p.now, p.now
      from used cross join p
      returning *
    ), signed_in as (
@@ -68,9 +73,9 @@ export const exchangeFlow = statement(
      select p.audit_id, jsonb_build_object('action', p.action, 'log_type', p.log_type,
        'actor_id', u.id, 'actor_via_sso', u.is_sso_user,
        'actor_username', coalesce(u.phone, u.email, ''),
-       'traits', jsonb_build_object('provider_type', used.authentication_method)), p.ip, p.now
+       'traits', jsonb_build_object('provider_type', used.way)), p.ip, p.now
      from signed_in u cross join used cross join p
    )
-   select ${selectUser('u')}, o.id as session_id, o.aal, o.amr, o.refresh_token_counter
+   select ${selectUser('u')}, ${selectSession('o')}
    from signed_in u cross join opened o`,
 )

@@ -1,4 +1,4 @@
-import type { MessageChannel } from './outbox.ts'
+import { type MessageChannel, toChannel } from './outbox.ts'
 import { statement } from './statement.ts'
 
 /** Each a piece of SQL: `$4`, or `(select count(*) from found)`. */
@@ -21,15 +21,15 @@ export interface CapSpending {
  *
  * An hour begins with the first message in it.
  */
-export function spendCap(channel: MessageChannel, spending: CapSpending): string {
+export function spendCap(channel: MessageChannel | 'asked', spending: CapSpending): string {
   const most = `(${spending.most})::integer`
   const refillMs = `(${spending.refillMs})::double precision`
   const now = `(${spending.now})::timestamptz`
-  const isOver = `c.window_start <= ${now} - interval '1 hour'`
+  const isOver = toIsOver(now)
   const tokens = toTokens(most, refillMs, now)
   return `cap_spent as (
      insert into {ns}.message_caps as c (channel, window_start, sent, tokens, refilled_at)
-     select '${channel}', ${now}, spent.count, ${most} - spent.count, ${now}
+     select ${toChannel(channel)}, ${now}, spent.count, ${most} - spent.count, ${now}
      from (select (${spending.count})::integer as count) spent
      where ${most} >= greatest(spent.count, 1)
      on conflict (channel) do update set
@@ -37,13 +37,22 @@ export function spendCap(channel: MessageChannel, spending: CapSpending): string
        sent = case when ${isOver} then 0 else c.sent end + excluded.sent,
        tokens = case when ${refillMs} is null then c.tokens else ${tokens} - excluded.sent end,
        refilled_at = case when ${refillMs} is null then c.refilled_at else ${now} end
-     where greatest(excluded.sent, 1) <= case when ${refillMs} is null
-       then ${most} - case when ${isOver} then 0 else c.sent end
-       else ${tokens} end
+     where greatest(excluded.sent, 1) <= ${toRoom(most, refillMs, now)}
      returning 1
    ), cap as (
      select 1 as allowed from cap_spent union all select 1 where ${most} is null
    )`
+}
+
+/** How many messages may still go out, of the row `c`. */
+export function toRoom(most: string, refillMs: string, now: string): string {
+  return `case when ${refillMs} is null
+       then ${most} - case when ${toIsOver(now)} then 0 else c.sent end
+       else ${toTokens(most, refillMs, now)} end`
+}
+
+function toIsOver(now: string): string {
+  return `c.window_start <= ${now} - interval '1 hour'`
 }
 
 /** A clock that was set back takes nothing away. */
@@ -52,15 +61,16 @@ function toTokens(most: string, refillMs: string, now: string): string {
   return `least(${most}, c.tokens + ${passedMs} / ${refillMs})`
 }
 
-/**
- * For `Retry-After`: when one message could go out again.
- * $1 channel, $2 most, $3 refill in ms or null, $4 now.
- */
+/** Seconds until one message could go out again, of the row `c`. */
+export function toCapWait(most: string, refillMs: string, now: string): string {
+  return `greatest(0, ceil(case when ${refillMs} is null
+     then extract(epoch from c.window_start + interval '1 hour' - ${now})
+     else (1 - ${toTokens(most, refillMs, now)}) * ${refillMs} / 1000 end))::integer`
+}
+
+/** For `Retry-After`. $1 channel, $2 most, $3 refill in ms or null, $4 now. */
 export const findCapWait = statement(
   'find_cap_wait',
-  `select greatest(0, ceil(case when $3::double precision is null
-     then extract(epoch from c.window_start + interval '1 hour' - $4::timestamptz)
-     else (1 - ${toTokens('$2::integer', '$3::double precision', '$4::timestamptz')})
-       * $3::double precision / 1000 end))::integer as wait_seconds
+  `select ${toCapWait('$2::integer', '$3::double precision', '$4::timestamptz')} as wait_seconds
    from {ns}.message_caps c where c.channel = $1`,
 )

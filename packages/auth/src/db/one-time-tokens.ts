@@ -1,7 +1,9 @@
 import type { Row } from './database.ts'
-import type { Amr } from './sessions.ts'
+import type { Notice } from './notices.ts'
+import { type Amr, selectSession } from './sessions.ts'
 import { type Statement, statement } from './statement.ts'
 import { selectUserWith } from './user-row.ts'
+import { type EffectName, effects } from './verification-effects.ts'
 
 /** Somebody shows a one-time token. */
 export interface Verification {
@@ -22,19 +24,26 @@ export interface Verification {
   readonly needs_password: boolean
   /** For a user who has none. */
   readonly new_hash: string | null
+  /** Whether one was sent: then it takes the place of one that ends. */
+  readonly offers_password: boolean
+  /** That of no password, for who has one that ends and gets no other. */
+  readonly void_hash: string
   /** Whether a change of address needs the other address too. */
   readonly is_double: boolean
   /** Null: the user gets the code of their PKCE flow instead. */
   readonly session: NewSession | null
   readonly audit: VerificationAudit
-  /** Of the identity that a change of address may make. */
+  /** Of the identity that a change of address, or the end of others, may make. */
   readonly identity_id: string
+  /** What the user is told of a change; the statement knows what was there before, and to whom. */
+  readonly notice: Omit<Notice, 'recipient'> | null
 }
 
 export interface NewSession {
   readonly id: string
   readonly amr: readonly Amr[]
   readonly is_recovery: boolean
+  readonly tag: string | null
 }
 
 export interface VerificationAudit {
@@ -91,88 +100,6 @@ const lookups = {
 } as const satisfies Record<string, Lookup>
 export type LookupName = keyof typeof lookups
 
-interface Effect {
-  /** Of user `o` and `p`: whether this is but the first of two. */
-  readonly isHalf: string
-  /** Parts of a `with`, `identified` and `changed`, which follow from `consumed`. */
-  readonly parts: string
-}
-
-const always = `raw_app_meta_data = u.raw_app_meta_data || v.app_meta_data, updated_at = p.now,
-         last_sign_in_at =
-           case when jsonb_typeof(p.session) = 'object' then p.now else u.last_sign_in_at end`
-
-const effects = {
-  confirm: {
-    isHalf: 'false',
-    parts: `identified as (
-       update {ns}.identities i set updated_at = p.now,
-         identity_data = i.identity_data || '{"email_verified": true}'
-       from consumed c cross join p
-       where i.user_id = c.user_id and i.provider = 'email'
-         and not i.identity_data @> '{"email_verified": true}'
-       returning i.*
-     ), ${providersOf('identified')}, changed as (
-       update {ns}.users u set email_confirmed_at = coalesce(u.email_confirmed_at, p.now),
-         raw_user_meta_data = case when u.email_confirmed_at is null
-           then u.raw_user_meta_data || '{"email_verified": true}' else u.raw_user_meta_data end,
-         encrypted_password = coalesce(u.encrypted_password, p.new_hash),
-         ${always}
-       from consumed c cross join p cross join provided v
-       where u.id = c.user_id
-       returning u.*
-     )`,
-  },
-  change: {
-    isHalf: 'p.is_double and o.email is not null and o.email_change_confirm_status = 0',
-    parts: `halved as (
-       update {ns}.users u set email_change_confirm_status = 1, updated_at = p.now
-       from consumed c cross join p
-       where u.id = c.user_id and c.verdict = 'half'
-     ), identified as (
-       insert into {ns}.identities as i (id, user_id, provider, provider_id, identity_data,
-         last_sign_in_at, created_at, updated_at)
-       select p.identity_id, c.user_id, 'email', c.user_id, jsonb_build_object('sub', c.user_id,
-         'email', c.email_change, 'email_verified', true, 'phone_verified', false),
-         p.now, p.now, p.now
-       from consumed c cross join p
-       where c.verdict = 'whole'
-       on conflict (provider, provider_id) do update set updated_at = excluded.updated_at,
-         identity_data = i.identity_data || jsonb_build_object(
-           'email', excluded.identity_data -> 'email', 'email_verified', true)
-       returning i.*
-     ), ${providersOf('identified')}, changed as (
-       update {ns}.users u set email = u.email_change, email_change = null,
-         email_change_sent_at = null, email_change_confirm_status = 0, is_anonymous = false,
-         email_confirmed_at = coalesce(u.email_confirmed_at, p.now),
-         raw_user_meta_data = case when u.raw_user_meta_data ? 'email'
-           then u.raw_user_meta_data
-             || jsonb_build_object('email', u.email_change, 'email_verified', true)
-           else u.raw_user_meta_data end,
-         ${always}
-       from consumed c cross join p cross join provided v
-       where u.id = c.user_id and c.verdict = 'whole'
-       returning u.*
-     )`,
-  },
-} as const satisfies Record<string, Effect>
-export type EffectName = keyof typeof effects
-
-/** `identities_now` and, as they belong into the metadata, the names of their providers. */
-function providersOf(identified: string): string {
-  return `identities_now as materialized (
-       select * from ${identified}
-       union all
-       select i.* from {ns}.identities i join consumed c on c.user_id = i.user_id
-       where not exists (select from ${identified} n where n.id = i.id)
-     ), provided as materialized (
-       select case when count(*) = 0 then '{}' else jsonb_build_object(
-         'provider', (array_agg(n.provider order by n.since, n.provider))[1],
-         'providers', jsonb_agg(n.provider order by n.since, n.provider)) end as app_meta_data
-       from (select provider, min(created_at) as since from identities_now group by provider) n
-     )`
-}
-
 /**
  * Uses up a one-time token, with all that follows: exactly one of many requests with it gets
  * anywhere. No row: there is no such token, it is over, or the digits are wrong, which is counted.
@@ -184,30 +111,39 @@ function providersOf(identified: string): string {
  */
 function toStatement(how: LookupName, what: EffectName): Statement {
   const { named, isGuess, isOwner, isRight } = lookups[how]
-  const { isHalf, parts } = effects[what]
+  const { provider, isFirst, isHalf, parts } = effects[what]
   return statement(
     `${what}_by_${how}`,
     `with p as materialized (
        select * from jsonb_to_record($1::jsonb) as p(now timestamptz, ip text, user_agent text,
          methods jsonb, token_hash text, is_pkce boolean, otp_hash text, relates_to text, aud text,
-         most_attempts integer, needs_password boolean, new_hash text, is_double boolean,
-         session jsonb, audit jsonb, identity_id uuid)
+         most_attempts integer, needs_password boolean, new_hash text,
+         offers_password boolean, void_hash text, is_double boolean, session jsonb, audit jsonb,
+         identity_id uuid, notice jsonb)
      ), named as materialized (
        select distinct t.user_id from {ns}.one_time_tokens t cross join p where ${named}
+     ), ending as materialized (
+       -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
+       select s.id, s.user_id from {ns}.sessions s join named n on n.user_id = s.user_id
+       where s.revoked_at is null and exists (
+         select from {ns}.one_time_tokens t where t.user_id = n.user_id and t.voids_password)
+       order by s.id for update of s
      ), owner as materialized (
        select u.* from {ns}.users u join named n on n.user_id = u.id cross join p
-       where ${isOwner} and u.deleted_at is null
+       where ${isOwner} and u.deleted_at is null and (select count(*) from ending) >= 0
        order by u.id
        for update of u
      ), judged as materialized (
-       select o.id, o.email_confirmed_at, o.email_change, t.token_type, f.id as flow_id,
+       select o.id, ${isFirst} as is_first, o.email, o.phone, o.email_change, o.phone_change,
+         t.token_type, f.id as flow_id, ${isVoid} as voids,
          case when o.banned_until > p.now then 'banned'
            when ${isHalf} then 'half'
            when jsonb_typeof(p.session) is distinct from 'object' and f.id is null then 'no flow'
-           when p.needs_password and o.encrypted_password is null and not exists (
-             select from {ns}.identities i
-             where i.user_id = o.id and i.provider not in ('email', 'phone')
-           ) then 'no password'
+           when p.needs_password and (p.offers_password and ${isVoid}
+             or o.encrypted_password is null and not exists (
+               select from {ns}.identities i
+               where i.user_id = o.id and i.provider not in ('email', 'phone')
+             )) then 'no password'
            else 'whole' end as verdict
        from owner o cross join p
          join {ns}.one_time_tokens t on t.user_id = o.id and ${named} and ${isRight}
@@ -218,7 +154,8 @@ function toStatement(how: LookupName, what: EffectName): Statement {
          ) f on true
        where p.methods ? t.token_type and t.expires_at >= p.now
          and t.relates_to = case t.token_type
-           when 'email_change_new' then o.email_change else o.email end
+           when 'email_change_new' then o.email_change when 'phone_confirmation' then o.phone
+           when 'phone_change' then o.phone_change else o.email end
        order by t.created_at desc limit 1
      ), missed as materialized (
        select o.id from owner o where ${isGuess} and not exists (select from judged)
@@ -231,8 +168,8 @@ function toStatement(how: LookupName, what: EffectName): Statement {
        delete from {ns}.one_time_tokens t using judged j cross join p
        where t.user_id = j.id and t.token_type = j.token_type and ${isRight}
          and t.expires_at >= p.now and j.verdict in ('whole', 'half')
-       returning t.user_id, t.token_type, j.verdict, j.email_change, j.flow_id,
-         j.email_confirmed_at is null as is_first
+       returning t.user_id, t.token_type, j.verdict, j.email, j.phone, j.email_change,
+         j.phone_change, j.flow_id, j.is_first, j.voids
      ), cleared as (
        delete from {ns}.one_time_tokens t using consumed c
        where t.user_id = c.user_id and t.token_type <> c.token_type and c.verdict = 'whole'
@@ -242,11 +179,11 @@ function toStatement(how: LookupName, what: EffectName): Statement {
        where f.id = c.flow_id and c.verdict = 'whole'
          and jsonb_typeof(p.session) is distinct from 'object'
        returning f.auth_code
-     ), ${parts}, opened as (
+     ), ${endStrangers(provider)}, ${parts}, opened as (
        insert into {ns}.sessions
-         (id, user_id, amr, user_agent, ip, is_recovery, created_at, updated_at)
+         (id, user_id, amr, user_agent, ip, is_recovery, tag, created_at, updated_at)
        select (p.session ->> 'id')::uuid, u.id, p.session -> 'amr', p.user_agent, p.ip,
-         (p.session ->> 'is_recovery')::boolean, p.now, p.now
+         (p.session ->> 'is_recovery')::boolean, p.session ->> 'tag', p.now, p.now
        from changed u cross join p
        where jsonb_typeof(p.session) = 'object'
        returning *
@@ -254,7 +191,7 @@ function toStatement(how: LookupName, what: EffectName): Statement {
        insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
        select (p.audit ->> 'id')::uuid, a.part || jsonb_build_object('actor_id', u.id,
          'actor_via_sso', u.is_sso_user, 'actor_username', coalesce(u.phone, u.email, ''),
-         'traits', jsonb_build_object('provider', 'email')), p.ip, p.now
+         'traits', jsonb_build_object('provider', '${provider}')), p.ip, p.now
        from changed u cross join consumed c cross join p cross join lateral (
          select p.audit -> case when c.is_first then 'first' else 'later' end as part
        ) a
@@ -262,13 +199,40 @@ function toStatement(how: LookupName, what: EffectName): Statement {
      )
      select j.verdict, j.token_type, c.token_type as consumed_type, i.auth_code,
        ${selectUserWith('u', 'identities_now')},
-       o.id as session_id, o.aal, o.amr, o.refresh_token_counter
+       ${selectSession('o')}
      from judged j left join consumed c on true left join issued i on true
        left join changed u on true left join opened o on true`,
   )
 }
 
+/**
+ * Of token `t` and user `o`: whether whoever shows it is the first to prove who they are, and asked
+ * for it without a word of the password that the account has. That of a stranger must not open it.
+ */
+const isVoid = `(t.voids_password and o.email_confirmed_at is null
+           and o.phone_confirmed_at is null)`
+
+/** Nor may anything else that a stranger could have left there; as where a provider proves it. */
+function endStrangers(provider: string): string {
+  return `strange_identities as (
+       delete from {ns}.identities i using consumed c
+       where c.voids and i.user_id = c.user_id and i.provider <> '${provider}'
+     ), strange_factors as (
+       delete from {ns}.mfa_factors f using consumed c where c.voids and f.user_id = c.user_id
+     ), strange_passkeys as (
+       delete from {ns}.webauthn_credentials k using consumed c
+       where c.voids and k.user_id = c.user_id
+     ), strange_sessions as (
+       update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
+       from consumed c cross join p cross join ending e
+       where c.voids and e.user_id = c.user_id and s.id = e.id
+     )`
+}
+
 export const verifications = {
   confirm: { link: toStatement('link', 'confirm'), digits: toStatement('digits', 'confirm') },
   change: { link: toStatement('link', 'change'), digits: toStatement('digits', 'change') },
-} as const satisfies Record<EffectName, Record<LookupName, Statement>>
+  // Text messages have no links.
+  confirm_phone: { digits: toStatement('digits', 'confirm_phone') },
+  change_phone: { digits: toStatement('digits', 'change_phone') },
+} as const satisfies Record<EffectName, Partial<Record<LookupName, Statement>>>

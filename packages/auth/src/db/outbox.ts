@@ -1,7 +1,13 @@
 import type { Row } from './database.ts'
 import { statement } from './statement.ts'
 
-export type MessageChannel = 'email' | 'sms'
+/** `hook`: no message to anybody, but what a hook of the operator is told. */
+export type MessageChannel = 'email' | 'sms' | 'hook'
+
+/** A channel as a piece of SQL; `asked` is the one that `p` names. */
+export function toChannel(channel: MessageChannel | 'asked'): string {
+  return channel === 'asked' ? "(select coalesce(channel, 'email') from p)" : `'${channel}'`
+}
 
 /** Each a piece of SQL: `$4`, or `u.email`. */
 export interface MessageInsert {
@@ -19,10 +25,10 @@ export interface MessageInsert {
  * Writes messages as part of a larger statement: `with …, message as (${insertMessage(…)}) …`.
  * The clock of the outbox is that of the database, which all processes share.
  */
-export function insertMessage(channel: MessageChannel, message: MessageInsert): string {
+export function insertMessage(channel: MessageChannel | 'asked', message: MessageInsert): string {
   const { kind, recipient, payload, expiresInSeconds, from } = message
   return `insert into {ns}.outbox (channel, kind, recipient, payload, expires_at)
-     select '${channel}', (${kind})::text, (${recipient})::text, (${payload})::jsonb,
+     select ${toChannel(channel)}, (${kind})::text, (${recipient})::text, (${payload})::jsonb,
        now() + make_interval(secs => (${expiresInSeconds})::double precision)
      from ${from}`
 }

@@ -1,4 +1,4 @@
-import { partColumns, type RequestParts, spendMessages, writeParts } from './request-parts.ts'
+import { partColumns, permitMessages, type RequestParts, writeParts } from './request-parts.ts'
 import { statement } from './statement.ts'
 import { selectUser } from './user-row.ts'
 
@@ -11,8 +11,8 @@ export type SentColumn =
 
 export interface MessageRequest extends RequestParts {
   readonly user_id: string
-  /** Not within this of the last one. */
-  readonly gap_seconds: number
+  /** Not within this of the last one by the user's own clock; null: whenever. */
+  readonly own_gap_seconds: number | null
   /** Also set where the user is invited. */
   readonly invited_at: Date | null
 }
@@ -25,17 +25,17 @@ const toStatement = (column: SentColumn) =>
   statement(
     `request_${column}`,
     `with p as materialized (
-       select * from jsonb_to_record($1::jsonb) as p(user_id uuid, gap_seconds double precision,
+       select * from jsonb_to_record($1::jsonb) as p(user_id uuid, own_gap_seconds double precision,
          invited_at timestamptz, ${partColumns})
      ), due as materialized (
        select u.id from {ns}.users u cross join p
-       where u.id = p.user_id and (u.${column} is null
-         or u.${column} <= p.now - make_interval(secs => p.gap_seconds))
+       where u.id = p.user_id and (p.own_gap_seconds is null or u.${column} is null
+         or u.${column} <= p.now - make_interval(secs => p.own_gap_seconds))
        for update of u
-     ), ${spendMessages('exists (select from due)')}, requested as (
+     ), ${permitMessages('exists (select from due)')}, requested as (
        update {ns}.users u set ${column} = p.now, updated_at = p.now,
          invited_at = coalesce(p.invited_at, u.invited_at)
-       from due cross join p cross join cap
+       from due cross join p cross join permit
        where u.id = due.id
        returning u.*
      ), ${writeParts('requested')}

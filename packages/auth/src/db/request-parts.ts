@@ -1,6 +1,7 @@
 import type { Metadata } from '../core/metadata.ts'
 import { spendCap } from './message-caps.ts'
-import { insertMessage } from './outbox.ts'
+import { type GapRequest, isGapOpen, lockGap, takeGap } from './message-gaps.ts'
+import { insertMessage, type MessageChannel } from './outbox.ts'
 
 /**
  * What statements that answer one request write beside their own rows. Each such statement takes one
@@ -14,9 +15,17 @@ export interface RequestParts {
   readonly token: NewToken | readonly NewToken[] | null
   readonly flow: NewFlow | null
   readonly messages: readonly NewMessage[]
-  /** Of AUTH_RATE_LIMIT_EMAIL_SENT; null: no limit. */
+  /** The way that all of them go; email where nothing is said. */
+  readonly channel?: MessageChannel
+  /** Of AUTH_RATE_LIMIT_EMAIL_SENT or AUTH_RATE_LIMIT_SMS_SENT; null: no limit. */
   readonly cap_most: number | null
   readonly cap_refill_ms: number | null
+  /**
+   * Of core/message-gaps.ts, in hexadecimal digits: nothing is written where the address was sent a
+   * message within these seconds. Only statements with `permitMessages` look at it.
+   */
+  readonly gap_key?: string | null
+  readonly gap_seconds?: number
 }
 
 export interface NewAuditEntry {
@@ -33,6 +42,11 @@ export interface NewToken {
   readonly relates_to: string
   readonly is_pkce: boolean
   readonly expires_at: Date
+  /**
+   * Whether the password of a user who confirms with it ends: it may be that of somebody else. A
+   * token in its place does the same, so that nobody can take this back by asking for one.
+   */
+  readonly voids_password?: boolean
 }
 
 /** Where a link of a PKCE flow leads to. */
@@ -53,14 +67,15 @@ export interface NewMessage {
 
 /** The columns of `p` that these parts read. */
 export const partColumns = `now timestamptz, ip text, audit jsonb, token jsonb, flow jsonb,
-  messages jsonb, cap_most integer, cap_refill_ms double precision`
+  messages jsonb, channel text, cap_most integer, cap_refill_ms double precision,
+  gap_key text, gap_seconds double precision`
 
 /**
  * `cap` has a row when the messages may go out. Without messages it always has one.
  * @param condition whether they are to go out at all; otherwise nothing is spent.
  */
 export function spendMessages(condition = 'true'): string {
-  return spendCap('email', {
+  return spendCap('asked', {
     most: 'select case when jsonb_array_length(messages) > 0 then cap_most end from p',
     refillMs: 'select cap_refill_ms from p',
     count: `select case when ${condition} then jsonb_array_length(messages) else 0 end from p`,
@@ -69,22 +84,38 @@ export function spendMessages(condition = 'true'): string {
 }
 
 /**
+ * The same for messages that anybody may ask for: `permit` has a row when they may go out, to this
+ * address and at all.
+ */
+export function permitMessages(condition = 'true'): string {
+  const gap: GapRequest = {
+    key: "select decode(gap_key, 'hex') from p",
+    seconds: 'select gap_seconds from p',
+    now: 'select now from p',
+    condition,
+  }
+  return `${lockGap(gap)}, ${spendMessages(`(${condition}) and ${isGapOpen}`)}, ${takeGap(gap)}`
+}
+
+/**
  * Token, flow, messages and audit entry of a user.
  * @param user what has the user's row once everything is permitted, and is empty otherwise.
  */
 export function writeParts(user: string): string {
   return `token_written as (
-     insert into {ns}.one_time_tokens
-       (user_id, token_type, token_hash, otp_hash, relates_to, is_pkce, expires_at, created_at)
+     insert into {ns}.one_time_tokens as o
+       (user_id, token_type, token_hash, otp_hash, relates_to, is_pkce, expires_at, created_at,
+         voids_password)
      select u.id, t.token_type, decode(t.token_hash, 'hex'), decode(t.otp_hash, 'hex'),
-       t.relates_to, t.is_pkce, t.expires_at, p.now
+       t.relates_to, t.is_pkce, t.expires_at, p.now, coalesce(t.voids_password, false)
      from ${user} u cross join p cross join jsonb_to_recordset(${toArray('p.token')}) as t(
        token_type text, token_hash text, otp_hash text, relates_to text, is_pkce boolean,
-       expires_at timestamptz)
+       expires_at timestamptz, voids_password boolean)
      on conflict (user_id, token_type) do update set token_hash = excluded.token_hash,
        otp_hash = excluded.otp_hash, relates_to = excluded.relates_to,
        is_pkce = excluded.is_pkce, attempts = 0, expires_at = excluded.expires_at,
-       created_at = excluded.created_at
+       created_at = excluded.created_at,
+       voids_password = o.voids_password or excluded.voids_password
    ), flow_written as (
      insert into {ns}.flow_states (id, user_id, auth_code, code_challenge, code_challenge_method,
        authentication_method, created_at)
@@ -94,10 +125,11 @@ export function writeParts(user: string): string {
        code_challenge text, code_challenge_method text, authentication_method text)
      where jsonb_typeof(p.flow) = 'object'
    ), messages_written as (
-     ${insertMessage('email', {
+     ${insertMessage('asked', {
        kind: 'm.kind',
        recipient: 'm.recipient',
-       payload: "m.payload || jsonb_build_object('Data', u.raw_user_meta_data)",
+       payload: `m.payload || jsonb_build_object('Data', u.raw_user_meta_data, 'UserID', u.id,
+         'IP', p.ip)`,
        expiresInSeconds: 'm.expires_in_seconds',
        from: `${user} u cross join p cross join jsonb_to_recordset(p.messages) as m(kind text,
          recipient text, payload jsonb, expires_in_seconds double precision)`,

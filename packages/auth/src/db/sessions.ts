@@ -1,4 +1,5 @@
 import type { Metadata } from '../core/metadata.ts'
+import { hasNewer, isWithinLimits } from './session-limits.ts'
 import { statement } from './statement.ts'
 import { selectUser, type Time, type UserRow } from './user-row.ts'
 
@@ -12,30 +13,41 @@ export interface SessionRow extends UserRow {
   readonly aal: string
   readonly amr: readonly Amr[]
   readonly refresh_token_counter: number
+  readonly session_created_at: Time
+}
+
+/** Of a `SessionRow`, besides those of the user. */
+export function selectSession(session: string): string {
+  const s = session
+  return `${s}.id as session_id, ${s}.aal, ${s}.amr, ${s}.refresh_token_counter,
+     ${s}.created_at as session_created_at`
 }
 
 /**
- * A login: makes a session, marks the time, replaces an outdated hash and writes the audit log.
+ * A login: makes a session, marks the time, replaces an outdated hash and writes the audit log. No
+ * row: there is no such user, or their password is another one by now; nothing was written.
  * $1 session, $2 user, $3 amr, $4 user agent, $5 ip, $6 is recovery, $7 new hash or null,
- * $8 id and $9 payload of the audit entry, $10 now.
+ * $8 id and $9 payload of the audit entry, $10 now, $11 the hash that a password was found to fit,
+ * or null, $12 tag or null.
  */
 export const openSession = statement(
   'open_session',
-  `with opened as (
+  `with signed_in as (
+     -- Whoever changes the password has this row until they are done; it is looked at again then.
+     update {ns}.users u set last_sign_in_at = $10, updated_at = $10,
+       encrypted_password = coalesce($7, u.encrypted_password)
+     where u.id = $2 and ($11::text is null or u.encrypted_password = $11)
+     returning u.*
+   ), opened as (
      insert into {ns}.sessions
-       (id, user_id, amr, user_agent, ip, is_recovery, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $10, $10)
+       (id, user_id, amr, user_agent, ip, is_recovery, tag, created_at, updated_at)
+     select $1, u.id, $3, $4, $5, $6, $12, $10, $10 from signed_in u
      returning *
    ), logged as (
      insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     values ($8, $9, coalesce($5, ''), $10)
-   ), signed_in as (
-     update {ns}.users u set last_sign_in_at = $10, updated_at = $10,
-       encrypted_password = coalesce($7, u.encrypted_password)
-     where u.id = $2
-     returning u.*
+     select $8, $9, coalesce($5, ''), $10 from signed_in
    )
-   select ${selectUser('u')}, o.id as session_id, o.aal, o.amr, o.refresh_token_counter
+   select ${selectUser('u')}, ${selectSession('o')}
    from signed_in u cross join opened o`,
 )
 
@@ -43,8 +55,8 @@ export const openSession = statement(
  * The common case of a refresh in one statement: the token is the valid one, user and session are
  * fine. Concurrent requests with one token wait here for each other, and all but the first find
  * another counter. No row: \`findRefresh\` tells why.
- * $1 session, $2 counter, $3 user agent, $4 ip, $5 id and $6 action of the audit entry, $7 now,
- * $8 earliest creation, $9 earliest refresh, $10 whether a newer session ends this one.
+ * $1 session, $2 counter, $3 user agent, $4 ip, $5 id and $6 action of the audit entry,
+ * $7 to $12 SessionLimitValues.
  */
 export const rotateSession = statement(
   'rotate_session',
@@ -56,13 +68,8 @@ export const rotateSession = statement(
      where s.id = $1 and s.refresh_token_counter = $2 and s.revoked_at is null
        and owner.id = s.user_id and owner.deleted_at is null
        and (owner.banned_until is null or owner.banned_until <= $7)
-       and (s.not_after is null or s.not_after >= $7)
-       and s.created_at >= $8 and coalesce(s.refreshed_at, s.created_at) >= $9
-       and not ($10 and exists (
-         select from {ns}.sessions newer
-         where newer.user_id = s.user_id and newer.id <> s.id and newer.revoked_at is null
-           and coalesce(newer.refreshed_at, newer.created_at) > coalesce(s.refreshed_at, s.created_at)
-       ))
+       and ${isWithinLimits('s', 7)}
+       and not ${hasNewer('s', 7)}
      returning s.*
    ), signed_in as (
      update {ns}.users u set last_sign_in_at = $7 from rotated where u.id = rotated.user_id
@@ -76,7 +83,7 @@ export const rotateSession = statement(
      ), coalesce($4, ''), $7
      from signed_in u cross join rotated r
    )
-   select ${selectUser('u')}, r.id as session_id, r.aal, r.amr, r.refresh_token_counter
+   select ${selectUser('u')}, ${selectSession('r')}
    from signed_in u cross join rotated r`,
 )
 
@@ -84,21 +91,15 @@ export interface RefreshRow extends SessionRow {
   readonly rotated_at: Time | null
   readonly revoked_at: Time | null
   readonly not_after: Time | null
-  readonly session_created_at: Time
   readonly refreshed_at: Time | null
   readonly has_newer: boolean
 }
 
-/** Why a refresh was not the common case. $1 session. */
+/** Why a refresh was not the common case. $1 session, $2 to $7 SessionLimitValues. */
 export const findRefresh = statement(
   'find_refresh',
-  `select ${selectUser('u')}, s.id as session_id, s.aal, s.amr, s.refresh_token_counter,
-     s.rotated_at, s.revoked_at, s.not_after, s.created_at as session_created_at, s.refreshed_at,
-     exists (
-       select from {ns}.sessions newer
-       where newer.user_id = s.user_id and newer.id <> s.id and newer.revoked_at is null
-         and coalesce(newer.refreshed_at, newer.created_at) > coalesce(s.refreshed_at, s.created_at)
-     ) as has_newer
+  `select ${selectUser('u')}, ${selectSession('s')}, s.rotated_at, s.revoked_at, s.not_after,
+     s.refreshed_at, ${hasNewer('s', 2)} as has_newer
    from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1`,
 )
@@ -127,10 +128,10 @@ export const revokeByScope = statement(
    values ($5, $6, coalesce($7, ''), $4)`,
 )
 
-/** Whether a session is within its limits. $1 session, $2 now, $3 earliest creation, $4 refresh. */
+/** Whether a session is within its limits. $1 session, $2 to $7 SessionLimitValues. */
 export const findAdminSession = statement(
   'find_admin_session',
-  `select 1 from {ns}.sessions
-   where id = $1 and revoked_at is null and (not_after is null or not_after >= $2)
-     and created_at >= $3 and coalesce(refreshed_at, created_at) >= $4`,
+  `select 1 from {ns}.sessions s
+   where s.id = $1 and s.revoked_at is null and ${isWithinLimits('s', 2)}
+     and not ${hasNewer('s', 2)}`,
 )

@@ -1,12 +1,13 @@
 import type { Metadata } from '../core/metadata.ts'
 import type { OneTimeTokenType } from '../core/one-time-tokens.ts'
 import type { NewIdentity } from './create-user.ts'
-import { partColumns, type RequestParts, spendMessages, writeParts } from './request-parts.ts'
+import { noticeColumn, type WithNotices, writeNotices } from './notices.ts'
+import { partColumns, permitMessages, type RequestParts, writeParts } from './request-parts.ts'
 import { statement } from './statement.ts'
 import { selectUserWith } from './user-row.ts'
 
 /** What changes about a user; null leaves things as they are. */
-export interface UserChange extends RequestParts {
+export interface UserChange extends RequestParts, WithNotices {
   readonly user_id: string
   readonly role: string | null
   /** From now on, and not only once it is confirmed. */
@@ -32,6 +33,9 @@ export interface UserChange extends RequestParts {
   readonly restarts_email_change: boolean
   /** Not within this of the last request; null: whenever. */
   readonly email_change_gap_seconds: number | null
+  /** The number that is to be confirmed; the same holds for it. */
+  readonly phone_change: string | null
+  readonly phone_change_gap_seconds: number | null
   /** Made, or merged into those of the same provider. */
   readonly identities: readonly NewIdentity[]
   /** Merged into those of the same provider, if there are any; none that is among the above. */
@@ -43,6 +47,8 @@ export interface UserChange extends RequestParts {
   readonly session_id: string | null
   /** In hexadecimal digits: the reauthentication code without which nothing changes. */
   readonly nonce_hash: string | null
+  /** The hash of before, where the password of before was shown: without it nothing changes. */
+  readonly shown_hash: string | null
 }
 
 export interface IdentityPatch {
@@ -71,7 +77,8 @@ const providers = `(
 
 /**
  * Everything that one request changes about a user. No row: there is no such user, the code is not
- * right, the last request is too recent, or no more messages may be sent now; nothing was written. An
+ * right, the last request is too recent, the password that was shown is another one by now, or no more
+ * messages may be sent now; nothing was written. An
  * address or number that is taken violates `users_email` or `users_phone`. $1 a UserChange.
  */
 export const updateUser = statement(
@@ -83,8 +90,10 @@ export const updateUser = statement(
        is_anonymous boolean, changes_ban boolean, banned_until timestamptz,
        invited_at timestamptz, confirmation_sent_at timestamptz, recovery_sent_at timestamptz,
        email_change text, restarts_email_change boolean, email_change_gap_seconds double precision,
+       phone_change text, phone_change_gap_seconds double precision,
        identities jsonb, identity_patches jsonb, cleared_tokens text[], ended_sessions text,
-       session_id uuid, nonce_hash text, ${partColumns})
+       session_id uuid, nonce_hash text, shown_hash text,
+       ${noticeColumn}, ${partColumns})
    ), ending as materialized (
      -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
      select s.id from {ns}.sessions s cross join p
@@ -100,10 +109,13 @@ export const updateUser = statement(
      select u.id from {ns}.users u cross join p
      where u.id = p.user_id and u.deleted_at is null and (select count(*) from ending) >= 0
        and (p.nonce_hash is null or exists (select from nonce))
+       and (p.shown_hash is null or u.encrypted_password = p.shown_hash)
        and (p.email_change_gap_seconds is null or u.email_change_sent_at is null
          or u.email_change_sent_at <= p.now - make_interval(secs => p.email_change_gap_seconds))
+       and (p.phone_change_gap_seconds is null or u.phone_change_sent_at is null
+         or u.phone_change_sent_at <= p.now - make_interval(secs => p.phone_change_gap_seconds))
      for update of u
-   ), ${spendMessages('exists (select from due)')}, updated as (
+   ), ${permitMessages('exists (select from due)')}, updated as (
      update {ns}.users u set
        role = coalesce(p.role, u.role),
        email = coalesce(p.email, u.email),
@@ -126,10 +138,11 @@ export const updateUser = statement(
          when p.email_change is not null then p.now else u.email_change_sent_at end,
        email_change_confirm_status = case when p.email is not null or p.restarts_email_change
          or p.email_change <> u.email_change then 0 else u.email_change_confirm_status end,
-       phone_change = case when p.phone is null then u.phone_change end,
-       phone_change_sent_at = case when p.phone is null then u.phone_change_sent_at end,
+       phone_change = case when p.phone is null then coalesce(p.phone_change, u.phone_change) end,
+       phone_change_sent_at = case when p.phone is not null then null
+         when p.phone_change is not null then p.now else u.phone_change_sent_at end,
        updated_at = p.now
-     from due cross join p cross join cap
+     from due cross join p cross join permit
      where u.id = due.id
      returning u.*
    ), identified as (
@@ -161,8 +174,19 @@ export const updateUser = statement(
      select * from changed union all
      select i.* from {ns}.identities i join updated u on u.id = i.user_id
      where i.id not in (select id from changed)
-   ), ${writeParts('updated')}
+   ), ${writeNotices('updated u cross join p')}, ${writeParts('updated')}
    select ${selectUserWith('u', 'present')} from updated u`,
+)
+
+/**
+ * Sessions that somebody opened while `updateUser` waited for the user: it began before they were
+ * there, and has not ended them. To be run in its transaction, where nobody else can open one any
+ * more. $1 user, $2 the session that stays, or null, $3 now.
+ */
+export const endSessionsMeanwhile = statement(
+  'end_sessions_meanwhile',
+  `update {ns}.sessions set revoked_at = $3, updated_at = $3
+   where user_id = $1 and revoked_at is null and id is distinct from $2`,
 )
 
 export interface UpdateCheck {

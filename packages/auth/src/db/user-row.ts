@@ -33,6 +33,21 @@ export interface UserRow extends Row {
   readonly created_at: Time
   readonly updated_at: Time
   readonly identities: readonly IdentityRow[]
+  readonly factors: readonly FactorRow[]
+}
+
+/** A second factor, without what is secret about it. */
+export interface FactorRow {
+  readonly [name: string]: Json
+  readonly id: string
+  readonly factor_type: string
+  readonly friendly_name: string
+  readonly status: 'unverified' | 'verified'
+  readonly phone: string | null
+  readonly web_authn_aaguid: string | null
+  readonly last_challenged_at: Time | null
+  readonly created_at: Time
+  readonly updated_at: Time
 }
 
 export interface IdentityRow {
@@ -77,15 +92,23 @@ const columns = [
   'updated_at',
 ]
 
-/** The columns of a user that goes by a name in the statement, and the identities beside them. */
+/** The columns of a user that goes by a name in the statement, with identities and factors. */
 export function selectUser(user: string): string {
-  return `${columns.map((column) => `${user}.${column}`).join(', ')}, ${selectIdentities(user)}`
+  return `${listColumns(user)}, ${selectIdentities(user)}, ${selectFactors(user)}`
 }
 
 /** Of a user that this very statement has just made; its identities are not visible yet. */
 export function selectUserWith(user: string, identities: string): string {
-  const list = columns.map((column) => `${user}.${column}`).join(', ')
-  return `${list}, ${toIdentityArray(`from ${identities} i`)}`
+  return `${listColumns(user)}, ${toIdentityArray(`from ${identities} i`)}, ${selectFactors(user)}`
+}
+
+/** Of a user whose factors this very statement has changed. */
+export function selectUserWithFactors(user: string, factors: string): string {
+  return `${listColumns(user)}, ${selectIdentities(user)}, ${toFactorArray(`from ${factors} f`)}`
+}
+
+function listColumns(user: string): string {
+  return columns.map((column) => `${user}.${column}`).join(', ')
 }
 
 function selectIdentities(user: string): string {
@@ -94,4 +117,26 @@ function selectIdentities(user: string): string {
 
 function toIdentityArray(from: string): string {
   return `coalesce((select json_agg(to_json(i) order by i.created_at, i.id) ${from}), '[]') as identities`
+}
+
+function selectFactors(user: string): string {
+  return toFactorArray(`from {ns}.mfa_factors f where f.user_id = ${user}.id`)
+}
+
+const factorColumns = [
+  'id',
+  'factor_type',
+  'friendly_name',
+  'status',
+  'phone',
+  'web_authn_aaguid',
+  'last_challenged_at',
+  'created_at',
+  'updated_at',
+]
+
+function toFactorArray(from: string): string {
+  const fields = factorColumns.map((column) => `'${column}', f.${column}`).join(', ')
+  const list = `json_agg(json_build_object(${fields}) order by f.created_at, f.id)`
+  return `coalesce((select ${list} ${from}), '[]') as factors`
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { checkAuthorized } from '../core/authorized-addresses.ts'
 import { parseEmail } from '../core/email-address.ts'
 import { inviteUser } from '../core/invite-user.ts'
 import { toMetadata } from '../core/metadata.ts'
@@ -19,9 +20,11 @@ export const invite = defineEndpoint({
   success: { status: 200, description: 'The user record, with invited_at' },
   async handle(call, services) {
     const { body, audience, adminRole, client, externalUrl } = call
+    const email = parseEmail(body.email)
+    checkAuthorized(services, email)
     return json(
       await inviteUser(services, {
-        email: parseEmail(body.email),
+        email,
         data: toMetadata(body.data),
         audience,
         adminRole,

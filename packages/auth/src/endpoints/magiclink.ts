@@ -14,6 +14,7 @@ export const magiclink = defineEndpoint({
   summary: 'Sends a magic link; POST /otp does the same and more',
   allowed: 'anyone',
   limiter: 'magiclink',
+  captcha: 'always',
   query: { redirect_to: 'Where the link leads in the end' },
   body: Type.Object({
     email: Type.Optional(Type.String()),
@@ -55,5 +56,6 @@ export async function sendMagicLink(
     ...readMailAsk(call, services, email),
     data: toMetadata(call.body.data),
     newcomer,
+    firstMail: call.isSdk ? 'confirmation' : 'magicLink',
   })
 }

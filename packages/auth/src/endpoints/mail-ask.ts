@@ -1,3 +1,4 @@
+import { checkAuthorized } from '../core/authorized-addresses.ts'
 import { parseChallenge } from '../core/pkce.ts'
 import type { Services } from '../core/services.ts'
 import type { MailAsk } from '../core/user-mail.ts'
@@ -12,14 +13,15 @@ export interface MailBody {
 }
 
 /** @throws {ApiError} before anything has happened. */
-export function readMailAsk(call: Call<MailBody>, { redirects }: Services, email: string): MailAsk {
+export function readMailAsk(call: Call<MailBody>, services: Services, email: string): MailAsk {
   const { body, audience, client, externalUrl } = call
+  checkAuthorized(services, email)
   return {
     email,
     audience,
     client,
     challenge: parseChallenge(body.code_challenge, body.code_challenge_method),
-    redirectTo: findRedirectTarget(call, redirects),
+    redirectTo: findRedirectTarget(call, services.redirects),
     externalUrl,
   }
 }

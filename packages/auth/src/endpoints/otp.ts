@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
+import { toMetadata } from '../core/metadata.ts'
+import { parseTextChannel } from '../core/phone-gateway.ts'
 import { parsePhone } from '../core/phone-number.ts'
+import { requestPhoneOtp } from '../core/phone-otp.ts'
 import type { Services } from '../core/services.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { checkMagicLinkAllowed, sendMagicLink } from './magiclink.ts'
-import { noTextMessages } from './text-messages.ts'
 
 const body = Type.Object({
   email: Type.Optional(Type.String({ description: 'Address that gets a magic link' })),
@@ -18,7 +20,9 @@ const body = Type.Object({
     }),
   ),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  channel: Type.Optional(Type.String()),
+  channel: Type.Optional(
+    Type.String({ description: 'How a code is sent to a phone: sms or whatsapp' }),
+  ),
   code_challenge: Type.Optional(Type.String()),
   code_challenge_method: Type.Optional(Type.String()),
 })
@@ -30,6 +34,7 @@ export const otp = defineEndpoint({
   summary: 'Sends a magic link, or a code to a phone',
   allowed: 'anyone',
   limiter: 'otp',
+  captcha: 'always',
   query: { redirect_to: 'Where the link in the email leads in the end' },
   body,
   success: { status: 200, description: 'An empty object, whether there is such a user or not' },
@@ -58,18 +63,19 @@ function findNewcomerRule({ isSdk, body: { create_user } }: OtpCall) {
   return create_user === true ? 'ignore' : 'create'
 }
 
-async function sendCode(
-  { body: { phone, channel = 'sms' } }: OtpCall,
-  { config: { site } }: Services,
-): Promise<Answer> {
-  if (channel !== 'sms' && channel !== 'whatsapp') {
-    throw invalid(
-      "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",
-    )
-  }
-  if (!site.phoneEnabled) {
+async function sendCode(call: OtpCall, services: Services): Promise<Answer> {
+  const { body, audience, client } = call
+  const channel = parseTextChannel(services, body.channel)
+  if (!services.config.site.phoneEnabled) {
     throw new ApiError('phone_provider_disabled', 'Unsupported phone provider', { status: 400 })
   }
-  parsePhone(phone ?? '')
-  throw noTextMessages()
+  await requestPhoneOtp(services, {
+    phone: parsePhone(body.phone ?? ''),
+    audience,
+    client,
+    channel,
+    data: toMetadata(body.data),
+    newcomer: findNewcomerRule(call),
+  })
+  return json({})
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { parseEmail } from '../core/email-address.ts'
 import { toMetadata } from '../core/metadata.ts'
+import { parseTextChannel } from '../core/phone-gateway.ts'
 import { parsePhone } from '../core/phone-number.ts'
 import { parseChallenge } from '../core/pkce.ts'
 import { updateSelf } from '../core/update-user-self.ts'
@@ -19,7 +20,12 @@ export const putUser = defineEndpoint({
   query: { redirect_to: 'Where the link in the email leads in the end' },
   body: Type.Object({
     email: Type.Optional(Type.String({ description: 'A new address, which must be confirmed' })),
-    phone: Type.Optional(Type.String({ description: 'A new number (E.164)' })),
+    phone: Type.Optional(
+      Type.String({ description: 'A new number (E.164), which must be confirmed' }),
+    ),
+    channel: Type.Optional(
+      Type.String({ description: 'How the code for a new number is sent: sms or whatsapp' }),
+    ),
     password: Type.Optional(Type.String({ description: 'Ends all other sessions of the user' })),
     current_password: Type.Optional(Type.String()),
     nonce: Type.Optional(Type.String({ description: 'The code of GET /reauthenticate' })),
@@ -37,6 +43,7 @@ export const putUser = defineEndpoint({
         user: caller,
         email: email === '' ? undefined : parseEmail(email),
         phone: phone === '' ? undefined : parsePhone(phone),
+        channel: parseTextChannel(services, phone === '' ? undefined : body.channel),
         password,
         currentPassword: body.current_password || undefined,
         nonce: body.nonce || undefined,

@@ -12,6 +12,7 @@ export const recover = defineEndpoint({
   summary: 'Sends a link to somebody who has forgotten their password',
   allowed: 'anyone',
   limiter: 'recover',
+  captcha: 'always',
   query: { redirect_to: 'Where the link leads in the end' },
   body: Type.Object({
     email: Type.Optional(Type.String()),

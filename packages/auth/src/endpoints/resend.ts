@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { parseEmail } from '../core/email-address.ts'
 import { parsePhone } from '../core/phone-number.ts'
+import { type PhoneResendType, resendText } from '../core/phone-resend.ts'
 import { type ResendType, resendEmail } from '../core/resend.ts'
 import type { Services } from '../core/services.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { readMailAsk } from './mail-ask.ts'
-import { noTextMessages } from './text-messages.ts'
 
 const body = Type.Object({
   type: Type.Optional(Type.String({ description: 'signup, email_change, sms or phone_change' })),
@@ -19,7 +19,7 @@ const body = Type.Object({
 type ResendCall = Call<Static<typeof body>>
 
 const emailTypes = ['signup', 'email_change'] as const satisfies readonly ResendType[]
-const phoneTypes = ['sms', 'phone_change'] as const
+const phoneTypes = ['sms', 'phone_change'] as const satisfies readonly PhoneResendType[]
 
 export const resend = defineEndpoint({
   method: 'POST',
@@ -27,6 +27,7 @@ export const resend = defineEndpoint({
   summary: 'Sends again a message that still waits for an answer',
   allowed: 'anyone',
   limiter: 'resend',
+  captcha: 'always',
   query: { redirect_to: 'Where the link leads in the end' },
   body,
   success: { status: 200, description: 'An empty object, whether anything was to be sent or not' },
@@ -46,7 +47,7 @@ export const resend = defineEndpoint({
       throw invalid('Missing email address or phone number')
     }
     if (emailType !== undefined) await resendByEmail(call, services, emailType)
-    else resendByPhone(call, services)
+    else if (phoneType !== undefined) await resendByPhone(call, services, phoneType)
     return json({})
   },
 })
@@ -60,11 +61,16 @@ async function resendByEmail(call: ResendCall, services: Services, type: ResendT
   await resendEmail(services, type, readMailAsk(call, services, parseEmail(email)))
 }
 
-function resendByPhone({ body: { phone = '' } }: ResendCall, { config: { site } }: Services) {
+async function resendByPhone(call: ResendCall, services: Services, type: PhoneResendType) {
+  const {
+    body: { phone = '' },
+    audience,
+    client,
+  } = call
   if (phone === '') throw invalid('Type provided requires a phone number')
-  if (!site.phoneEnabled) {
+  if (!services.config.site.phoneEnabled) {
     throw new ApiError('phone_provider_disabled', 'Phone logins are disabled', { status: 400 })
   }
-  parsePhone(phone)
-  throw noTextMessages()
+  const ask = { phone: parsePhone(phone), audience, client, channel: 'sms' } as const
+  await resendText(services, type, ask)
 }

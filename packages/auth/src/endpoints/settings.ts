@@ -8,7 +8,7 @@ export const settings = defineEndpoint({
   summary: 'What this installation allows',
   allowed: 'anyone',
   success: { status: 200, description: 'Settings that everybody may know' },
-  async handle(_call, { config: { external, site, mail, sms } }) {
+  async handle(_call, { config: { external, site, mail, sms, passkeys } }) {
     return json({
       external: Object.fromEntries(providerIds.map((id) => [id, external[id].enabled])),
       disable_signup: site.disableSignup,
@@ -19,6 +19,7 @@ export const settings = defineEndpoint({
       email_enabled: site.emailEnabled,
       phone_enabled: site.phoneEnabled,
       anonymous_users_enabled: site.anonymousEnabled,
+      passkeys_enabled: passkeys.enabled,
     })
   },
 })

@@ -1,11 +1,16 @@
 import { type Static, Type } from 'typebox'
+import { checkAuthorized } from '../core/authorized-addresses.ts'
 import { parseEmail } from '../core/email-address.ts'
 import { toMetadata } from '../core/metadata.ts'
 import { checkPassword } from '../core/password-policy.ts'
+import { parseTextChannel } from '../core/phone-gateway.ts'
+import { parsePhone } from '../core/phone-number.ts'
 import { parseChallenge } from '../core/pkce.ts'
 import type { Services } from '../core/services.ts'
+import { checkSignupAllowed } from '../core/sign-up-allowed.ts'
 import { signUpAnonymously } from '../core/sign-up-anonymously.ts'
 import { signUpByEmail } from '../core/sign-up-by-email.ts'
+import { signUpByPhone } from '../core/sign-up-by-phone.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
@@ -16,7 +21,9 @@ const body = Type.Object({
   phone: Type.Optional(Type.String({ description: 'Number of the new user (E.164)' })),
   password: Type.Optional(Type.String()),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  channel: Type.Optional(Type.String()),
+  channel: Type.Optional(
+    Type.String({ description: 'How a code is sent to a phone: sms or whatsapp' }),
+  ),
   code_challenge: Type.Optional(Type.String()),
   code_challenge_method: Type.Optional(Type.String()),
 })
@@ -24,16 +31,29 @@ const body = Type.Object({
 export const signup = defineEndpoint({
   method: 'POST',
   path: '/signup',
-  summary: 'Registers a user by email, or signs in without a name',
+  summary: 'Registers a user by email or phone, or signs in without a name',
   allowed: 'anyone',
+  captcha: 'always',
   query: { redirect_to: 'Where the link in the email leads in the end' },
   body,
-  success: { status: 200, description: 'A user record, or a token response where none confirms' },
+  success: { status: 200, description: 'A user record; where none confirms, with tokens' },
   async handle(call, services) {
     const { email = '', phone = '' } = call.body
-    return email === '' && phone === '' ? anonymous(call, services) : named(call, services)
+    const signUp = email === '' && phone === '' ? anonymous : named
+    const answer = await signUp(call, services)
+    return call.isSdk ? answer : withUserRecord(answer)
   },
 })
+
+/**
+ * The specification's answer is the user record. Where nobody has to confirm anything, tokens come
+ * with it; the client looks for the record in their `user`.
+ */
+function withUserRecord(answer: Answer): Answer {
+  const { body } = answer
+  if (typeof body !== 'object' || body === null || !('user' in body)) return answer
+  return { ...answer, body: { ...(typeof body.user === 'object' && body.user), ...body } }
+}
 
 type SignupCall = Call<Static<typeof body>>
 
@@ -57,22 +77,38 @@ async function named(call: SignupCall, services: Services): Promise<Answer> {
   await call.checkLimit('signup')
   checkSignupAllowed(services)
   if (password === '') throw invalid('Signup requires a valid password')
-  checkPassword(password, services.passwordPolicy)
+  await checkPassword(password, services.passwordPolicy)
   if (email !== '' && phone !== '') {
     throw invalid('Only an email address or phone number should be provided on signup.')
   }
   const challenge = parseChallenge(call.body.code_challenge, call.body.code_challenge_method)
   if (phone !== '') {
-    throw new ApiError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 })
+    if (challenge !== undefined) throw invalid('PKCE not supported for phone signups')
+    const textChannel = parseTextChannel(services, channel)
+    if (!services.config.site.phoneEnabled) {
+      throw new ApiError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 })
+    }
+    return json(
+      await signUpByPhone(services, {
+        phone: parsePhone(phone),
+        password,
+        data: toMetadata(data),
+        audience: call.audience,
+        client: call.client,
+        channel: textChannel,
+      }),
+    )
   }
   if (channel !== undefined && channel !== 'sms') throw invalid('Invalid channel')
   if (!services.config.site.emailEnabled) {
     throw new ApiError('email_provider_disabled', 'Email signups are disabled', { status: 400 })
   }
+  const address = parseEmail(email)
+  if (!services.config.mail.autoconfirm) checkAuthorized(services, address)
   const redirectTo = findRedirectTarget(call, services.redirects)
   return json(
     await signUpByEmail(services, {
-      email: parseEmail(email),
+      email: address,
       password,
       data: toMetadata(data),
       audience: call.audience,
@@ -82,9 +118,4 @@ async function named(call: SignupCall, services: Services): Promise<Answer> {
       externalUrl: call.externalUrl,
     }),
   )
-}
-
-function checkSignupAllowed({ config: { site } }: Services): void {
-  if (!site.disableSignup) return
-  throw new ApiError('signup_disabled', 'Signups not allowed for this instance')
 }

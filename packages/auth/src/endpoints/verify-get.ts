@@ -66,7 +66,7 @@ function toLocation(target: string, verified: Verified, isPkce: boolean): string
 /** A browser that only looks ahead must not use the link up: its user may never follow it. */
 function isPrefetch(header: (name: string) => string | undefined): boolean {
   return ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
-    /\bprefetch\b|\bpreview\b/.test(header(name) ?? ''),
+    /\b(?:prefetch|preview)\b/i.test(header(name) ?? ''),
   )
 }
 

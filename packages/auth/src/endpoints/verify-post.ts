@@ -7,10 +7,12 @@ import {
   type EmailVerificationType,
   halfMessage,
   isEmailVerification,
+  isPhoneVerification,
   type Proof,
   verifyEmail,
+  verifyPhone,
 } from '../core/verify.ts'
-import { ApiError, invalid } from '../errors.ts'
+import { invalid } from '../errors.ts'
 import { type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
@@ -47,6 +49,11 @@ export const verifyPost = defineEndpoint({
     if (type === '') throw invalid('Verify requires a verification type')
     const proof = readProof(call)
     findRedirectTarget(call, services.redirects, call.body.redirect_to)
+    if (isPhoneVerification(type) && proof.how === 'digits' && (call.body.phone ?? '') !== '') {
+      const verified = await verifyPhone(services, { type, proof, client: call.client })
+      if (verified.outcome !== 'tokens') throw new TypeError(`${type} has opened no session`)
+      return json(verified.tokens)
+    }
     if (!isEmailVerification(type)) {
       const kind = proof.how === 'link' ? 'Invalid email' : 'Unsupported'
       throw invalid(`${kind} verification type`)
@@ -56,7 +63,7 @@ export const verifyPost = defineEndpoint({
       proof,
       wantsCode: false,
       asksPassword: type === 'signup',
-      password: readPassword(call.body, type, services),
+      password: await readPassword(call.body, type, services),
       client: call.client,
     })
     if (verified.outcome !== 'tokens') return json({ code: '200', msg: halfMessage })
@@ -65,7 +72,7 @@ export const verifyPost = defineEndpoint({
 })
 
 function readProof({ body, audience }: Call<Body>): Proof {
-  const { type, token = '', token_hash: hash = '', email = '', phone = '', redirect_to } = body
+  const { type = '', token = '', token_hash: hash = '', email = '', phone = '', redirect_to } = body
   if ((token === '') === (hash === '')) {
     throw invalid('Verify requires either a token or a token hash')
   }
@@ -79,14 +86,16 @@ function readProof({ body, audience }: Call<Body>): Proof {
     throw invalid('Only an email address or phone number should be provided on verify')
   }
   if (phone !== '') {
-    parsePhone(phone)
-    if (type !== 'sms' && type !== 'phone_change') throw invalid('Unsupported verification type')
-    // No text messages are sent yet, so that no digits can be right.
-    throw new ApiError('otp_expired', 'Token has expired or is invalid')
+    const recipient = parsePhone(phone)
+    if (!isPhoneVerification(type)) throw invalid('Unsupported verification type')
+    return { how: 'digits', digits: token, recipient, audience }
+  }
+  if (email === '' && isPhoneVerification(type)) {
+    throw invalid('Type provided requires a phone number')
   }
   // Alone, as the specification shows it, it is the token of a link (D8).
   if (email === '') return { how: 'link', token }
-  return { how: 'digits', digits: token, email: readEmail(email), audience }
+  return { how: 'digits', digits: token, recipient: readEmail(email), audience }
 }
 
 function readEmail(email: string): string {
@@ -98,12 +107,12 @@ function readEmail(email: string): string {
 }
 
 /** Only where a user may still have none (D9); elsewhere it is ignored. */
-function readPassword(
+async function readPassword(
   { password = '' }: Body,
   type: EmailVerificationType,
   { passwordPolicy }: Services,
-): string | undefined {
+): Promise<string | undefined> {
   if (password === '' || (type !== 'signup' && type !== 'invite')) return undefined
-  checkPassword(password, passwordPolicy)
+  await checkPassword(password, passwordPolicy)
   return password
 }

@@ -1,6 +1,7 @@
 import type { LimiterName } from '../core/request-limits.ts'
 import type { Client } from '../core/sessions.ts'
 import type { UserRow } from '../db/user-row.ts'
+import type { ApiError } from '../errors.ts'
 
 /** A request on its way through an endpoint. */
 export interface Call<Body = unknown> {
@@ -26,6 +27,7 @@ export interface Call<Body = unknown> {
 /** A user who has shown an access token. */
 export interface CallerRow extends UserRow {
   readonly session_id: string | null
+  /** The lower one of what the token says and of what the session has. */
   readonly aal: string | null
   readonly is_recovery: boolean | null
   readonly session_revoked_at: string | null
@@ -40,6 +42,8 @@ export interface Answer {
   /** Undefined: no body. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** What went wrong where a redirect cannot say so; the log has it. */
+  readonly failure?: ApiError
 }
 
 export function json(body: unknown, headers?: Answer['headers']): Answer {

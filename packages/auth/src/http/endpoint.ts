@@ -18,7 +18,11 @@ export interface Endpoint {
   readonly allowed: Allowed
   /** Counted by address before anything else is done. */
   readonly limiter?: LimiterName
+  /** Which calls need a token of the CAPTCHA, where there is one (reference 1.7). */
+  readonly captcha?: 'always' | ((query: Call['query']) => boolean)
   readonly body?: TSchema
+  /** Whether the body may be a form, which any page can post. */
+  readonly takesForms?: boolean
   /** Names and meanings of the query's parameters. */
   readonly query?: Readonly<Record<string, string>>
   /** What it answers when all is well. */

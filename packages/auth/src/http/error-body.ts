@@ -4,12 +4,13 @@ import type { Answer } from './call.ts'
 export const apiVersion = '2024-01-01'
 export const versionHeader = 'x-supabase-api-version'
 
-/** Form A of reference 1.3, or form B where the caller speaks the dialect of the client. */
+/** Form A of reference 1.3, form B where the caller speaks the dialect of the client, or form C. */
 export function toErrorAnswer(error: ApiError, isSdk: boolean, requestId: string): Answer {
-  const { code, status, message, weakPassword, retryAfterSeconds } = error
-  const form = isSdk
+  const { code, status, message, weakPassword, retryAfterSeconds, oauthError } = error
+  const plain = isSdk
     ? { code, message, msg: message }
     : { code: status, error_code: code, msg: message }
+  const form = oauthError === undefined ? plain : { error: oauthError, error_description: message }
   return {
     status,
     headers: {
@@ -31,5 +32,23 @@ export function toUnexpected(cause: unknown): ApiError {
     'unexpected_failure',
     'Unexpected failure, please check server logs for more information',
     { cause },
+  )
+}
+
+/** The client knows this one, and tries again (reference 1.1). */
+export function toRequestTimeout(cause?: unknown): ApiError {
+  return new ApiError(
+    'request_timeout',
+    'Processing this request timed out, please retry after a moment.',
+    { cause },
+  )
+}
+
+/** Restarts take a second or two. */
+export function toDatabaseAway(cause: unknown): ApiError {
+  return new ApiError(
+    'database_unavailable',
+    'The database cannot be reached right now, please retry after a moment.',
+    { cause, retryAfterSeconds: 1 },
   )
 }

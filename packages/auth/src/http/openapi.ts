@@ -1,4 +1,5 @@
 import type { Allowed, Endpoint } from './endpoint.ts'
+import { captchaFields } from './guards/captcha.ts'
 
 /** What every endpoint may answer when something is wrong. */
 const errorSchema = {
@@ -52,7 +53,9 @@ export function toOpenApi(endpoints: readonly Endpoint[], version: string, url: 
   }
 }
 
-function toOperation({ method, path, summary, allowed, query, body, success }: Endpoint): object {
+function toOperation(endpoint: Endpoint): object {
+  const { method, path, summary, allowed, query, success } = endpoint
+  const body = toBody(endpoint)
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -79,4 +82,9 @@ function toOperation({ method, path, summary, allowed, query, body, success }: E
       },
     },
   }
+}
+
+function toBody({ body, captcha }: Endpoint): object | undefined {
+  if (captcha === undefined) return body
+  return body === undefined ? captchaFields : { allOf: [body, captchaFields] }
 }

@@ -1,5 +1,5 @@
 import type { TokenResponse } from '../core/sessions.ts'
-import type { ApiError } from '../errors.ts'
+import type { ApiError, ErrorCode } from '../errors.ts'
 
 /** Names and values of a query or a fragment. */
 export type Parameters = Readonly<Record<string, string>>
@@ -20,8 +20,18 @@ const errorNames: Readonly<Record<number, string>> = {
   503: 'temporarily_unavailable',
 }
 
-export function toErrorParameters({ status, code, message }: ApiError): Parameters {
-  const error = code === 'signup_disabled' ? 'access_denied' : errorNames[status]
+const denials: ReadonlySet<string> = new Set([
+  'signup_disabled',
+  'user_banned',
+  'provider_email_needs_verification',
+] satisfies ErrorCode[])
+
+/** @param otherwise the `error` of statuses that have no name of their own. */
+export function toErrorParameters(
+  { status, code, message }: ApiError,
+  otherwise?: string,
+): Parameters {
+  const error = denials.has(code) ? 'access_denied' : (errorNames[status] ?? otherwise)
   return {
     ...(error !== undefined && { error }),
     error_code: code,

@@ -3,25 +3,45 @@ import type { Log } from '@portcullis/service-kit/log'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { LimiterName } from '../core/request-limits.ts'
 import type { Services } from '../core/services.ts'
+import { DatabaseLostError } from '../db/database-lost-error.ts'
 import { ApiError } from '../errors.ts'
 import { toExternalUrl } from '../messages/confirmation-link.ts'
+import type { CallWatch } from '../telemetry/watched-call.ts'
 import type { Answer, Call } from './call.ts'
 import { addCors } from './cors.ts'
+import { addDeadline } from './deadline.ts'
 import { isSdkDialect } from './dialect.ts'
 import type { Endpoint } from './endpoint.ts'
-import { apiVersion, toErrorAnswer, toUnexpected, versionHeader } from './error-body.ts'
+import {
+  apiVersion,
+  toDatabaseAway,
+  toErrorAnswer,
+  toRequestTimeout,
+  toUnexpected,
+  versionHeader,
+} from './error-body.ts'
+import { isForm, parseForm } from './form-bodies.ts'
 import { findAdminRole } from './guards/admin.ts'
 import { readBearer } from './guards/bearer.ts'
 import { findUserOfClaims } from './guards/caller.ts'
+import { checkCaptcha } from './guards/captcha.ts'
 import { findAddress, findLimitKey } from './guards/client.ts'
 import { dropNulls } from './null-fields.ts'
+import { toOtherMethods } from './other-methods.ts'
 import { toRequestId } from './request-id.ts'
+import { toSlowClientOptions } from './slow-clients.ts'
+import { watchCalls } from './watch-calls.ts'
 
 export interface ServerParts {
   readonly endpoints: readonly Endpoint[]
   readonly services: Services
   readonly log: Log
+  /** Told of every request. */
+  readonly watches?: readonly CallWatch[]
 }
+
+/** How somebody who signs in names one of AUTH_SESSIONS_TAGS. */
+const tagHeader = 'x-session-tag'
 
 /** On every answer: tokens are for the caller alone, and no browser should guess at anything. */
 const safeHeaders = {
@@ -30,7 +50,12 @@ const safeHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-export function createServer({ endpoints, services, log }: ServerParts): FastifyInstance {
+export function createServer({
+  endpoints,
+  services,
+  log,
+  watches = [],
+}: ServerParts): FastifyInstance {
   const { api, limits, tokens } = services.config
   const server = Fastify({
     bodyLimit: api.bodyLimitBytes,
@@ -40,9 +65,19 @@ export function createServer({ endpoints, services, log }: ServerParts): Fastify
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
+    // Who is connected already is answered; `connections.ts` sees to it that this ends.
+    return503OnClosing: false,
+    // A path that cannot even be read.
+    frameworkErrors: (_error, request, reply) => {
+      calls.begin(request, reply)
+      void fail(request, reply, toNoRoute(request))
+    },
+    ...toSlowClientOptions(api.maxRequestDurationMs),
   })
+  const calls = watchCalls(server, watches, api.pathPrefix)
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
+  server.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
+    if (isForm(request)) return done(null, parseForm(`${text}`))
     try {
       done(null, text === '' ? {} : dropNulls(JSON.parse(`${text}`)))
     } catch (error) {
@@ -50,43 +85,80 @@ export function createServer({ endpoints, services, log }: ServerParts): Fastify
       done(new ApiError('bad_json', `Could not parse request body as JSON: ${detail}`))
     }
   })
-  addCors(server, api.corsAllowedHeaders)
+  const tagHeaders = tokens.sessions.tags.length > 0 ? [tagHeader] : []
+  addCors(server, [...api.corsAllowedHeaders, ...tagHeaders])
 
+  addDeadline(server, api.maxRequestDurationMs, (request, reply) => {
+    void fail(request, reply, toRequestTimeout())
+  })
   const isSdk = ({ headers }: FastifyRequest) =>
     isSdkDialect(api.compatMode, one(headers, versionHeader))
 
+  // The deadline and what it cuts off may both have an answer, in the same moment even.
+  const answered = new WeakSet<FastifyReply>()
   const send = (reply: FastifyReply, { status, body, headers }: Answer) => {
+    if (answered.has(reply)) return reply
+    answered.add(reply)
     reply.headers({ ...safeHeaders, ...headers }).code(status)
     // Fastify would answer an object without a type as JSON by itself, and a missing one not at all.
     return body === undefined ? reply.send() : reply.type('application/json').send(body)
   }
+  const logFailure = (request: FastifyRequest, known: ApiError) => {
+    calls.fail(request, known)
+    if (known.status < 500) return
+    log.error(() => `request ${request.id} failed: ${known.message} ${toReason(known)}`.trim())
+  }
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
     const known = toApiError(error, api.bodyLimitBytes)
-    if (known.status >= 500) {
-      const reason = known.cause instanceof Error ? (known.cause.stack ?? known.cause.message) : ''
-      log.error(() => `request ${request.id} failed: ${known.message} ${reason}`.trim())
-    }
+    logFailure(request, known)
     return send(reply, toErrorAnswer(known, isSdk(request), request.id))
   }
   server.setErrorHandler((error, request, reply) => fail(request, reply, error))
-  server.setNotFoundHandler((request, reply) =>
-    fail(request, reply, new ApiError('route_not_found', `There is no ${request.method} here`)),
-  )
+  server.setNotFoundHandler((request, reply) => fail(request, reply, toNoRoute(request)))
 
   for (const endpoint of endpoints) {
-    const { method, path, body, limiter, allowed } = endpoint
+    const { method, path, body, limiter, allowed, captcha, takesForms = false } = endpoint
     for (const prefix of new Set(['', api.pathPrefix])) {
       server.route({
         method,
         url: `${prefix}${path}`,
         ...(body && { schema: { body } }),
-        async preValidation(request) {
-          if (limiter !== undefined) await checkLimit(request, limiter)
-        },
+        config: { takesForms },
+        ...(limiter !== undefined && {
+          preValidation: (request: FastifyRequest) => checkLimit(request, limiter),
+        }),
         async handler(request, reply) {
-          const call = await toCall(request, allowed)
-          return send(reply, await endpoint.handle(call, services))
+          try {
+            const answer = await calls.run(request, async () => {
+              const call = await toCall(request, allowed)
+              if (captcha === 'always' || captcha?.(call.query)) await checkCaptcha(call, services)
+              return await endpoint.handle(call, services)
+            })
+            if (answer.failure) logFailure(request, answer.failure)
+            return send(reply, answer)
+          } catch (error) {
+            // Nobody waits for it any more, and Fastify would not say a word.
+            if (answered.has(reply)) return fail(request, reply, error)
+            throw error
+          }
         },
+      })
+    }
+  }
+
+  for (const { method, path, allow, isLook } of toOtherMethods(endpoints)) {
+    for (const prefix of new Set(['', api.pathPrefix])) {
+      server.route({
+        method,
+        url: `${prefix}${path}`,
+        // Before the body is read.
+        async onRequest(request, reply) {
+          reply.header('allow', allow)
+          if (isLook) return send(reply, { status: 200 })
+          const message = `There is no ${method} here, but ${allow}`
+          return fail(request, reply, new ApiError('method_not_allowed', message))
+        },
+        handler: async () => {},
       })
     }
   }
@@ -128,6 +200,7 @@ export function createServer({ endpoints, services, log }: ServerParts): Fastify
       client: {
         ip: findAddress(header('x-forwarded-for'), request.ip),
         userAgent: (headers['user-agent'] ?? '').slice(0, 512),
+        tag: tokens.sessions.tags.find((tag) => tag === header(tagHeader)),
       },
       requestId: request.id,
       externalUrl: toExternalUrl({
@@ -143,10 +216,15 @@ export function createServer({ endpoints, services, log }: ServerParts): Fastify
     }
   }
 
-  server.addHook('onSend', async (request, reply) => {
+  server.addHook('onSend', (request, reply, _payload, done) => {
     if (isSdk(request)) reply.header(versionHeader, apiVersion)
+    done()
   })
   return server
+}
+
+function toNoRoute({ method }: Pick<FastifyRequest, 'method'>): ApiError {
+  return new ApiError('route_not_found', `There is no ${method} here`)
 }
 
 /** Of a parameter that is given twice the first value counts. */
@@ -162,6 +240,12 @@ function one(headers: IncomingHttpHeaders, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
+function toReason({ cause }: ApiError): string {
+  // Where it happened says nothing about a database that is away, and there are many of them.
+  if (cause instanceof DatabaseLostError) return cause.message
+  return cause instanceof Error ? (cause.stack ?? cause.message) : ''
+}
+
 interface FastifyFailure {
   readonly code?: string
   readonly validation?: readonly { readonly instancePath: string; readonly message?: string }[]
@@ -169,6 +253,9 @@ interface FastifyFailure {
 
 function toApiError(error: unknown, bodyLimitBytes: number): ApiError {
   if (error instanceof ApiError) return error
+  if (error instanceof DatabaseLostError) {
+    return error.isTimeout ? toRequestTimeout(error) : toDatabaseAway(error)
+  }
   const { code, validation } = (error ?? {}) as FastifyFailure
   if (validation !== undefined) {
     const [first] = validation

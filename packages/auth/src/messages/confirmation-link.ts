@@ -10,6 +10,11 @@ const linkTypes: Readonly<Record<MailKind, string | undefined>> = {
   reauthentication: undefined,
 }
 
+/** What hooks call a message. */
+export function findEmailActionType(kind: string): string | undefined {
+  return Object.entries(linkTypes).find(([known]) => known === kind)?.[1]
+}
+
 export interface ConfirmationLink {
   readonly kind: MailKind
   /** The public URL of this server, of `toExternalUrl`. */

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '@portcullis/service-kit/log'
-import { type MailKind, mailKinds } from '../config/mail.ts'
 import type { MailRenderer } from './mail-renderer.ts'
 import type { Deliver } from './outbox-sender.ts'
 import type { SmtpClient } from './smtp.ts'
-import { UndeliverableError } from './undeliverable-error.ts'
 
 export interface MailChannelSettings {
   readonly renderer: MailRenderer
@@ -17,7 +15,6 @@ export interface MailChannelSettings {
 export function createMailChannel({ renderer, smtp, fromAddress }: MailChannelSettings): Deliver {
   const domain = fromAddress.split('@').at(-1) ?? 'localhost'
   return async ({ id, kind, recipient, payload, created_at }, signal) => {
-    if (!isMailKind(kind)) throw new UndeliverableError(`There is no message ${kind}`)
     const rendered = await renderer.render(kind, payload)
     const unique = createHash('sha256').update(`${id} ${created_at} ${recipient}`).digest('hex')
     const messageId = `<${unique.slice(0, 32)}@${domain}>`
@@ -30,8 +27,4 @@ export function createNoMailChannel(log: Pick<Log, 'warning'>): Deliver {
   return async ({ id, kind }) => {
     log.warning(`The message ${id} (${kind}) is dropped: no mail server is configured`)
   }
-}
-
-function isMailKind(kind: string): kind is MailKind {
-  return mailKinds.some((known) => known === kind)
 }

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
-import { type MailConfig, type MailKind, mailKinds } from '../config/mail.ts'
+import { type MailConfig, type MailKind, type MessageConfig, mailKinds } from '../config/mail.ts'
+import { type NotificationMessage, notificationKinds } from '../config/notifications.ts'
 import type { FetchSettings } from './fetch/guarded-fetch.ts'
 import { htmlToText } from './html-to-text.ts'
-import { parseHtmlTemplate, parseLineTemplate, type Template, toLine } from './template.ts'
+import { parseHtmlTemplate, parseLineTemplate, type Template } from './template.ts'
 import { createTemplateSource, type TemplateSource, toTemplateUrl } from './template-source.ts'
+import { UndeliverableError } from './undeliverable-error.ts'
 
 export interface RenderedMail {
   readonly subject: string
@@ -14,11 +16,12 @@ export interface RenderedMail {
 }
 
 export interface MailRenderer {
-  render(kind: MailKind, variables: unknown): Promise<RenderedMail>
+  /** @throws {UndeliverableError} where there is no such message, or nobody wants it any more. */
+  render(kind: string, variables: unknown): Promise<RenderedMail>
 }
 
 export interface MailRendererSettings {
-  readonly mail: Pick<MailConfig, 'messages' | 'templates'>
+  readonly mail: Pick<MailConfig, 'messages' | 'notifications' | 'templates'>
   /** Its host may be inside the network: it is where operators keep their templates. */
   readonly siteUrl: string
   readonly log: Pick<Log, 'warning' | 'info'>
@@ -37,11 +40,18 @@ interface Kind {
 
 /** Makes messages of their variables. A template that cannot be used is replaced by the built-in one. */
 export function createMailRenderer(settings: MailRendererSettings): MailRenderer {
-  const kinds = new Map(mailKinds.map((name) => [name, createKind(name, settings)]))
+  const { messages, notifications } = settings.mail
+  const wanted = notificationKinds
+    .map((kind): NotificationMessage => `${kind}_notification`)
+    .filter((name) => notifications[name].isEnabled)
+  const kinds = new Map<string, Kind>([
+    ...mailKinds.map((name) => [name, createKind(name, messages[name], settings)] as const),
+    ...wanted.map((name) => [name, createKind(name, notifications[name], settings)] as const),
+  ])
   return {
     async render(name, variables) {
       const kind = kinds.get(name)
-      if (kind === undefined) throw new TypeError(`There is no message ${name}`)
+      if (kind === undefined) throw new UndeliverableError(`There is no message ${name}`)
       const { subject, builtIn, source } = kind
       const html = (await renderFrom(source, variables)) ?? builtIn.render(variables)
       return { subject: subject.render(variables), html, text: htmlToText(html) }
@@ -61,29 +71,24 @@ async function renderFrom(
   }
 }
 
-function createKind(name: MailKind, settings: MailRendererSettings): Kind {
-  const { mail, log } = settings
-  const { subject, templateUrl } = mail.messages[name]
+type MessageName = MailKind | NotificationMessage
+
+function createKind(
+  name: MessageName,
+  { subject, templateUrl }: Pick<MessageConfig, 'subject' | 'templateUrl'>,
+  settings: MailRendererSettings,
+): Kind {
   const file = join(import.meta.dirname, 'templates', `${name.replaceAll('_', '-')}.html`)
   return {
-    subject: toSubject(name, subject, log),
+    // The configuration has refused what is no template.
+    subject: parseLineTemplate(subject),
     builtIn: parseHtmlTemplate(readFileSync(file, 'utf8')),
     source: templateUrl === '' ? undefined : toSource(name, templateUrl, settings),
   }
 }
 
-/** One that is no template is a subject as it stands. */
-function toSubject(name: MailKind, subject: string, log: Pick<Log, 'warning'>): Template {
-  try {
-    return parseLineTemplate(subject)
-  } catch (error) {
-    log.warning(`The subject of the message ${name} is not a template: ${toReason(error)}`)
-    return { render: () => toLine(subject) }
-  }
-}
-
 function toSource(
-  name: MailKind,
+  name: MessageName,
   templateUrl: string,
   { mail, siteUrl, log, fetching }: MailRendererSettings,
 ): TemplateSource | undefined {
@@ -93,7 +98,7 @@ function toSource(
     return undefined
   }
   const { maxBytes, maxAgeMs, retryMs } = mail.templates
-  const insideHosts = [URL.parse(siteUrl)?.hostname ?? '']
+  const insideHosts = [URL.parse(siteUrl)?.hostname ?? '', ...mail.templates.insideHosts]
   return createTemplateSource({
     ...{ url, name, maxAgeMs, retryMs, log },
     fetching: { timeoutMs: fetchTimeoutMs, maxBytes, insideHosts, ...fetching },

@@ -1,20 +1,32 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config.ts'
+import type { Hooks } from '../core/hooks.ts'
 import type { Queries } from '../db/database.ts'
+import {
+  createEmailHookChannel,
+  createNoticeChannel,
+  createSmsHookChannel,
+} from './hook-channels.ts'
 import { createMailChannel, createNoMailChannel } from './mail-channel.ts'
 import { createMailRenderer } from './mail-renderer.ts'
 import { type OutboxSender, type OutboxSenderSettings, openOutboxSender } from './outbox-sender.ts'
+import { createSmsChannel } from './sms-channel.ts'
 import { openSmtp } from './smtp.ts'
+import { type OnAttempt, watchChannels } from './watch-channels.ts'
 
 export interface MessagesSettings {
-  readonly config: Pick<Config, 'mail' | 'site'>
+  readonly config: Pick<Config, 'mail' | 'mfa' | 'site' | 'sms'>
   readonly db: Queries
   readonly log: Pick<Log, 'error' | 'warning' | 'info'>
+  /** Those that take messages. */
+  readonly hooks?: Pick<Hooks, 'sendEmail' | 'sendSms' | 'afterUserCreated'>
   readonly sending?: Partial<OutboxSenderSettings>
+  readonly onAttempt?: OnAttempt
 }
 
-/** Everything from the outbox to the mail server. */
-export function openMessages({ config, db, log, sending }: MessagesSettings): OutboxSender {
+/** Everything from the outbox to the mail server and the gateway for text messages. */
+export function openMessages(settings: MessagesSettings): OutboxSender {
+  const { config, db, log, sending, hooks } = settings
   const { mail, site } = config
   const smtp = mail.smtp === undefined ? undefined : openSmtp(mail.smtp)
   const email =
@@ -25,7 +37,14 @@ export function openMessages({ config, db, log, sending }: MessagesSettings): Ou
           renderer: createMailRenderer({ mail, siteUrl: site.url, log }),
           fromAddress: mail.smtp.from.address,
         })
-  const sender = openOutboxSender({ db, channels: { email }, log, ...sending })
+  const sms = createSmsChannel({ config })
+  const channels = {
+    email: hooks?.sendEmail ? createEmailHookChannel(db, hooks.sendEmail) : email,
+    sms: hooks?.sendSms ? createSmsHookChannel(db, hooks.sendSms) : sms,
+    hook: createNoticeChannel(db, hooks?.afterUserCreated),
+  }
+  const watched = settings.onAttempt ? watchChannels(channels, settings.onAttempt) : channels
+  const sender = openOutboxSender({ db, channels: watched, log, ...sending })
   return {
     ...sender,
     async [Symbol.asyncDispose]() {

@@ -23,7 +23,7 @@ export interface OutboxSenderSettings {
   /** Messages of other channels are left to others. */
   readonly channels: Readonly<Partial<Record<MessageChannel, Deliver>>>
   readonly log: Pick<Log, 'error' | 'warning'>
-  /** Messages under way at a time. */
+  /** Messages under way at a time, of each channel: none waits because another hangs. */
   readonly concurrency?: number
   /** How often to look for messages of processes that are gone, and for those to try again. */
   readonly pollMs?: number
@@ -66,40 +66,50 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
   const active = new Set<Promise<void>>()
   let isDraining = false
   let claiming: Promise<void> | undefined
-  /** More may be due than the last look brought. */
-  let isMore = false
+  /** Channels of which more may be due than the last look brought. */
+  const due = new Set<string>()
+  const underWay = new Map<string, number>(names.map((name) => [name, 0]))
+  const roomOf = (name: string) => concurrency - (underWay.get(name) ?? 0)
   let isDatabaseLost = false
 
   const notify = (): void => {
-    isMore = true
+    for (const name of names) due.add(name)
     pump()
   }
   const pump = (): void => {
-    if (isDraining || claiming !== undefined || !isMore || active.size >= concurrency) return
-    claiming = claim().finally(() => {
+    if (isDraining || claiming !== undefined) return
+    const ready = names.filter((name) => due.has(name) && roomOf(name) > 0)
+    if (ready.length === 0) return
+    claiming = claim(ready).finally(() => {
       claiming = undefined
       pump()
     })
   }
-  const claim = async (): Promise<void> => {
-    isMore = false
-    const wanted = concurrency - active.size
+  const claim = async (ready: readonly string[]): Promise<void> => {
+    for (const name of ready) due.delete(name)
+    // They may all be of the one that has the least room.
+    const wanted = Math.min(...ready.map(roomOf))
     try {
-      const rows = await db.run<OutboxRow>(claimMessages, [names, wanted, leaseMs])
+      const rows = await db.run<OutboxRow>(claimMessages, [ready, wanted, leaseMs])
       isDatabaseLost = false
-      isMore ||= rows.length === wanted
-      for (const row of rows) track(handle(row))
+      if (rows.length === wanted) for (const name of ready) due.add(name)
+      for (const row of rows) track(row)
     } catch (error) {
       if (!isDatabaseLost) log.error(`The outbox cannot be read: ${toReason(error)}`)
       isDatabaseLost = true
       // The next poll tries again.
-      isMore = false
+      due.clear()
     }
   }
-  const track = (work: Promise<void>): void => {
+  const track = (row: OutboxRow): void => {
+    const { channel } = row
+    const count = (more: number) => underWay.set(channel, (underWay.get(channel) ?? 0) + more)
+    const work = handle(row)
     active.add(work)
+    count(1)
     void work.finally(() => {
       active.delete(work)
+      count(-1)
       pump()
     })
   }

@@ -15,7 +15,7 @@ export function createMailPlanner(parts: MailPlannerParts): MailPlanner {
   const { config, oneTimeTokens, now } = parts
   return {
     plan(request) {
-      const { kind, tokenType, email, recipient = email, pkce } = request
+      const { kind, tokenType, email, recipient = email, externalUrl, pkce } = request
       const token = oneTimeTokens.create(config.otpLength, pkce !== undefined)
       const { tokenHash, otpHash } = oneTimeTokens.store(token, recipient)
       const payload = toMessagePayload(toMessage(request, token, parts))
@@ -40,7 +40,7 @@ export function createMailPlanner(parts: MailPlannerParts): MailPlanner {
         message: {
           kind,
           recipient,
-          payload: { ...payload },
+          payload: { ...payload, ExternalURL: externalUrl },
           expires_in_seconds: config.otpExpiresInSeconds,
         },
         digits: token.digits,

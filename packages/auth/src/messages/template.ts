@@ -24,12 +24,18 @@ export function parseHtmlTemplate(source: string): Template {
 
 /** One line of plain text, such as a subject: no value can begin another one. @throws TemplateError */
 export function parseLineTemplate(source: string): Template {
+  const { render } = parseTextTemplate(source)
+  return { render: (data) => toLine(render(data)) }
+}
+
+/** Plain text as it is, such as that of a text message. @throws TemplateError */
+export function parseTextTemplate(source: string): Template {
   const nodes = parseNodes(source)
   return {
     render(data) {
       const writer = createTextWriter()
       writeNodes(nodes, data, writer)
-      return toLine(writer.written)
+      return writer.written
     },
   }
 }

@@ -192,7 +192,7 @@ test('the real client understands what went wrong', async (t) => {
     assert.deepEqual(login.weakPassword?.reasons, ['characters'])
   })
 
-  await t.test('how long to wait for the next message, where that tells on nobody', async () => {
+  await t.test('how long to wait for the next message', async () => {
     const slow = await open({ AUTH_SMTP_MAX_FREQUENCY: '900' })
     const after = /^For security purposes, you can only request this after (8\d\d|900) seconds\.$/
     const refusal = ['over_email_send_rate_limit', 429, after] as const
@@ -205,12 +205,16 @@ test('the real client understands what went wrong', async (t) => {
       [() => client.reauthenticate(), ...refusal],
     ])
 
-    // Without a session, a refusal would say that the account exists (reference 18, row 3).
+    // Without a session it says nothing about accounts (reference 18, row 3): who has none waits too.
     const unconfirmed = newEmail()
-    for (let time = 1; time <= 2; time++) {
-      dataOf(await client.signUp({ email: unconfirmed, password }))
-      dataOf(await client.resend({ type: 'signup', email: unconfirmed }))
-      dataOf(await client.resetPasswordForEmail(email))
+    dataOf(await client.signUp({ email: unconfirmed, password }))
+    await check(slow, [
+      [() => client.signUp({ email: unconfirmed, password }), ...refusal],
+      [() => client.resend({ type: 'signup', email: unconfirmed }), ...refusal],
+    ])
+    for (const address of [email, newEmail()]) {
+      dataOf(await client.resetPasswordForEmail(address))
+      await check(slow, [[() => client.resetPasswordForEmail(address), ...refusal]])
     }
     const last = newEmail()
     dataOf(await client.signUp({ email: last, password }))

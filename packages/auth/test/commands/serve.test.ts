@@ -104,4 +104,6 @@ test('everything runs on an embedded PostgreSQL, which one process has at a time
   assert.equal(beside.code, 1)
   assert.match(beside.stderr, /is in use by the process \d+/)
   assert.equal(await server.stop('SIGTERM'), 0)
+  // Connections end before PostgreSQL does, and nobody complains.
+  assert.doesNotMatch(server.output(), /Lost a connection|FATAL/)
 })

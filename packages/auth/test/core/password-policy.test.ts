@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseCharacterSets } from '../../src/config/site.ts'
-import { checkPassword } from '../../src/core/password-policy.ts'
+import {
+  checkPassword,
+  type LeakedPasswords,
+  noticeWeakness,
+} from '../../src/core/password-policy.ts'
 import { ApiError } from '../../src/errors.ts'
 
 const policy = { minLength: 6, requiredSets: parseCharacterSets('abc:0123456789:\\:!') }
 
-function findReasons(password: string) {
+async function findReasons(password: string, leaks?: LeakedPasswords) {
   try {
-    checkPassword(password, policy)
+    await checkPassword(password, { ...policy, leaks })
     return undefined
   } catch (error) {
     assert.ok(error instanceof ApiError)
@@ -22,10 +26,10 @@ test('character sets are separated by colons, and an escaped colon is a characte
   assert.deepEqual(parseCharacterSets('::a::'), ['a'])
 })
 
-test('a password needs its length and one character of each set', () => {
-  assert.equal(findReasons('xxa1:x'), undefined)
-  assert.equal(findReasons('xxb9!x'), undefined)
-  assert.deepEqual(findReasons('xx'), {
+test('a password needs its length and one character of each set', async () => {
+  assert.equal(await findReasons('xxa1:x'), undefined)
+  assert.equal(await findReasons('xxb9!x'), undefined)
+  assert.deepEqual(await findReasons('xx'), {
     code: 'weak_password',
     status: 422,
     message:
@@ -35,9 +39,31 @@ test('a password needs its length and one character of each set', () => {
   })
 })
 
-test('length is counted in characters, and a password of more than 72 bytes is refused', () => {
-  assert.deepEqual(findReasons('a1!😀')?.reasons, ['length'])
-  assert.equal(findReasons('a1!😀😀😀'), undefined)
-  assert.equal(findReasons('a1!'.repeat(24)), undefined)
-  assert.deepEqual(findReasons('a1!'.repeat(25))?.code, 'validation_failed')
+test('length is counted in characters, and a password of more than 72 bytes is refused', async () => {
+  assert.deepEqual((await findReasons('a1!😀'))?.reasons, ['length'])
+  assert.equal(await findReasons('a1!😀😀😀'), undefined)
+  assert.equal(await findReasons('a1!'.repeat(24)), undefined)
+  assert.deepEqual((await findReasons('a1!'.repeat(25)))?.code, 'validation_failed')
+})
+
+const leaks = { has: async (password: string) => password.includes('leaked') }
+
+test('a leaked password is refused, whatever else is wrong with it', async () => {
+  assert.equal(await findReasons('a1!xxxxx', leaks), undefined)
+  assert.deepEqual(await findReasons('a1!leaked', leaks), {
+    code: 'weak_password',
+    status: 422,
+    message: 'Password is known to be weak and easy to guess, please choose a different one.',
+    reasons: ['pwned'],
+  })
+  const several = await findReasons('leaked', leaks)
+  assert.deepEqual(several?.reasons, ['characters', 'pwned'])
+  assert.match(several?.message ?? '', /abc, 0123456789, :!\. Password is known to be weak/)
+})
+
+test('at login what cannot be told, or not in time, is not told', async () => {
+  const notice = (leaks: LeakedPasswords) => noticeWeakness('a1!leaked', { ...policy, leaks })
+  assert.deepEqual((await notice(leaks))?.reasons, ['pwned'])
+  assert.equal(await notice({ has: () => Promise.reject(new Error('away')) }), undefined)
+  assert.equal(await notice({ has: () => new Promise(() => {}) }), undefined)
 })

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findPasswordFormat, passwordFormats } from '../../src/core/password-formats.ts'
-import { createUnusableHash } from '../../src/core/unusable-hash.ts'
+import { findPasswordFormat, writtenFormats } from '../../src/core/password-formats.ts'
 
-test('an unusable hash is one that bcrypt reads, and no password fits', async () => {
-  const hash = createUnusableHash()
-  assert.equal(findPasswordFormat(hash), passwordFormats.bcrypt)
-  assert.equal(passwordFormats.bcrypt.isOutdated(hash), false)
-  for (const password of ['', hash, 'password']) {
-    assert.equal(await passwordFormats.bcrypt.verify(password, hash), false)
-  }
-  assert.notEqual(createUnusableHash(), hash)
-})
+for (const [name, format] of Object.entries(writtenFormats)) {
+  test(`an unusable hash is one that ${name} reads, and no password fits`, async () => {
+    const hash = format.createUnusable()
+    assert.equal(findPasswordFormat(hash), format)
+    assert.equal(format.isCurrent(hash), true)
+    for (const password of ['', hash, 'password']) {
+      assert.equal(await format.verify(password, hash), false)
+    }
+    assert.notEqual(format.createUnusable(), hash)
+  })
+}

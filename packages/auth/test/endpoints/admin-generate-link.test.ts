@@ -95,7 +95,10 @@ test('POST /admin/generate_link', async (t) => {
       const verified = await post('/verify', { type, token: body.hashed_token })
       assert.equal(verified.status, 200, JSON.stringify(verified.body))
     }
-    // No link of an administrator keeps the user from having one.
+    // No link of an administrator keeps the user from having one, nor does the user's keep theirs.
+    assert.equal((await post('/recover', { email })).status, 200)
+    assert.equal((await server.mailTo(email)).kind, 'recovery')
+    assert.equal((await generate({ type: 'recovery', email })).status, 200)
     const actions = await query(
       "select payload ->> 'action' as a from audit_log_entries where payload #>> '{traits,user_id}' = $1",
       [id],

@@ -4,9 +4,10 @@ import { open } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import { openAuthServer } from '../support/auth-server.ts'
 import { ask } from '../support/http-client.ts'
+import { testPostgres } from '../support/shared-postgres.ts'
 
 test('where pg_trgm cannot be had, everything is there but the index', async (t) => {
-  const postgres = await open(t, 'postgres')
+  const postgres = await open(t, testPostgres)
   if (!postgres) return
   const client = new Client({ connectionString: postgres.url })
   // It is still open when its server goes.

@@ -47,7 +47,12 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     const changed = await setPassword(token, { password: another, nonce })
     assert.equal(changed.status, 200, JSON.stringify(changed.body))
     const statements = server.takeStatements()
-    assert.deepEqual(statements, ['find_caller', 'check_user_update', 'update_user'])
+    assert.deepEqual(statements, [
+      'find_caller',
+      'check_user_update',
+      'update_user',
+      'end_sessions_meanwhile',
+    ])
     assert.deepEqual(errorOf(await setPassword(token, { password, nonce })), notValid)
     const actions = await server.actionsOf(id)
     assert.ok(actions.includes('user_reauthenticate_requested'))
@@ -156,7 +161,10 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     ])
     await query('update users set phone_confirmed_at = now() where id = $1', [id])
     const { body } = await ask(url, '/reauthenticate', { token, headers: sdk })
-    assert.equal(body.code, 'sms_send_failed')
+    assert.deepEqual(
+      [body.code, body.message],
+      ['unexpected_failure', 'Unable to get SMS provider'],
+    )
     assert.equal((await ask(url, '/reauthenticate')).status, 401)
   })
 })

@@ -13,7 +13,7 @@ test('POST /resend', async (t) => {
     await post('/signup', { email, password })
     const first = await mailTo(email)
     const early = await post('/resend', { type: 'signup', email })
-    assert.deepEqual([early.status, early.body], [200, {}])
+    assert.deepEqual([early.status, early.body.error_code], [429, 'over_email_send_rate_limit'])
     assert.equal((await mailsTo(email)).length, 1)
     server.clock.aheadMs += 901_000
     const due = await post('/resend?redirect_to=https://site.example/x', { type: 'signup', email })
@@ -28,15 +28,24 @@ test('POST /resend', async (t) => {
   await t.test('answers alike where nothing waits, with as many statements', async () => {
     const waiting = newEmail()
     await post('/signup', { email: waiting, password })
-    server.clock.aheadMs += 901_000
     const { email: confirmed } = await server.newUser()
+    server.clock.aheadMs += 901_000
+    const nobody = newEmail()
     for (const type of ['signup', 'email_change']) {
-      for (const email of [waiting, confirmed, newEmail()]) {
+      for (const email of [waiting, confirmed, nobody]) {
         server.takeStatements()
         const answer = await post('/resend', { type, email })
         assert.deepEqual([answer.status, answer.body], [200, {}])
         assert.equal(server.takeStatements().length, 2)
       }
+      const again = new Set<string>()
+      for (const email of [waiting, confirmed, nobody]) {
+        server.takeStatements()
+        const { status, body, headers } = await post('/resend', { type, email })
+        again.add(JSON.stringify([status, body.error_code, headers.has('retry-after')]))
+        assert.equal(server.takeStatements().length, 3)
+      }
+      assert.deepEqual([...again], ['[429,"over_email_send_rate_limit",true]'])
     }
     assert.deepEqual(await mailsTo(confirmed), [])
     assert.equal((await mailsTo(waiting)).length, 2)
@@ -51,6 +60,7 @@ test('POST /resend', async (t) => {
       [id, next, Date.now() + server.clock.aheadMs],
     )
     const resend = () => post('/resend', { type: 'email_change', email })
+    // That there is a change is told to nobody, nor that it is too young.
     assert.deepEqual((await resend()).body, {})
     assert.deepEqual([await mailsTo(email), await mailsTo(next)], [[], []])
     server.clock.aheadMs += 901_000
@@ -58,6 +68,8 @@ test('POST /resend', async (t) => {
     const [old, fresh] = [await mailTo(email), await mailTo(next)]
     assert.deepEqual([old.kind, fresh.kind], ['email_change', 'email_change'])
     assert.notEqual(old.token, fresh.token)
+    assert.equal((await resend()).body.error_code, 'over_email_send_rate_limit')
+    assert.equal((await mailsTo(next)).length, 1)
     const [user] = await query('select * from users where id = $1', [id])
     assert.equal(user.email_change_confirm_status, 0)
   })

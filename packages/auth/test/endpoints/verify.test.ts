@@ -338,7 +338,7 @@ test('POST /verify', async (t) => {
       refreshToken = refreshed.body.refresh_token
     }
     assert.deepEqual(
-      server.log.filter((line) => line.includes('failed')),
+      server.log.filter((line) => /request \S+ failed/.test(line)),
       [],
     )
   })

@@ -3,8 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { mailKinds } from '../../src/config/mail.ts'
+import { type NotificationKind, notificationKinds } from '../../src/config/notifications.ts'
 import { parseConfig } from '../../src/config.ts'
 import { createMailRenderer } from '../../src/messages/mail-renderer.ts'
+import { UndeliverableError } from '../../src/messages/undeliverable-error.ts'
 
 const variables = {
   SiteURL: 'https://site.example',
@@ -66,6 +68,55 @@ test('every built-in message has a heading, the code, and the link where there i
   assert.deepEqual(log, [])
 })
 
+test('every built-in notification says what has changed, and has no link', async (t) => {
+  const facts: Readonly<Record<NotificationKind, readonly string[]>> = {
+    password_changed: [],
+    email_changed: ['old@example.com'],
+    phone_changed: ['15550001', '15550002'],
+    identity_linked: ['keycloak'],
+    identity_unlinked: ['keycloak'],
+    mfa_factor_enrolled: ['totp'],
+    mfa_factor_unenrolled: ['totp'],
+  }
+  const { renderer, log } = createRenderer(
+    Object.fromEntries(
+      notificationKinds.map((kind) => [
+        `AUTH_MAILER_NOTIFICATIONS_${kind.toUpperCase()}_ENABLED`,
+        'true',
+      ]),
+    ),
+  )
+  const told = {
+    SiteURL: variables.SiteURL,
+    Email: variables.Email,
+    OldEmail: 'old@example.com',
+    OldPhone: '15550001',
+    Phone: '15550002',
+    Provider: 'keycloak',
+    FactorType: 'totp',
+  }
+  for (const kind of notificationKinds) {
+    await t.test(kind, async () => {
+      const { subject, html, text } = await renderer.render(`${kind}_notification`, told)
+      assert.notEqual(subject, '')
+      assert.match(html, /<h1[^>]*>[^<]+<\/h1>/)
+      for (const part of [html, text]) {
+        for (const fact of [variables.SiteURL, variables.Email, ...facts[kind]]) {
+          assert.ok(part.includes(fact), fact)
+        }
+        assert.ok(!part.includes('{{'))
+      }
+      assert.ok(!html.includes('href'))
+    })
+  }
+  assert.deepEqual(log, [])
+})
+
+test('a notification that was switched off meanwhile is given up', async () => {
+  const { renderer } = createRenderer()
+  await assert.rejects(renderer.render('password_changed_notification', {}), UndeliverableError)
+})
+
 test('a subject may have variables, and none of them begins a header', async () => {
   const { renderer } = createRenderer({
     AUTH_MAILER_SUBJECTS_INVITE: '{{ .Token }}: {{ .Data.name }}',
@@ -73,12 +124,6 @@ test('a subject may have variables, and none of them begins a header', async () 
   const data = { name: 'x\r\nBcc: evil@example.com' }
   const { subject } = await renderer.render('invite', { ...variables, Data: data })
   assert.equal(subject, '123456: xBcc: evil@example.com')
-})
-
-test('a subject that is no template is used as it stands', async () => {
-  const { renderer, log } = createRenderer({ AUTH_MAILER_SUBJECTS_INVITE: 'Hi {{ .Token' })
-  assert.equal((await renderer.render('invite', variables)).subject, 'Hi {{ .Token')
-  assert.match(log.join(), /subject of the message invite is not a template: line 1, column 4/)
 })
 
 test('a template on the site itself is used, though the site is inside', async (t) => {
@@ -114,4 +159,17 @@ test('a template inside the network that is not on the site is replaced by the b
   const { html } = await renderer.render('invite', variables)
   assert.match(html, /You have been invited/)
   assert.match(log.join(), /169\.254\.169\.254, which is not an address of the internet/)
+})
+
+test('a template on a host that the operator names is used, though it is inside', async (t) => {
+  const server = createServer((_request, response) => response.end('<p>Ours</p>'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { renderer, log } = createRenderer({
+    AUTH_MAILER_TEMPLATES_INVITE: `http://127.0.0.1:${port}/invite.html`,
+    AUTH_MAILER_TEMPLATE_ALLOWED_HOSTS: 'templates.example,127.0.0.1',
+  })
+  assert.equal((await renderer.render('invite', variables)).html, '<p>Ours</p>')
+  assert.deepEqual(log, [])
 })

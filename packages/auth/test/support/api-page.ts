@@ -42,10 +42,12 @@ ${Object.entries(errorStatuses)
 `
 }
 
-function toRow({ method, path, allowed, summary, query = {}, body, success }: Endpoint): string {
+function toRow(endpoint: Endpoint): string {
+  const { method, path, allowed, summary, query = {}, body, captcha, success } = endpoint
   const takes = [
     ...Object.keys(query).map((name) => `*${name}*`),
     ...findFields(body).map((name) => `\`${name}\``),
+    ...(captcha === undefined ? [] : ['`captcha_token`']),
   ]
   const cells = [
     `\`${method} ${path}\``,

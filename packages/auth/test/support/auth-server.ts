@@ -2,9 +2,10 @@ import type { TestContext } from 'node:test'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog } from '@portcullis/service-kit/log'
 import type { PostgresServer } from '@portcullis/test-servers'
-import { openApp } from '../../src/app.ts'
+import { type AppSettings, openApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
 import { createTokenSigner } from '../../src/core/json-web-token.ts'
+import { createBcrypt } from '../../src/core/password-formats.ts'
 import { createSigningKeys } from '../../src/core/signing-keys.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import {
@@ -27,6 +28,8 @@ export const testEnvironment = {
   AUTH_DB_DRIVER: 'postgres',
   AUTH_JWT_SECRET: jwtSecret,
   AUTH_MAILER_AUTOCONFIRM: 'true',
+  // Tests run on busy machines.
+  AUTH_API_MAX_REQUEST_DURATION: '60s',
 } as const
 
 export interface AuthServer {
@@ -43,6 +46,7 @@ export interface AuthServer {
 }
 
 let schemas = 0
+const cheapHashes = createBcrypt(4)
 
 /** They run beside the requests, whenever there is something to send. */
 const ofTheSender: ReadonlySet<string> = new Set([
@@ -58,12 +62,14 @@ export interface AuthServerOptions {
   readonly env?: Readonly<Record<string, string>>
   /** To share one with another server; a fresh one otherwise. */
   readonly database?: { readonly url: string; readonly schema: string }
+  /** Who is asked about CAPTCHA tokens and leaked passwords. */
+  readonly checkers?: AppSettings['checkers']
 }
 
 /** A server in this process, on a schema of its own. Undefined where PostgreSQL is missing. */
 export async function openAuthServer(
   t: TestContext,
-  { env = {}, database }: AuthServerOptions = {},
+  { env = {}, database, checkers }: AuthServerOptions = {},
 ): Promise<AuthServer | undefined> {
   const postgres: Pick<PostgresServer, 'url'> | undefined =
     database ?? (await openSharedPostgres(t))
@@ -98,6 +104,9 @@ export async function openAuthServer(
     log: createLog({ level: 'debug', format: 'text', write: (line) => log.push(line) }),
     lifecycle,
     now: () => Date.now() + clock.aheadMs,
+    checkers,
+    // Who names a kind wants it; all others make users by the dozen.
+    passwordFormat: env['AUTH_PASSWORD_HASH'] === undefined ? cheapHashes : undefined,
     onStatement: (name) => {
       if (!ofTheSender.has(name)) statements.push(name)
     },

@@ -43,10 +43,14 @@ export interface BrowserSite {
   }>
 }
 
-/** A web application in a real browser. Undefined where PostgreSQL or Chromium is missing. */
+/**
+ * A web application in a real browser. Undefined where PostgreSQL or Chromium is missing.
+ * @param hostname of the site; passkeys need a name, `localhost`.
+ */
 export async function openBrowserSite(
   t: TestContext,
   env: Readonly<Record<string, string>> = {},
+  hostname = '127.0.0.1',
 ): Promise<BrowserSite | undefined> {
   const chromium = await open(t, 'chromium')
   if (!chromium) return undefined
@@ -63,7 +67,7 @@ export async function openBrowserSite(
     site.close()
   })
   const { port } = site.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://${hostname}:${port}`
   const server = await openClientServer(t, { AUTH_SITE_URL: url, ...env })
   if (!server) return undefined
   authUrl = server.url

@@ -31,7 +31,8 @@ export async function ask(url: string, path: string, options: Ask = {}): Promise
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   return {
     status: response.status,
-    body: isJson ? JSON.parse(text) : text,
+    // HEAD has the headers only.
+    body: isJson && text !== '' ? JSON.parse(text) : text,
     headers: response.headers,
   }
 }

@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { insertMessage } from '../../src/db/outbox.ts'
 import { type Statement, statement } from '../../src/db/statement.ts'
+import { testPostgres } from './shared-postgres.ts'
 
 export interface OutboxDatabase {
   readonly url: string
@@ -18,7 +19,7 @@ const silent = { warning: () => undefined }
 
 /** An empty database with our tables. */
 export async function openOutboxDatabase(t: TestContext): Promise<OutboxDatabase | undefined> {
-  const postgres = await open(t, 'postgres')
+  const postgres = await open(t, testPostgres)
   if (!postgres) return undefined
   const { url } = postgres
   await migrate({ url, schema })

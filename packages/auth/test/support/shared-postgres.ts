@@ -1,8 +1,25 @@
 import { after, type TestContext } from 'node:test'
 import { open, type PostgresServer } from '@portcullis/test-servers'
+import { Client } from 'pg'
+
+/** By the value of AUTH_TEST_POSTGRES. */
+const kinds = { debian: 'postgres', embedded: 'postgres-embedded' } as const
+
+const isKind = (name: string): name is keyof typeof kinds => Object.hasOwn(kinds, name)
+
+/** The PostgreSQL that tests run on: the one of the system, or the one we bring along. */
+export const testPostgres = toTestPostgres(process.env['AUTH_TEST_POSTGRES'] || 'debian')
+
+function toTestPostgres(name: string) {
+  if (isKind(name)) return kinds[name]
+  throw new Error(`AUTH_TEST_POSTGRES is ${Object.keys(kinds).join(' or ')}, not "${name}"`)
+}
+
+/** All that most tests need of a server. */
+export type SharedPostgres = Pick<PostgresServer, 'url'>
 
 const closing: (() => unknown)[] = []
-let opening: Promise<PostgresServer | undefined> | undefined
+let opening: Promise<SharedPostgres | undefined> | undefined
 let whyMissing = 'PostgreSQL is missing'
 
 after(async () => {
@@ -10,22 +27,48 @@ after(async () => {
 })
 
 /**
- * One PostgreSQL for all tests of a file: to make one takes a second. Tests keep apart by their
- * schemas. Undefined, and the test skipped, where it is missing.
+ * One database for all tests of a file, which keep apart by their schemas. Undefined, and the test
+ * skipped, where PostgreSQL is missing.
  */
 export async function openSharedPostgres(
   t: Pick<TestContext, 'skip'>,
-): Promise<PostgresServer | undefined> {
-  opening ??= open(
+): Promise<SharedPostgres | undefined> {
+  opening ??= openForFile()
+  const postgres = await opening
+  if (postgres === undefined) t.skip(whyMissing)
+  return postgres
+}
+
+/** In the server of the whole run, if there is one; to make one takes a second. */
+function openForFile(): Promise<SharedPostgres | undefined> {
+  const { PORTCULLIS_TEST_POSTGRES_URL: common } = process.env
+  if (common) return openDatabaseIn(common)
+  return open(
     {
       after: (close) => void (close && closing.push(() => (close as () => unknown)())),
       skip: (message) => {
         whyMissing = message ?? whyMissing
       },
     },
-    'postgres',
+    testPostgres,
   )
-  const postgres = await opening
-  if (postgres === undefined) t.skip(whyMissing)
-  return postgres
+}
+
+async function openDatabaseIn(serverUrl: string): Promise<SharedPostgres> {
+  const name = `test_${process.pid}`
+  await runIn(serverUrl, `create database ${name}`)
+  closing.push(() => runIn(serverUrl, `drop database ${name} with (force)`))
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return { url: url.href }
+}
+
+async function runIn(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
 }

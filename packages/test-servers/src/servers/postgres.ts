@@ -75,6 +75,8 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
       const service = await startService({
         start: () => sandbox.start(program, ['-D', data, ...flags], how),
         isReady: (pid) => isReady(data, pid),
+        // PostgreSQL's fast shutdown: it ends the connections. After SIGTERM it would wait for them.
+        shutDownSignal: 'SIGINT',
       })
       const url = `postgres://${user}:${password}@${host}:${port}/${database}`
       return { host, port, url, user, password, database, ...service }

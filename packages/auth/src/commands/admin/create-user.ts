@@ -15,7 +15,7 @@ export const createuser: AdminVerb = {
     const [email = '', given = '', namedRole] = positionals
     const { tokens, mail } = services.config
     const password = given === '-' ? await readPassword() : given
-    checkPassword(password, services.passwordPolicy)
+    await checkPassword(password, services.passwordPolicy)
     const role = namedRole ?? (flags.has('admin') ? tokens.adminGroup : undefined)
     const isConfirmed = flags.has('confirm') || mail.autoconfirm
     const user = await createUserAsAdmin(services, {

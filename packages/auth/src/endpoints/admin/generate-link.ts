@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { checkAuthorized } from '../../core/authorized-addresses.ts'
 import { parseEmail } from '../../core/email-address.ts'
 import { generateLink } from '../../core/generate-link.ts'
 import { isLinkType, type LinkType, linkTypes } from '../../core/generate-link-types.ts'
@@ -22,7 +23,7 @@ const body = Type.Object({
 export const adminGenerateLink = defineEndpoint({
   method: 'POST',
   path: '/admin/generate_link',
-  summary: 'Makes the link of an email, and sends none',
+  summary: 'Makes the link of an email; sends it for the type invite only',
   allowed: 'admin',
   query: { redirect_to: 'Where the link leads in the end; may also be in the body' },
   body,
@@ -31,31 +32,36 @@ export const adminGenerateLink = defineEndpoint({
     const { body: fields, audience, adminRole, client, externalUrl } = call
     const { type = '' } = fields
     if (!isLinkType(type)) throw invalid(`Invalid email action link type requested: ${type}`)
+    const email = parseEmail(fields.email)
+    // The specification's events: this type sends the invitation. The client expects none.
+    const isSent = type === 'invite' && !call.isSdk
+    if (isSent) checkAuthorized(services, email)
     return json(
       await generateLink(services, {
         type,
-        email: parseEmail(fields.email),
+        email,
         newEmail: parseNewEmail(type, fields, services),
-        password: parsePassword(type, fields, services),
+        password: await parsePassword(type, fields, services),
         data: toMetadata(fields.data),
         audience,
         adminRole,
         client,
         redirectTo: findRedirectTarget(call, services.redirects, fields.redirect_to),
         externalUrl,
+        isSent,
       }),
     )
   },
 })
 
-function parsePassword(
+async function parsePassword(
   type: LinkType,
   { password = '' }: Static<typeof body>,
   { passwordPolicy }: Services,
-): string | undefined {
+): Promise<string | undefined> {
   if (type !== 'signup') return undefined
   if (password === '') throw invalid('Signup requires a valid password')
-  checkPassword(password, passwordPolicy)
+  await checkPassword(password, passwordPolicy)
   return password
 }
 

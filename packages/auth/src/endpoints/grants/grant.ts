@@ -8,6 +8,13 @@ export interface GrantBody {
   readonly refresh_token?: string
   readonly auth_code?: string
   readonly code_verifier?: string
+  readonly provider?: string
+  readonly id_token?: string
+  readonly access_token?: string
+  readonly nonce?: string
+  readonly link_identity?: boolean
+  readonly client_id?: string
+  readonly issuer?: string
 }
 
 export type Grant = (call: Call<GrantBody>, services: Services) => Promise<Answer>

@@ -1,13 +1,27 @@
-import { findWeakness } from '../../core/password-policy.ts'
+import { judgePassword } from '../../core/hook-verdicts.ts'
+import { noticeWeakness } from '../../core/password-policy.ts'
 import { parsePhone } from '../../core/phone-number.ts'
 import type { Services } from '../../core/services.ts'
+import { isStorableText } from '../../core/storable-json.ts'
 import type { UserRow } from '../../db/user-row.ts'
 import { findUserByEmail, findUserByPhone } from '../../db/users.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { type Call, json } from '../../http/call.ts'
 import type { Grant, GrantBody } from './grant.ts'
 
+/** Another hash of the same password may have come in place of an outdated one meanwhile. */
+const mostTries = 3
+
 export const passwordGrant: Grant = async (call, services) => {
+  for (let tries = 1; tries <= mostTries; tries++) {
+    const response = await signIn(call, services)
+    if (response !== undefined) return json(response)
+  }
+  throw wrongPassword()
+}
+
+/** Undefined: the password was changed since it was checked. @throws {ApiError} */
+async function signIn(call: Call<GrantBody>, services: Services): Promise<object | undefined> {
   const { body, client } = call
   const { passwords, sessions, now, passwordPolicy } = services
   const { password = '' } = body
@@ -16,8 +30,9 @@ export const passwordGrant: Grant = async (call, services) => {
     password,
     user?.encrypted_password ?? undefined,
   )
+  if (user !== undefined) await judgePassword(services, { user, isRight, client })
   if (user === undefined || !isRight) {
-    throw new ApiError('invalid_credentials', 'Invalid login credentials')
+    throw wrongPassword()
   }
   // Only now: to a stranger a ban would tell that there is such a user.
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
@@ -25,9 +40,16 @@ export const passwordGrant: Grant = async (call, services) => {
   }
   checkConfirmed(user, body)
   const newHash = isOutdated ? await passwords.hash(password) : undefined
-  const response = await sessions.open({ user, method: 'password', client, newHash })
-  const weakness = findWeakness(password, passwordPolicy)
-  return json(weakness === undefined ? response : { ...response, weak_password: weakness })
+  const shownHash = user.encrypted_password ?? undefined
+  const [response, weakness] = await Promise.all([
+    sessions.tryOpen({ user, method: 'password', client, newHash, shownHash }),
+    noticeWeakness(password, passwordPolicy),
+  ])
+  return weakness && response ? { ...response, weak_password: weakness } : response
+}
+
+function wrongPassword(): ApiError {
+  return new ApiError('invalid_credentials', 'Invalid login credentials')
 }
 
 async function findUser(
@@ -42,6 +64,8 @@ async function findUser(
     if (!site.emailEnabled) {
       throw new ApiError('email_provider_disabled', 'Email logins are disabled')
     }
+    // PostgreSQL would not even look for it.
+    if (!isStorableText(email)) return undefined
     return (await db.run<UserRow>(findUserByEmail, [email.toLowerCase(), audience]))[0]
   }
   if (phone === '') throw invalid('missing email or phone')

@@ -1,5 +1,6 @@
 import type { Claims } from '../../core/json-web-token.ts'
 import type { Services } from '../../core/services.ts'
+import { toLimitValues } from '../../core/session-limits.ts'
 import { findAdminSession } from '../../db/sessions.ts'
 import { ApiError } from '../../errors.ts'
 import { readSessionId } from './bearer.ts'
@@ -11,13 +12,8 @@ export async function findAdminRole(
 ): Promise<string> {
   const sessionId = readSessionId(claims)
   if (sessionId !== undefined) {
-    const { timeboxMs = now(), inactivityMs = now() } = config.tokens.sessions
-    const [session] = await db.run(findAdminSession, [
-      sessionId,
-      new Date(now()),
-      new Date(now() - timeboxMs),
-      new Date(now() - inactivityMs),
-    ])
+    const limits = toLimitValues(config.tokens.sessions, now())
+    const [session] = await db.run(findAdminSession, [sessionId, ...limits])
     if (session === undefined) {
       throw new ApiError('session_expired', 'Session is no longer valid')
     }

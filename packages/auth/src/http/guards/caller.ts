@@ -28,5 +28,6 @@ export async function findUserOfClaims(
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
     throw new ApiError('user_banned', 'User is banned')
   }
-  return user
+  // A token of before a second factor stays what it was, and so does a session that has lost it since.
+  return { ...user, aal: claims['aal'] === 'aal2' ? user.aal : 'aal1' }
 }

@@ -12,5 +12,16 @@ export function findAddress(forwardedFor: string | undefined, remoteAddress: str
  */
 export function findLimitKey(value: string | undefined, remoteAddress: string): string {
   const first = value?.split(',')[0]?.trim()
-  return first ? first.slice(0, 256) : remoteAddress
+  return toNetwork(first ? first.slice(0, 256) : remoteAddress)
+}
+
+/** Who has one address of IPv6 has the whole network around it, and would be somebody new each time. */
+function toNetwork(address: string): string {
+  if (isIP(address) !== 6) return address
+  const { hostname } = new URL(`http://[${address.replace(/%.*$/, '')}]`)
+  // An address of IPv4 in the clothes of IPv6 is one of many, and has no network of its own.
+  if (hostname.startsWith('[::ffff:')) return hostname
+  const [head = ''] = hostname.slice(1, -1).split('::')
+  const groups = head.split(':').filter((group) => group !== '')
+  return [...groups, '0', '0', '0', '0'].slice(0, 4).join(':')
 }

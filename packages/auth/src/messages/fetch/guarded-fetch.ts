@@ -68,7 +68,8 @@ async function get(
 ): Promise<IncomingMessage> {
   const request = { 'http:': requestHttp, 'https:': requestHttps }[url.protocol]
   if (request === undefined) throw new FetchError(`${url.protocol} is neither http nor https`)
-  const addresses = await findAddresses(url, isInsideAllowed, settings.resolve ?? resolveHost)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const addresses = await findAddresses(host, isInsideAllowed, settings.resolve ?? resolveHost)
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const outgoing = request(url, {
     agent: false,
@@ -85,11 +86,10 @@ async function get(
 }
 
 async function findAddresses(
-  url: URL,
+  host: string,
   isInsideAllowed: boolean,
   resolve: (host: string) => Promise<readonly ResolvedAddress[]>,
 ): Promise<readonly ResolvedAddress[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(host)
   const addresses = family === 0 ? await resolve(host) : [{ address: host, family }]
   if (addresses.length === 0) throw new FetchError(`${host} has no address`)
@@ -103,6 +103,19 @@ async function findAddresses(
 
 async function resolveHost(host: string): Promise<readonly ResolvedAddress[]> {
   return await lookupHost(host, { all: true })
+}
+
+/** For connections that outlive one request: each is made to an address that was checked. */
+export function createGuardedLookup(
+  isInsideAllowed: boolean,
+  resolve: (host: string) => Promise<readonly ResolvedAddress[]> = resolveHost,
+): LookupFunction {
+  return (host, options, callback) => {
+    findAddresses(host, isInsideAllowed, resolve).then(
+      (addresses) => toLookup(addresses)(host, options, callback),
+      (error: Error) => callback(error, []),
+    )
+  }
 }
 
 function toLookup(addresses: readonly ResolvedAddress[]): LookupFunction {

@@ -1,0 +1,49 @@
+// Somebody who uses the API: signed out, signed in, with a forged token, and too often.
+
+import { createClient } from '@portcullis/graphql-over-http/client'
+import { AuthClient } from '@supabase/auth-js'
+
+const authUrl = process.env.AUTH_URL ?? 'http://localhost:8081'
+const url = `${process.env.API_URL ?? 'http://localhost:4000'}/graphql`
+
+async function ask(getToken?: () => Promise<string>): Promise<string> {
+  const client = createClient({
+    url,
+    headers: async () => (getToken ? { authorization: `Bearer ${await getToken()}` } : {}),
+    acceptGraphQLErrors: true,
+  })
+  const { data, errors } = await client.execute({ query: '{ me { email } }' })
+  const [error] = errors ?? []
+  return error ? `${error.extensions?.['status']} ${error.message}` : JSON.stringify(data)
+}
+
+/** Signs somebody up and in. @returns what gives their access token, a fresh one when it must. */
+async function enter(name: string): Promise<() => Promise<string>> {
+  const auth = new AuthClient({ url: authUrl, autoRefreshToken: false, persistSession: false })
+  const email = `${name}-${Date.now()}@example.com`
+  const password = 'correct horse battery'
+  const signedUp = await auth.signUp({ email, password })
+  if (signedUp.error) throw signedUp.error
+  const signedIn = await auth.signInWithPassword({ email, password })
+  if (signedIn.error) throw signedIn.error
+  console.log(`${name} signed up and in as ${email}`)
+  return async () => (await auth.getSession()).data.session?.access_token ?? ''
+}
+
+console.log(`signed out: ${await ask()}`)
+
+const ada = await enter('ada')
+console.log(`ada: ${await ask(ada)}`)
+console.log(`forged: ${await ask(async () => (await ada()).replace(/.{5}$/, 'AAAAA'))}`)
+
+let last = ''
+let count = 0
+// A minute may end in between, and then there is room again.
+while (!last.startsWith('429') && count < 100) {
+  last = await ask(ada)
+  count++
+}
+console.log(`ada, after ${count} more requests: ${last}`)
+
+const bob = await enter('bob')
+console.log(`bob: ${await ask(bob)}`)

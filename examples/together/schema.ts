@@ -1,0 +1,28 @@
+import { GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql'
+import type { User } from './identify.ts'
+
+/** What the API hands to its resolvers. */
+export interface Context {
+  readonly user: User | undefined
+}
+
+const userType = new GraphQLObjectType<User>({
+  name: 'User',
+  fields: {
+    id: { type: new GraphQLNonNull(GraphQLString) },
+    email: { type: GraphQLString },
+  },
+})
+
+export const schema = new GraphQLSchema({
+  query: new GraphQLObjectType<unknown, Context>({
+    name: 'Query',
+    fields: {
+      me: {
+        type: userType,
+        description: 'Who is asking; null when they are not signed in.',
+        resolve: (_source, _args, { user }) => user,
+      },
+    },
+  }),
+})

@@ -1,0 +1,93 @@
+import type { LoadOrder } from './order.ts'
+import { get, logIn, refresh, signUp } from './requests.ts'
+import type { Response } from './response-reader.ts'
+
+/** What the connections of a stretch of load ask for. */
+export interface Script {
+  /** Undefined: this connection has to wait for others. */
+  next(connection: number): string | undefined
+  /** What is wrong with an answer; undefined where nothing is. */
+  check(connection: number, response: Response): string | undefined
+  /** What the next stretch has to show. */
+  readonly credentials: readonly string[]
+}
+
+export type ScriptName = 'user' | 'refresh' | 'storm' | 'login' | 'signup' | 'list'
+
+type Orders = Pick<LoadOrder, 'connections' | 'credentials' | 'path' | 'firstUnique'>
+
+/** The one place where a kind of load is added. */
+export const scripts: Readonly<Record<ScriptName, (order: Orders) => Script>> = {
+  user: ({ credentials }) =>
+    repeat(credentials, (connection) => get('/user', pick(credentials, connection), connection)),
+
+  list: ({ credentials, path = '' }) =>
+    repeat(credentials, (connection) => get(path, pick(credentials, connection), connection)),
+
+  login({ credentials }) {
+    let turn = 0
+    return repeat(credentials, (connection) => logIn(pick(credentials, turn++), connection))
+  },
+
+  signup({ credentials, firstUnique }) {
+    let unique = firstUnique
+    return repeat(credentials, (connection) => signUp(`new-${unique++}@bench.example`, connection))
+  },
+
+  /** Every connection has a session of its own and shows what it got last. */
+  refresh({ credentials }) {
+    const tokens = [...credentials]
+    return {
+      credentials: tokens,
+      next: (connection) => refresh(pick(tokens, connection), connection),
+      check(connection, response) {
+        const child = readRefreshToken(response)
+        if (child !== undefined) tokens[connection] = child
+        return child === undefined ? describe(response) : undefined
+      },
+    }
+  },
+
+  /** All connections show one token at once; all must get the same child, which is shown next. */
+  storm({ credentials, connections }) {
+    const tokens = [pick(credentials, 0)]
+    let asked = 0
+    let answered = 0
+    let children = new Set<string>()
+    return {
+      credentials: tokens,
+      next(connection) {
+        if (asked === connections) return undefined
+        asked++
+        return refresh(pick(tokens, 0), connection)
+      },
+      check(_connection, response) {
+        const child = readRefreshToken(response)
+        if (child !== undefined) children.add(child)
+        const isSecond = children.size > 1
+        if (++answered === connections) {
+          tokens[0] = [...children][0] ?? pick(tokens, 0)
+          children = new Set()
+          asked = 0
+          answered = 0
+        }
+        if (child === undefined) return describe(response)
+        return isSecond ? 'a token had two children' : undefined
+      },
+    }
+  },
+}
+
+function repeat(credentials: readonly string[], next: (connection: number) => string): Script {
+  const check = (_: number, response: Response) =>
+    response.status === 200 ? undefined : describe(response)
+  return { next, check, credentials }
+}
+
+function readRefreshToken({ status, body }: Response): string | undefined {
+  return status === 200 ? /"refresh_token":\s*"([^"]+)"/.exec(body)?.[1] : undefined
+}
+
+const describe = ({ status, body }: Response) => `${status} ${body.slice(0, 200)}`
+
+const pick = (list: readonly string[], index: number) => list[index % list.length] ?? ''

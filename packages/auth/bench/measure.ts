@@ -1,0 +1,169 @@
+import type { Case } from './cases.ts'
+import type { Child } from './child.ts'
+import type { BcryptOutcome } from './load/bcrypt.ts'
+import type { LoadOrder, LoadOutcome } from './load/order.ts'
+import type { Contestant, ContestantName, Member } from './servers/contestants.ts'
+import { createServiceToken } from './servers/contestants.ts'
+import { readCpuTimes, toCpuSeconds } from './servers/cpu-time.ts'
+
+export interface Plan {
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmupSeconds: number
+}
+
+/** What one server did in one slice. */
+export interface Sample {
+  readonly calls: number
+  readonly perSecond: number
+  readonly perCpuSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** CPU time of PostgreSQL for one request. */
+  readonly databaseMicroseconds: number
+  readonly serverCores: number
+  readonly loadCores: number
+  readonly probeP99Ms: number | undefined
+  readonly errors: number
+  readonly firstError: string | undefined
+}
+
+/** Samples of all rounds, in order; position n of every server is from the same round. */
+export interface Series {
+  readonly case: Case
+  readonly contestant: ContestantName
+  readonly label: string
+  readonly samples: readonly Sample[]
+}
+
+/** A server with what requests to it have to show. */
+export interface Entrant {
+  readonly contestant: Contestant
+  readonly members: readonly Member[]
+  /** Of the sessions, as the last refresh left them. */
+  refreshTokens: readonly string[]
+  stormTokens: readonly string[]
+}
+
+export interface Tools {
+  readonly load: Child
+  readonly bcrypt: Child
+  announce(seconds: number, what: string): void
+}
+
+const serviceToken = createServiceToken()
+
+const credentialsOf: Readonly<Record<Case['script'], (entrant: Entrant) => readonly string[]>> = {
+  user: ({ members }) => members.map(({ accessToken }) => accessToken),
+  refresh: ({ refreshTokens }) => refreshTokens,
+  storm: ({ stormTokens }) => stormTokens,
+  login: ({ members }) => members.map(({ email }) => email),
+  signup: () => [],
+  list: () => [serviceToken],
+}
+
+/** No address is signed up twice, whatever a slice needs. */
+const uniquePerSlice = 100_000
+let firstUnique = 0
+
+/** Gives a server one slice of a case. */
+export async function runSlice(
+  entrant: Entrant,
+  one: Case,
+  seconds: number,
+  { load, announce }: Tools,
+): Promise<Sample> {
+  const { contestant, members } = entrant
+  announce(seconds, `${one.title}, ${contestant.label}`)
+  firstUnique += uniquePerSlice
+  const [member] = members
+  const order: LoadOrder = {
+    target: contestant.target,
+    script: one.script,
+    connections: one.connections,
+    seconds,
+    credentials: credentialsOf[one.script](entrant),
+    firstUnique,
+    ...(one.path !== undefined && { path: one.path }),
+    ...(one.probesPerSecond !== undefined &&
+      member && { probe: { perSecond: one.probesPerSecond, accessToken: member.accessToken } }),
+  }
+  await load.ask(order)
+  const before = await readBoth(contestant)
+  const outcome = await load.ask<LoadOutcome>('run')
+  const after = await readBoth(contestant)
+  await load.ask('close')
+  if (one.script === 'refresh') entrant.refreshTokens = outcome.credentials
+  if (one.script === 'storm') entrant.stormTokens = outcome.credentials
+  return toSample(outcome, {
+    serverSeconds: toCpuSeconds(before.server, after.server),
+    databaseSeconds: toCpuSeconds(before.database, after.database),
+  })
+}
+
+async function readBoth({ pid, databasePid }: Contestant) {
+  const [server, database] = await Promise.all([readCpuTimes(pid), readCpuTimes(databasePid)])
+  return { server, database }
+}
+
+export function toSample(
+  outcome: LoadOutcome,
+  used: { readonly serverSeconds: number; readonly databaseSeconds: number },
+): Sample {
+  const { calls, seconds, loadCpuSeconds, credentials: _, ...rest } = outcome
+  return {
+    ...rest,
+    calls,
+    perSecond: calls / seconds,
+    perCpuSecond: calls / used.serverSeconds,
+    databaseMicroseconds: (used.databaseSeconds * 1e6) / calls,
+    serverCores: used.serverSeconds / seconds,
+    loadCores: loadCpuSeconds / seconds,
+  }
+}
+
+export interface CaseResult {
+  readonly series: readonly Series[]
+  /** Checks of a password per second without any server, round by round; only beside logins. */
+  readonly bcryptPerSecond: readonly number[]
+}
+
+/**
+ * Measures servers side by side: every round gives each of them one slice, every second round in the
+ * other order, so that a machine which is busy for a while is unfair to nobody.
+ */
+export async function measureCase(
+  one: Case,
+  all: readonly Entrant[],
+  plan: Plan,
+  tools: Tools,
+): Promise<CaseResult> {
+  const entrants = one.isOursOnly ? all.filter(({ contestant }) => contestant.name === 'ours') : all
+  const seconds = plan.seconds * one.longer
+  const samples = new Map<Entrant, Sample[]>(entrants.map((entrant) => [entrant, []]))
+  const bcryptPerSecond: number[] = []
+  for (const entrant of entrants) await runSlice(entrant, one, plan.warmupSeconds, tools)
+  for (let round = 0; round < plan.rounds; round++) {
+    for (const entrant of round % 2 === 0 ? entrants : entrants.toReversed()) {
+      samples.get(entrant)?.push(await runSlice(entrant, one, seconds, tools))
+    }
+    if (one.script === 'login') {
+      tools.announce(seconds, 'bcrypt without a server')
+      const outcome = await tools.bcrypt.ask<BcryptOutcome>(seconds)
+      bcryptPerSecond.push(outcome.checks / outcome.seconds)
+    }
+  }
+  const series = entrants.map((entrant) => ({
+    case: one,
+    contestant: entrant.contestant.name,
+    label: entrant.contestant.label,
+    samples: samples.get(entrant) ?? [],
+  }))
+  return { series, bcryptPerSecond }
+}
+
+export function secondsOfCase(one: Case, entrants: number, plan: Plan): number {
+  const servers = one.isOursOnly ? 1 : entrants
+  const slices = servers + (one.script === 'login' ? 1 : 0)
+  return plan.rounds * plan.seconds * one.longer * slices + plan.warmupSeconds * servers
+}

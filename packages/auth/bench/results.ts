@@ -1,0 +1,76 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import { join, relative } from 'node:path'
+import { median, medianRatio } from '@portcullis/bench-kit/statistics'
+import type { Sample, Series } from './measure.ts'
+
+/** Medians over all rounds. */
+export interface Score {
+  readonly case: string
+  readonly title: string
+  readonly label: string
+  readonly isOurs: boolean
+  readonly perSecond: number
+  readonly perCpuSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly databaseMicroseconds: number
+  readonly serverCores: number
+  readonly loadCores: number
+  readonly errors: number
+  readonly firstError: string | null
+  /** How many times the requests per second of the peer, round by round. */
+  readonly timesPeer: number | null
+}
+
+export function toScores(all: readonly Series[]): readonly Score[] {
+  return all.map(({ case: one, contestant, label, samples }) => {
+    const of = (pick: (sample: Sample) => number, digits: number) =>
+      round(median(samples.map(pick)), digits)
+    const peer = all.find((other) => other.case === one && other.contestant === 'peer')
+    const isOurs = contestant === 'ours'
+    return {
+      case: one.name,
+      title: one.title,
+      label,
+      isOurs,
+      perSecond: of((sample) => sample.perSecond, 1),
+      perCpuSecond: of((sample) => sample.perCpuSecond, 1),
+      p50Ms: of((sample) => sample.p50Ms, 2),
+      p99Ms: of((sample) => sample.p99Ms, 2),
+      databaseMicroseconds: of((sample) => sample.databaseMicroseconds, 0),
+      serverCores: of((sample) => sample.serverCores, 3),
+      loadCores: of((sample) => sample.loadCores, 3),
+      errors: samples.reduce((sum, { errors }) => sum + errors, 0),
+      firstError: samples.find(({ firstError }) => firstError !== undefined)?.firstError ?? null,
+      timesPeer:
+        isOurs && peer
+          ? round(medianRatio(samples.map(perSecond), peer.samples.map(perSecond)), 2)
+          : null,
+    }
+  })
+}
+
+const perSecond = (sample: Sample) => sample.perSecond
+const round = (value: number, digits: number) => Number(value.toFixed(digits))
+
+/** Where and with what it was measured. */
+export function describeMachine() {
+  const cores = cpus()
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    cpu: cores[0]?.model.trim() ?? 'unknown',
+    cores: cores.length,
+    system: `${process.platform} ${process.arch}`,
+    node: process.version,
+  }
+}
+
+const folder = join(import.meta.dirname, 'results')
+
+/** Writes a file of results, and tells its path from where the user stands. */
+export async function writeResult(file: string, content: string): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, file), content)
+  return relative(process.cwd(), join(folder, file))
+}

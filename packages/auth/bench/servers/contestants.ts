@@ -1,0 +1,151 @@
+import { createHmac } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { Target } from '../load/order.ts'
+import { password } from '../load/requests.ts'
+import type { DatabaseServer } from './database-server.ts'
+import {
+  audience,
+  inheritedEnvironment,
+  jwtSecret,
+  oursOnly,
+  toEnvironment,
+} from './environment.ts'
+import { ourProgram, type Program, readHealth, startServer } from './server-process.ts'
+
+/** Where the peer comes from: a program to be started, or a server that runs already. */
+export type Peer =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'program'; readonly file: string }
+  | {
+      readonly kind: 'running'
+      readonly target: Target
+      readonly pid: number
+      readonly databaseUrl: string
+    }
+
+export type ContestantName = 'ours' | 'peer'
+
+/** A server that runs, on a database of its own. */
+export interface Contestant extends AsyncDisposable {
+  readonly name: ContestantName
+  readonly label: string
+  readonly pid: number
+  readonly databasePid: number
+  readonly target: Target
+  readonly databaseUrl: string
+}
+
+export async function openContestants(
+  peer: Peer,
+  databases: DatabaseServer,
+): Promise<readonly Contestant[]> {
+  const ours = await open('ours', ourProgram, databases)
+  try {
+    if (peer.kind === 'none') return [ours]
+    return [ours, await openPeer(peer, databases)]
+  } catch (error) {
+    await ours[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+async function openPeer(
+  peer: Exclude<Peer, { kind: 'none' }>,
+  databases: DatabaseServer,
+): Promise<Contestant> {
+  if (peer.kind === 'running') {
+    const { host, port } = peer.target
+    const serverName = await readHealth(peer.target)
+    if (serverName === undefined) {
+      throw new Error(`The peer at ${host}:${port} does not answer /health`)
+    }
+    const { target, pid, databaseUrl } = peer
+    const where = { target, pid, databaseUrl, databasePid: databases.pid }
+    return {
+      name: 'peer',
+      label: `peer: ${serverName}`,
+      ...where,
+      async [Symbol.asyncDispose]() {},
+    }
+  }
+  const file = resolve(peer.file)
+  // Its migrations lie beside it.
+  const program: Program = { file, args: [], folder: dirname(file) }
+  return open('peer', program, databases)
+}
+
+async function open(
+  name: ContestantName,
+  program: Program,
+  databases: DatabaseServer,
+): Promise<Contestant> {
+  const databaseUrl = await databases.createDatabase(`bench_${name}`)
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-bench-'))
+  const removeFolder = () => rm(folder, { recursive: true, force: true })
+  try {
+    const server = await startServer({
+      program,
+      logFile: join(folder, 'server.log'),
+      toEnvironment: (port) => ({
+        ...inheritedEnvironment(),
+        ...toEnvironment({ databaseUrl, port }),
+        ...(name === 'ours' && oursOnly),
+      }),
+    })
+    return {
+      name,
+      // A peer is whatever was given: it says itself what it is.
+      label: name === 'ours' ? 'portcullis' : `peer: ${server.serverName}`,
+      pid: server.pid,
+      databasePid: databases.pid,
+      target: server.target,
+      databaseUrl,
+      async [Symbol.asyncDispose]() {
+        await server[Symbol.asyncDispose]()
+        await removeFolder()
+      },
+    }
+  } catch (error) {
+    await removeFolder()
+    throw error
+  }
+}
+
+/** Somebody who has signed up, and the tokens of that session. */
+export interface Member {
+  readonly email: string
+  readonly accessToken: string
+  readonly refreshToken: string
+}
+
+export async function signUpMembers(target: Target, count: number): Promise<readonly Member[]> {
+  const members: Member[] = []
+  for (let n = 0; n < count; n++) {
+    const email = `member-${n}@bench.example`
+    const response = await fetch(`http://${target.host}:${target.port}/signup`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    })
+    const body = await response.text()
+    const { access_token: accessToken, refresh_token: refreshToken } = response.ok
+      ? JSON.parse(body)
+      : {}
+    if (typeof accessToken !== 'string' || typeof refreshToken !== 'string') {
+      throw new Error(`A sign-up was answered with ${response.status} ${body.slice(0, 200)}`)
+    }
+    members.push({ email, accessToken, refreshToken })
+  }
+  return members
+}
+
+/** For the admin endpoints of both. */
+export function createServiceToken(): string {
+  const toSegment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const issuedAt = Math.floor(Date.now() / 1000)
+  const claims = { role: 'service_role', aud: audience, iat: issuedAt, exp: issuedAt + 86_400 }
+  const data = `${toSegment({ alg: 'HS256', typ: 'JWT' })}.${toSegment(claims)}`
+  return `${data}.${createHmac('sha256', jwtSecret).update(data).digest('base64url')}`
+}

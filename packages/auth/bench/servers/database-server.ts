@@ -1,0 +1,79 @@
+import { openPostgres, openPostgresEmbedded } from '@portcullis/test-servers'
+import { Client } from 'pg'
+
+export const databaseServers = { embedded: openPostgresEmbedded, system: openPostgres } as const
+export type DatabaseServerName = keyof typeof databaseServers
+
+export interface DatabaseServer extends AsyncDisposable {
+  readonly version: string
+  readonly pid: number
+  /** Makes an empty one with the schema `auth`; resolves to its URL. */
+  createDatabase(name: string): Promise<string>
+}
+
+/**
+ * The same for both servers. Nothing waits for the disk, which would be all there is to see; a
+ * million users fit into memory. Statements are only counted while somebody wants to know.
+ */
+const settings = {
+  shared_buffers: '1GB',
+  max_wal_size: '8GB',
+  maintenance_work_mem: '512MB',
+  max_connections: '100',
+  checkpoint_timeout: '1h',
+  shared_preload_libraries: 'pg_stat_statements',
+}
+
+/** @param runningUrl of one that runs, with the rights of a superuser, instead of a fresh one. */
+export async function openDatabaseServer(
+  name: DatabaseServerName,
+  runningUrl?: string,
+): Promise<DatabaseServer> {
+  const server =
+    runningUrl === undefined
+      ? await databaseServers[name]({ settings })
+      : { url: runningUrl, stop: async () => {} }
+  const [facts] = await query<{ version: string; pid: number }>(
+    server.url,
+    `select current_setting('server_version') as version,
+       split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid`,
+  )
+  if (!facts) throw new Error('PostgreSQL does not know its own version')
+  if (runningUrl === undefined) await trackStatements(server.url, 'none')
+  return {
+    ...facts,
+    async createDatabase(database) {
+      await query(server.url, `drop database if exists ${database}`)
+      await query(server.url, `create database ${database}`)
+      const url = new URL(server.url)
+      url.pathname = `/${database}`
+      await query(url.href, 'create schema auth')
+      await query(url.href, `alter database ${database} set search_path to auth, public`)
+      return url.href
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  }
+}
+
+/** Not by a flag of the program, which nothing could change afterwards. */
+export async function trackStatements(url: string, which: 'top' | 'none'): Promise<void> {
+  await query(url, `alter system set pg_stat_statements.track = '${which}'`)
+  await query(url, 'select pg_reload_conf()')
+  // Connections that are open hear of it a moment later.
+  await query(url, 'select pg_sleep(0.3)')
+}
+
+export async function query<Row = unknown>(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query(text, [...values])
+    return rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,53 @@
+import { clientHeader } from '../load/requests.ts'
+
+export const jwtSecret = 'the secret of the benchmark, which is longer than 32 bytes'
+export const audience = 'authenticated'
+
+export interface EnvironmentSettings {
+  readonly databaseUrl: string
+  readonly port: number
+}
+
+/** Enough for whatever a machine can do. */
+const unlimited = '1000000000'
+
+/**
+ * Both servers know these names, so both are told the same. Limits are out of the way, addresses need
+ * no confirmation, and nothing is logged but warnings.
+ */
+export function toEnvironment({ databaseUrl, port }: EnvironmentSettings): Record<string, string> {
+  return {
+    GOTRUE_SITE_URL: 'http://127.0.0.1:3000',
+    API_EXTERNAL_URL: `http://127.0.0.1:${port}`,
+    GOTRUE_API_HOST: '127.0.0.1',
+    GOTRUE_API_PORT: `${port}`,
+    PORT: `${port}`,
+    GOTRUE_DB_DRIVER: 'postgres',
+    DATABASE_URL: databaseUrl,
+    DB_NAMESPACE: 'auth',
+    GOTRUE_DB_MAX_POOL_SIZE: '20',
+    GOTRUE_JWT_SECRET: jwtSecret,
+    GOTRUE_JWT_EXP: '86400',
+    GOTRUE_JWT_AUD: audience,
+    GOTRUE_JWT_DEFAULT_GROUP_NAME: 'authenticated',
+    GOTRUE_JWT_ADMIN_ROLES: 'service_role',
+    GOTRUE_EXTERNAL_EMAIL_ENABLED: 'true',
+    GOTRUE_MAILER_AUTOCONFIRM: 'true',
+    GOTRUE_DISABLE_SIGNUP: 'false',
+    GOTRUE_RATE_LIMIT_TOKEN_REFRESH: unlimited,
+    GOTRUE_RATE_LIMIT_OTP: unlimited,
+    GOTRUE_LOG_LEVEL: 'warn',
+  }
+}
+
+/** Ours limits by address where no header is named; the other one then does not limit at all. */
+export const oursOnly = { GOTRUE_RATE_LIMIT_HEADER: clientHeader }
+
+/** Nothing else of the caller's environment gets in. */
+export function inheritedEnvironment(): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    NODE_ENV: 'production',
+  }
+}

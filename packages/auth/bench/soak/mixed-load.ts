@@ -1,0 +1,123 @@
+import { Connection } from '../load/connection.ts'
+import type { Target } from '../load/order.ts'
+import { toQuantile } from '../load/run-order.ts'
+import type { Member } from '../servers/contestants.ts'
+import { type KindName, kindNames, kindOf, round, type Speaker } from './mix.ts'
+
+export interface SoakOrder {
+  readonly target: Target
+  /** A connection for each. */
+  readonly members: readonly Member[]
+  readonly serviceToken: string
+}
+
+/** A part of the whole time. */
+export interface Stretch {
+  readonly seconds: number
+  /** Undefined: as many as the server can answer. */
+  readonly perSecond?: number
+}
+
+export interface StretchOutcome {
+  readonly calls: number
+  readonly errors: number
+  readonly firstError: string | undefined
+  readonly seconds: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Of the requests that hash no password. */
+  readonly quickP99Ms: number
+  readonly callsByKind: Readonly<Record<KindName, number>>
+}
+
+export interface MixedLoad {
+  run(stretch: Stretch): Promise<StretchOutcome>
+  close(): void
+}
+
+/** How often it looks whether a request is due. */
+const tickMs = 2
+
+/** Connections that stay open from stretch to stretch, and know the sessions they speak for. */
+export async function openMixedLoad(order: SoakOrder): Promise<MixedLoad> {
+  const failure = Promise.withResolvers<never>()
+  failure.promise.catch(() => {})
+  const { target, members, serviceToken } = order
+  const connections = await Promise.all(members.map(() => Connection.open(target, failure.reject)))
+  const speakers = members.map((member, client): Speaker => ({ ...member, client, serviceToken }))
+  let unique = 0
+
+  async function drive({ seconds, perSecond }: Stretch): Promise<StretchOutcome> {
+    const latencies: number[] = []
+    const quick: number[] = []
+    const callsByKind = Object.fromEntries(kindNames.map((name) => [name, 0])) as Record<
+      KindName,
+      number
+    >
+    let errors = 0
+    let firstError: string | undefined
+    const idle = [...connections.keys()]
+    const startMs = performance.now()
+    const endMs = startMs + seconds * 1000
+    const total = perSecond === undefined ? Number.POSITIVE_INFINITY : perSecond * seconds
+    let sent = 0
+    const { promise, resolve } = Promise.withResolvers<void>()
+
+    const ask = (index: number, sinceMs: number) => {
+      const [connection, speaker] = [connections[index], speakers[index]]
+      const name = round[unique % round.length]
+      if (!connection || !speaker || name === undefined) return
+      const kind = kindOf(name)
+      callsByKind[name] += 1
+      connection.ask(
+        kind.toRequest(speaker, unique++),
+        (response, ms) => {
+          latencies.push(ms)
+          if (!kind.hashesPassword) quick.push(ms)
+          if (response.status !== 200 || kind.take?.(speaker, response) === false) {
+            errors += 1
+            firstError ??= `${name}: ${response.status} ${response.body.slice(0, 200)}`
+          }
+          idle.push(index)
+          pump()
+        },
+        sinceMs,
+      )
+    }
+    const pump = () => {
+      const nowMs = performance.now()
+      const isOpen = () => (perSecond === undefined ? nowMs < endMs : sent < total)
+      while (idle.length > 0 && isOpen()) {
+        // Latency counts from when a request was due, also where no connection was free.
+        const dueMs = perSecond === undefined ? nowMs : startMs + (sent * 1000) / perSecond
+        if (dueMs > nowMs) break
+        sent += 1
+        ask(idle.shift() ?? 0, dueMs)
+      }
+      if (!isOpen() && idle.length === connections.length) resolve()
+    }
+    const timer = setInterval(pump, tickMs)
+    pump()
+    try {
+      await Promise.race([promise, failure.promise])
+    } finally {
+      clearInterval(timer)
+    }
+    return {
+      calls: latencies.length,
+      errors,
+      firstError,
+      seconds: (performance.now() - startMs) / 1000,
+      p50Ms: toQuantile(latencies, 0.5),
+      p99Ms: toQuantile(latencies, 0.99),
+      quickP99Ms: toQuantile(quick, 0.99),
+      callsByKind,
+    }
+  }
+  return {
+    run: drive,
+    close() {
+      for (const connection of connections) connection.close()
+    },
+  }
+}

@@ -1,0 +1,183 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createProgress } from '@portcullis/bench-kit/progress'
+import { type Child, startChild } from '../child.ts'
+import { describeMachine, writeResult } from '../results.ts'
+import { createServiceToken, signUpMembers } from '../servers/contestants.ts'
+import { readResidentMegabytes } from '../servers/cpu-time.ts'
+import { openDatabaseServer, query } from '../servers/database-server.ts'
+import { inheritedEnvironment, oursOnly, toEnvironment } from '../servers/environment.ts'
+import { growUsers } from '../servers/grow-users.ts'
+import { ourProgram, type ServerProcess, startServer } from '../servers/server-process.ts'
+import { UsageError } from '../settings.ts'
+import { type MailSink, openMailSink } from './mail-sink.ts'
+import type { SoakOrder, Stretch, StretchOutcome } from './mixed-load.ts'
+import { help, parseSoakSettings, type SoakSettings } from './settings.ts'
+import { type SoakSample, toVerdict, type Verdict } from './verdict.ts'
+
+/** Resolves to the exit code: 1 where something failed or grew. */
+export async function run(args: readonly string[]): Promise<number> {
+  let settings: SoakSettings
+  try {
+    settings = parseSoakSettings(args)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    console.error(`${error.message}\nnpm run bench -- auth-soak --help shows the options.`)
+    return 2
+  }
+  if (settings.isHelpWanted) {
+    console.log(help)
+    return 0
+  }
+  return await soak(settings)
+}
+
+interface Soaked {
+  readonly perSecond: number
+  readonly samples: readonly SoakSample[]
+  readonly callsByKind: Readonly<Record<string, number>>
+  readonly mails: { readonly asked: number; readonly received: number; readonly left: number }
+  readonly postgres: string
+}
+
+async function soak(settings: SoakSettings): Promise<number> {
+  const soaked = await soakServer(settings)
+  const verdict = toVerdict(soaked.samples, { judgesMemory: settings.isComplete })
+  const { asked, received, left } = soaked.mails
+  const isFine = verdict.isFine && left === 0 && received >= asked
+  console.log(describe(soaked, verdict))
+  const fine = settings.isComplete ? 'Nothing failed and nothing grew.' : 'Nothing failed.'
+  console.log(isFine ? fine : 'It did not hold.')
+  if (settings.isComplete) {
+    const { postgres, ...rest } = soaked
+    const machine = { ...describeMachine(), postgres }
+    const content = { machine, settings, verdict: { ...verdict, isFine }, ...rest }
+    const file = await writeResult('auth-soak.json', `${JSON.stringify(content, null, 2)}\n`)
+    console.log(`Written: ${file}`)
+  }
+  return isFine ? 0 : 1
+}
+
+/** How long the most is looked for: first to get warm, then to measure. */
+const searchSeconds = [4, 6] as const
+const mostStretches = 30
+
+async function soakServer(settings: SoakSettings): Promise<Soaked> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  const progress = createProgress()
+  await using stack = new AsyncDisposableStack()
+  try {
+    progress.note(`a database with ${settings.users} users`)
+    const databases = stack.use(await openDatabaseServer(settings.postgres))
+    const mail = stack.use(await openMailSink())
+    const databaseUrl = await databases.createDatabase('soak')
+    const server = stack.use(await openSoakServer(stack, databaseUrl, mail, settings))
+    await growUsers(databaseUrl, 0, settings.users)
+    const load = stack.use(startChild('soak/load.ts'))
+    const order: SoakOrder = {
+      target: server.target,
+      members: await signUpMembers(server.target, settings.connections),
+      serviceToken: createServiceToken(),
+    }
+    await load.ask(order)
+    progress.note('how much it can bear')
+    const perSecond = Math.max(1, Math.floor((await search(load)) * settings.share))
+    const { samples, callsByKind } = await runStretches(load, server, settings, perSecond, progress)
+    const mails = await countMails(mail, databaseUrl, callsByKind['otp'] ?? 0)
+    return { perSecond, samples, callsByKind, mails, postgres: databases.version }
+  } finally {
+    progress.end()
+  }
+}
+
+async function openSoakServer(
+  stack: AsyncDisposableStack,
+  databaseUrl: string,
+  mail: MailSink,
+  { heapMegabytes }: SoakSettings,
+): Promise<ServerProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-soak-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  return await startServer({
+    program: ourProgram,
+    logFile: join(folder, 'server.log'),
+    toEnvironment: (port) => ({
+      ...inheritedEnvironment(),
+      ...toEnvironment({ databaseUrl, port }),
+      ...oursOnly,
+      ...(heapMegabytes > 0 && { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes}` }),
+      GOTRUE_SMTP_HOST: '127.0.0.1',
+      GOTRUE_SMTP_PORT: `${mail.port}`,
+      GOTRUE_SMTP_ADMIN_EMAIL: 'soak@bench.example',
+      // Everybody asks again and again.
+      GOTRUE_SMTP_MAX_FREQUENCY: '0s',
+      GOTRUE_RATE_LIMIT_EMAIL_SENT: '100000000',
+    }),
+  })
+}
+
+async function search(load: Child): Promise<number> {
+  let perSecond = 0
+  for (const seconds of searchSeconds) {
+    const stretch: Stretch = { seconds }
+    const outcome = await load.ask<StretchOutcome>(stretch)
+    if (outcome.errors > 0) throw new Error(`The server cannot do this: ${outcome.firstError}`)
+    perSecond = outcome.calls / outcome.seconds
+  }
+  return perSecond
+}
+
+async function runStretches(
+  load: Child,
+  server: ServerProcess,
+  { minutes }: SoakSettings,
+  perSecond: number,
+  progress: ReturnType<typeof createProgress>,
+) {
+  const samples: SoakSample[] = []
+  const callsByKind: Record<string, number> = {}
+  // None shorter than a second: a p99 needs some requests.
+  const stretches = Math.max(5, Math.min(mostStretches, Math.floor(minutes * 60)))
+  const stretch: Stretch = { seconds: (minutes * 60) / stretches, perSecond }
+  for (let number = 0; number < stretches; number += 1) {
+    progress.show(number, stretches, `${perSecond} requests a second`)
+    const { callsByKind: calls, ...outcome } = await load.ask<StretchOutcome>(stretch)
+    for (const [name, count] of Object.entries(calls)) {
+      callsByKind[name] = (callsByKind[name] ?? 0) + count
+    }
+    samples.push({ ...outcome, residentMegabytes: await readResidentMegabytes(server.pid) })
+  }
+  return { samples, callsByKind }
+}
+
+/** They leave after the requests that asked for them. */
+async function countMails(mail: MailSink, databaseUrl: string, asked: number) {
+  const patienceMs = 30_000
+  const endsAtMs = performance.now() + patienceMs
+  for (;;) {
+    const [row] = await query<{ left: number }>(
+      databaseUrl,
+      'select count(*)::integer as left from auth.outbox',
+    )
+    const left = row?.left ?? 0
+    if (left === 0 || performance.now() > endsAtMs) return { asked, received: mail.received, left }
+    await wait(200)
+  }
+}
+
+function describe({ samples, perSecond, callsByKind, mails }: Soaked, verdict: Verdict): string {
+  const over = (pick: (sample: SoakSample) => number) => samples.map(pick).join(' ')
+  const kinds = Object.entries(callsByKind).map(([name, count]) => `${name} ${count}`)
+  const growth = (verdict.growth * 100).toFixed(1)
+  return `requests        ${verdict.calls.toLocaleString('en-US')} (${perSecond} a second)
+                ${kinds.join(', ')}
+errors          ${verdict.errors}${verdict.firstError === null ? '' : `, the first: ${verdict.firstError}`}
+p50, p99        ${verdict.medianP50Ms.toFixed(1)} ms, ${verdict.medianP99Ms.toFixed(1)} ms (the slowest p99 ${verdict.slowestP99Ms.toFixed(1)} ms)
+without hashes  p99 ${verdict.medianQuickP99Ms.toFixed(1)} ms
+messages        ${mails.received} received, ${mails.left} left in the outbox
+memory          ${verdict.earlyMegabytes.toFixed(0)} MB in the second fifth, ${verdict.lateMegabytes.toFixed(0)} MB in the last (${growth} %)
+p99 over time   ${over(({ p99Ms }) => Math.round(p99Ms))}
+MB over time    ${over(({ residentMegabytes }) => Math.round(residentMegabytes))}`
+}

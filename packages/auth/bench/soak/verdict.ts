@@ -1,0 +1,61 @@
+import { median } from '@portcullis/bench-kit/statistics'
+
+/** What was seen at the end of a stretch. */
+export interface SoakSample {
+  readonly calls: number
+  readonly errors: number
+  readonly firstError: string | undefined
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly quickP99Ms: number
+  readonly residentMegabytes: number
+}
+
+export interface Verdict {
+  readonly calls: number
+  readonly errors: number
+  readonly firstError: string | null
+  readonly medianP50Ms: number
+  readonly medianP99Ms: number
+  /** Of the requests that hash no password. */
+  readonly medianQuickP99Ms: number
+  readonly slowestP99Ms: number
+  /** Of the second fifth of the time: in the first, code is compiled and caches fill. */
+  readonly earlyMegabytes: number
+  /** Of the last fifth. */
+  readonly lateMegabytes: number
+  readonly growth: number
+  readonly isFine: boolean
+}
+
+export interface Judging {
+  /** Not in a short run: a process that has room for more puts off cleaning up. */
+  readonly judgesMemory: boolean
+}
+
+const mostGrowth = 0.1
+
+export function toVerdict(samples: readonly SoakSample[], { judgesMemory }: Judging): Verdict {
+  const fifth = Math.max(1, Math.floor(samples.length / 5))
+  const memoryOf = (part: readonly SoakSample[]) =>
+    median(part.map(({ residentMegabytes }) => residentMegabytes))
+  const sumOf = (pick: (sample: SoakSample) => number) =>
+    samples.reduce((sum, sample) => sum + pick(sample), 0)
+  const earlyMegabytes = memoryOf(samples.slice(fifth, 2 * fifth))
+  const lateMegabytes = memoryOf(samples.slice(-fifth))
+  const growth = lateMegabytes / earlyMegabytes - 1
+  const errors = sumOf((sample) => sample.errors)
+  return {
+    calls: sumOf((sample) => sample.calls),
+    errors,
+    firstError: samples.find(({ firstError }) => firstError !== undefined)?.firstError ?? null,
+    medianP50Ms: median(samples.map(({ p50Ms }) => p50Ms)),
+    medianP99Ms: median(samples.map(({ p99Ms }) => p99Ms)),
+    medianQuickP99Ms: median(samples.map(({ quickP99Ms }) => quickP99Ms)),
+    slowestP99Ms: Math.max(...samples.map(({ p99Ms }) => p99Ms)),
+    earlyMegabytes,
+    lateMegabytes,
+    growth,
+    isFine: errors === 0 && (!judgesMemory || growth < mostGrowth),
+  }
+}

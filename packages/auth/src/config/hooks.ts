@@ -1,0 +1,135 @@
+import type { Check } from '@portcullis/service-kit/config-check'
+import {
+  boolean,
+  type Chapter,
+  hideAll,
+  hideCredentials,
+  list,
+  type readSettings,
+  string,
+} from '@portcullis/service-kit/env'
+import { type HookPlaces, type HookTarget, HookUriError, parseHookUri } from '../hooks/uri.ts'
+import { withOldNames } from './auth-name.ts'
+
+const toChapter = (name: string, what: string) =>
+  ({
+    title: `Hook ${name}`,
+    variables: withOldNames({
+      enabled: boolean(`AUTH_HOOK_${name}_ENABLED`, false, `Whether a hook ${what}`),
+      uri: string(
+        `AUTH_HOOK_${name}_URI`,
+        '',
+        'Where it is: https://…, or pg-functions://postgres/<schema>/<function>',
+        { mask: hideCredentials },
+      ),
+      secrets: string(
+        `AUTH_HOOK_${name}_SECRETS`,
+        '',
+        'What requests are signed with: v1,whsec_<base64>, several with | between them',
+        { mask: hideAll },
+      ),
+    }),
+  }) satisfies Chapter
+
+const hookChapters = {
+  sendSms: toChapter('SEND_SMS', 'sends text messages, in place of a gateway'),
+  sendEmail: toChapter('SEND_EMAIL', 'sends email, in place of a mail server'),
+  customAccessToken: toChapter('CUSTOM_ACCESS_TOKEN', 'changes the claims of access tokens'),
+  mfaVerificationAttempt: toChapter(
+    'MFA_VERIFICATION_ATTEMPT',
+    'decides on every answer to a second factor',
+  ),
+  passwordVerificationAttempt: toChapter(
+    'PASSWORD_VERIFICATION_ATTEMPT',
+    'decides on every password that is tried',
+  ),
+  beforeUserCreated: toChapter('BEFORE_USER_CREATED', 'may refuse new users'),
+  afterUserCreated: toChapter('AFTER_USER_CREATED', 'hears of new users'),
+}
+export type HookName = keyof typeof hookChapters
+const names = Object.keys(hookChapters).filter(isHookName)
+
+export const hooks = {
+  hooks: {
+    title: 'Hooks',
+    variables: withOldNames({
+      insideHosts: list(
+        'AUTH_HOOK_ALLOWED_HOSTS',
+        [],
+        'Hosts that hooks may be at although they are inside the network',
+        { defaultText: 'localhost and host.docker.internal' },
+      ),
+    }),
+  },
+  ...hookChapters,
+}
+
+export interface HookConfig {
+  readonly target: HookTarget
+  /** In base64, without what stands before it. */
+  readonly secrets: readonly string[]
+}
+
+/** Undefined: off. */
+export type HooksConfig = Readonly<Record<HookName, HookConfig | undefined>>
+
+type HookSettings = ReturnType<typeof readSettings<typeof hooks>>['settings']
+
+export function toHooks(settings: HookSettings, databaseUrl: string, check: Check): HooksConfig {
+  const places: HookPlaces = {
+    insideHosts: settings.hooks.insideHosts,
+    database: URL.parse(databaseUrl)?.pathname.slice(1) || undefined,
+  }
+  const configs: Record<HookName, HookConfig | undefined> = {
+    sendSms: undefined,
+    sendEmail: undefined,
+    customAccessToken: undefined,
+    mfaVerificationAttempt: undefined,
+    passwordVerificationAttempt: undefined,
+    beforeUserCreated: undefined,
+    afterUserCreated: undefined,
+  }
+  for (const name of names) configs[name] = toHook(name, settings[name], places, check)
+  return configs
+}
+
+function toHook(
+  name: HookName,
+  { enabled, uri, secrets }: HookSettings[HookName],
+  places: HookPlaces,
+  check: Check,
+): HookConfig | undefined {
+  if (!enabled) return undefined
+  const { variables } = hookChapters[name]
+  if (uri === '') {
+    check.fault(variables.uri, `is required where ${check.nameOf(variables.enabled)} is true`)
+    return undefined
+  }
+  const keys = secrets.split('|').filter((secret) => secret.trim() !== '')
+  const parsed = keys.map((secret) => parseSecret(secret))
+  if (parsed.includes(undefined)) {
+    check.fault(variables.secrets, 'must be v1,whsec_<base64>, several with | between them')
+  }
+  try {
+    const target = parseHookUri(uri, places)
+    if (target.kind === 'http' && keys.length === 0) {
+      const setting = check.nameOf(variables.secrets)
+      check.note(`${setting} is not set: who gets the requests of that hook cannot check them`)
+    }
+    return { target, secrets: parsed.filter((secret) => secret !== undefined) }
+  } catch (error) {
+    if (!(error instanceof HookUriError)) throw error
+    check.fault(variables.uri, error.message)
+    return undefined
+  }
+}
+
+function parseSecret(text: string): string | undefined {
+  const [, base64 = ''] = /^v1,whsec_([a-z\d+/]+={0,2})$/i.exec(text.trim()) ?? []
+  const isWhole = base64 !== '' && base64.replace(/=+$/, '').length % 4 !== 1
+  return isWhole ? base64 : undefined
+}
+
+function isHookName(name: string): name is HookName {
+  return Object.hasOwn(hookChapters, name)
+}

@@ -1,0 +1,172 @@
+/** Where processes count requests together, read from one URL. */
+export type LimitService = RedisService | GrpcService
+
+export interface RedisService {
+  readonly kind: 'redis'
+  readonly shape: 'single' | 'cluster' | 'sentinel'
+  readonly isEncrypted: boolean
+  readonly hosts: readonly RedisHost[]
+  readonly username: string | undefined
+  readonly password: string | undefined
+  /** 0 in a cluster. */
+  readonly database: number
+  /** What the sentinels call the server; empty without sentinels. */
+  readonly primaryName: string
+  /** Before all keys. */
+  readonly prefix: string
+}
+
+export interface RedisHost {
+  readonly host: string
+  readonly port: number
+}
+
+export interface GrpcService {
+  readonly kind: 'grpc'
+  /** `host:port` or `[::1]:port` */
+  readonly address: string
+  readonly isEncrypted: boolean
+  readonly domain: string
+  /** Whose limits count: ours travel with each request, the service's are rules of its own. */
+  readonly rules: 'ours' | 'service'
+}
+
+/** What is wrong with the URL, for people. */
+export interface LimitServiceFault {
+  readonly fault: string
+}
+
+type Parse = (url: UrlParts) => LimitService | LimitServiceFault
+
+/** By scheme. */
+const schemes: Readonly<Record<string, Parse>> = {
+  redis: (url) => parseRedis(url, 'single', false),
+  rediss: (url) => parseRedis(url, 'single', true),
+  'redis+cluster': (url) => parseRedis(url, 'cluster', false),
+  'rediss+cluster': (url) => parseRedis(url, 'cluster', true),
+  'redis+sentinel': (url) => parseRedis(url, 'sentinel', false),
+  'rediss+sentinel': (url) => parseRedis(url, 'sentinel', true),
+  grpc: (url) => parseGrpc(url, false),
+  grpcs: (url) => parseGrpc(url, true),
+}
+
+interface UrlParts {
+  readonly user: string | undefined
+  readonly password: string | undefined
+  readonly hosts: readonly { readonly host: string; readonly port: number | undefined }[]
+  /** Between its slashes. */
+  readonly path: readonly string[]
+  readonly query: URLSearchParams
+}
+
+/** Several hosts make it no URL of the standard, so it is read here. */
+const form =
+  /^(?<scheme>[a-z+]+):\/\/(?:(?<login>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/i
+
+export function parseLimitService(text: string): LimitService | LimitServiceFault {
+  const { scheme = '', login, hosts = '', path = '', query } = form.exec(text)?.groups ?? {}
+  const parse = schemes[scheme.toLowerCase()]
+  if (parse === undefined) {
+    return { fault: 'must be redis://host:port or grpc://host:port, or another URL of these kinds' }
+  }
+  const parsedHosts = hosts.split(',').map(parseHost)
+  const found = parsedHosts.filter((host) => host !== undefined)
+  if (found.length < parsedHosts.length) return { fault: 'has a host or port that is none' }
+  const [user, ...rest] = login?.split(':') ?? []
+  const [username, password] = [user, login?.includes(':') ? rest.join(':') : undefined].map(decode)
+  const segments = path.split('/').filter((segment) => segment !== '')
+  if ([username, password, ...segments.map(decode)].includes(malformed)) {
+    return { fault: 'has a % that no two hexadecimal digits follow: write %25 for a percent sign' }
+  }
+  return parse({
+    user: username || undefined,
+    password: password || undefined,
+    hosts: found,
+    path: segments.map((segment) => decode(segment) ?? ''),
+    query: new URLSearchParams(query),
+  })
+}
+
+const malformed = '\0malformed'
+
+function decode(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text)
+  } catch {
+    return malformed
+  }
+}
+
+function parseHost(text: string): { host: string; port: number | undefined } | undefined {
+  const { bracketed, plain, port } =
+    /^(?:\[(?<bracketed>[\da-f:.]+)\]|(?<plain>[\w.-]+))(?::(?<port>\d{1,5}))?$/i.exec(text)
+      ?.groups ?? {}
+  const host = bracketed ?? plain
+  if (host === undefined || Number(port) > 65_535 || port === '0') return undefined
+  return { host, port: port === undefined ? undefined : Number(port) }
+}
+
+const redisPorts = { single: 6_379, cluster: 6_379, sentinel: 26_379 } as const
+
+function parseRedis(
+  { user, password, hosts, path, query }: UrlParts,
+  shape: RedisService['shape'],
+  isEncrypted: boolean,
+): RedisService | LimitServiceFault {
+  if (shape === 'single' && hosts.length > 1) {
+    return { fault: 'has several hosts: those of a cluster begin with redis+cluster://' }
+  }
+  const names = [...path]
+  const primaryName = shape === 'sentinel' ? (names.shift() ?? '') : ''
+  if (shape === 'sentinel' && primaryName === '') {
+    return { fault: 'needs the name of the primary: redis+sentinel://host:26379/NAME' }
+  }
+  const [database = '0', ...others] = shape === 'cluster' ? ['0', ...names] : names
+  if (others.length > 0 || !/^\d{1,5}$/.test(database)) {
+    return { fault: `must end with ${pathForms[shape]}` }
+  }
+  const unknown = [...query.keys()].find((key) => key !== 'prefix')
+  if (unknown !== undefined) return { fault: `has the parameter ${unknown}; prefix is known` }
+  return {
+    kind: 'redis',
+    shape,
+    isEncrypted,
+    hosts: hosts.map(({ host, port }) => ({ host, port: port ?? redisPorts[shape] })),
+    username: user,
+    password,
+    database: Number(database),
+    primaryName,
+    prefix: query.get('prefix') ?? 'auth:limit:',
+  }
+}
+
+const pathForms = {
+  single: 'the number of a database, or with nothing: redis://host:6379/0',
+  cluster: 'its hosts: a cluster has no numbered databases',
+  sentinel: 'the name of the primary, and perhaps a database: redis+sentinel://host:26379/NAME/0',
+} as const
+
+function parseGrpc(
+  { user, hosts, path, query }: UrlParts,
+  isEncrypted: boolean,
+): GrpcService | LimitServiceFault {
+  const [first, ...others] = hosts
+  if (first === undefined || others.length > 0) return { fault: 'must have one host' }
+  if (first.port === undefined) return { fault: 'must have a port: grpc://host:port' }
+  if (user !== undefined) return { fault: 'cannot have a user: the service knows none' }
+  if (path.length > 0) return { fault: 'must end with the port, or with ?domain= and ?rules=' }
+  const unknown = [...query.keys()].find((key) => key !== 'domain' && key !== 'rules')
+  if (unknown !== undefined) {
+    return { fault: `has the parameter ${unknown}; domain and rules are known` }
+  }
+  const rules = query.get('rules') ?? 'ours'
+  if (rules !== 'ours' && rules !== 'service') return { fault: 'rules must be ours or service' }
+  const host = first.host.includes(':') ? `[${first.host}]` : first.host
+  return {
+    kind: 'grpc',
+    address: `${host}:${first.port}`,
+    isEncrypted,
+    domain: query.get('domain') || 'auth',
+    rules,
+  }
+}

@@ -1,0 +1,150 @@
+import {
+  type Chapter,
+  choice,
+  type Environment,
+  integer,
+  number,
+  type Settings,
+  string,
+  type Variables,
+  withAlias,
+} from '@portcullis/service-kit/env'
+import { withOldNames } from './auth-name.ts'
+
+const protocols = ['http/protobuf', 'grpc'] as const
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+const longestMs = 2 ** 31 - 1
+
+/** The standard's own names count as well as those with our prefix (reference 9.1). */
+const withStandardNames = <V extends Variables>(variables: V): V =>
+  withOldNames(withAlias(variables, (name) => name.replace(/^AUTH_/, '')))
+
+export const openTelemetry = {
+  title: 'OpenTelemetry (the OTEL_EXPORTER_OTLP_* variables of the standard apply too)',
+  variables: withStandardNames({
+    protocol: choice(
+      'AUTH_OTEL_EXPORTER_OTLP_PROTOCOL',
+      protocols,
+      'http/protobuf',
+      'How OTLP is spoken with the collector',
+    ),
+    tracesProtocol: choice(
+      'AUTH_OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+      ['same', ...protocols],
+      'same',
+      'How it is spoken for spans; same: as OTEL_EXPORTER_OTLP_PROTOCOL says',
+    ),
+    metricsProtocol: choice(
+      'AUTH_OTEL_EXPORTER_OTLP_METRICS_PROTOCOL',
+      ['same', ...protocols],
+      'same',
+      'How it is spoken for metrics; same: as OTEL_EXPORTER_OTLP_PROTOCOL says',
+    ),
+    sampler: choice(
+      'AUTH_OTEL_TRACES_SAMPLER',
+      samplers,
+      'parentbased_always_on',
+      'Which requests are traced',
+    ),
+    samplerPart: number(
+      'AUTH_OTEL_TRACES_SAMPLER_ARG',
+      1,
+      'The part of the requests that a sampler by traceidratio takes',
+      { min: 0, max: 1 },
+    ),
+    spanDelayMs: integer(
+      'AUTH_OTEL_BSP_SCHEDULE_DELAY',
+      5_000,
+      'Milliseconds after which spans are sent, also when they are few',
+      { min: 1, max: longestMs },
+    ),
+    spanQueueSize: integer(
+      'AUTH_OTEL_BSP_MAX_QUEUE_SIZE',
+      2_048,
+      'Spans that may wait to be sent; more are dropped',
+      { min: 1 },
+    ),
+    metricIntervalMs: integer(
+      'AUTH_OTEL_METRIC_EXPORT_INTERVAL',
+      60_000,
+      'Milliseconds from one push of the metrics to the next',
+      { min: 1, max: longestMs },
+    ),
+    serviceName: string('AUTH_OTEL_SERVICE_NAME', '', 'service.name of spans and metrics', {
+      defaultText: 'auth',
+    }),
+    resourceAttributes: string(
+      'AUTH_OTEL_RESOURCE_ATTRIBUTES',
+      '',
+      'More about this server, for spans and metrics: key=value,key=value',
+    ),
+    debug: string('AUTH_DEBUG', '', 'true: OpenTelemetry says more in the log', {
+      defaultText: 'false',
+    }),
+  }),
+} satisfies Chapter
+
+export interface OpenTelemetryConfig {
+  readonly tracesProtocol: (typeof protocols)[number]
+  readonly metricsProtocol: (typeof protocols)[number]
+  readonly sampler: (typeof samplers)[number]
+  readonly samplerPart: number
+  readonly spanDelayMs: number
+  readonly spanQueueSize: number
+  readonly metricIntervalMs: number
+  /** Empty: OTEL_RESOURCE_ATTRIBUTES may have one. */
+  readonly serviceName: string
+  readonly isTalkative: boolean
+  /** Standard variables that OpenTelemetry reads by itself, wherever ours were found. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+/** @param sources the environment, then files. */
+export function toOpenTelemetry(
+  settings: Settings<typeof openTelemetry.variables>,
+  sources: readonly Environment[],
+): OpenTelemetryConfig {
+  const { protocol, tracesProtocol, metricsProtocol } = settings
+  const { sampler, samplerPart, spanDelayMs, spanQueueSize, metricIntervalMs } = settings
+  return {
+    tracesProtocol: tracesProtocol === 'same' ? protocol : tracesProtocol,
+    metricsProtocol: metricsProtocol === 'same' ? protocol : metricsProtocol,
+    sampler,
+    samplerPart,
+    spanDelayMs,
+    spanQueueSize,
+    metricIntervalMs,
+    serviceName: settings.serviceName,
+    // Other programs read DEBUG as well, and have other words for it.
+    isTalkative: /^(?:1|t|true)$/i.test(settings.debug),
+    variables: {
+      ...findExporterVariables(sources),
+      OTEL_RESOURCE_ATTRIBUTES: settings.resourceAttributes,
+    },
+  }
+}
+
+/** Who comes later in this list wins. */
+const prefixes = ['GOTRUE_', '', 'AUTH_']
+
+/** Addresses, headers, certificates, time limits and compression. */
+function findExporterVariables(sources: readonly Environment[]): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const source of sources.toReversed()) {
+    for (const prefix of prefixes) {
+      for (const [name, value] of Object.entries(source)) {
+        if (name.startsWith(`${prefix}OTEL_EXPORTER_OTLP_`) && value) {
+          found[name.slice(prefix.length)] = value
+        }
+      }
+    }
+  }
+  return found
+}

@@ -1,0 +1,121 @@
+import { type ClaimedFlow, issueExternalCode } from '../db/external-flows.ts'
+import type { UserRow } from '../db/user-row.ts'
+import { ApiError } from '../errors.ts'
+import { type AccountAsk, acceptInvitation, enterAccount } from './external-accounts.ts'
+import { type ExternalProfile, toEmails } from './external-profile.ts'
+import type { ExternalProvider, ExternalReturn, ExternalTokens } from './external-provider.ts'
+import { linkIdentity } from './identities.ts'
+import type { Services } from './services.ts'
+import type { Client, TokenResponse } from './sessions.ts'
+
+export interface ReturnInput {
+  readonly flow: ClaimedFlow
+  readonly parameters: ExternalReturn['parameters']
+  readonly client: Client
+  readonly externalUrl: string
+}
+
+export type Returned =
+  | { readonly outcome: 'code'; readonly code: string }
+  | {
+      readonly outcome: 'tokens'
+      readonly tokens: TokenResponse
+      readonly provider: string
+      /** Where scopes were asked for. */
+      readonly providerTokens: ExternalTokens | undefined
+    }
+
+/** Reference 3.18, from step 3 on. Nothing is locked while the provider is asked. @throws {ApiError} */
+export async function finishExternal(services: Services, input: ReturnInput): Promise<Returned> {
+  const { flow, client, parameters } = input
+  const provider = services.providers.find(flow.provider_type)
+  const back = { parameters, memo: flow.provider_memo }
+  const tokens = await exchange(provider, back)
+  const profile = await readProfile(provider, tokens, back)
+  const user = await findUser(services, { ...input, provider, profile })
+  if (flow.code_challenge !== null) return issueCode(services, flow, user, tokens)
+  return {
+    outcome: 'tokens',
+    tokens: await services.sessions.open({ user, method: 'oauth', provider: provider.id, client }),
+    provider: provider.id,
+    providerTokens: flow.asks_scopes ? tokens : undefined,
+  }
+}
+
+async function exchange(provider: ExternalProvider, back: ExternalReturn): Promise<ExternalTokens> {
+  const code = back.parameters['code'] ?? back.parameters['oauth_verifier'] ?? ''
+  if (code === '') {
+    const message = 'OAuth callback with missing authorization code missing'
+    throw new ApiError('bad_oauth_callback', message)
+  }
+  try {
+    return await provider.exchange(back)
+  } catch (cause) {
+    const message = `Unable to exchange external code: ${code.slice(0, 4)}`
+    throw new ApiError('unexpected_failure', message, { cause })
+  }
+}
+
+async function readProfile(
+  provider: ExternalProvider,
+  tokens: ExternalTokens,
+  back: ExternalReturn,
+): Promise<ExternalProfile> {
+  try {
+    const profile = await provider.readProfile(tokens, back)
+    return { ...profile, emails: toEmails(profile.emails) }
+  } catch (cause) {
+    const message = 'Error getting user profile from external provider'
+    throw new ApiError('unexpected_failure', message, { cause })
+  }
+}
+
+function findUser(
+  services: Services,
+  {
+    flow,
+    provider,
+    profile,
+    client,
+    externalUrl,
+  }: ReturnInput & Pick<AccountAsk, 'provider' | 'profile'>,
+): Promise<UserRow> {
+  const ask: AccountAsk = {
+    provider,
+    profile,
+    client,
+    externalUrl,
+    audience: flow.aud,
+    redirectTo: flow.referrer,
+  }
+  if (flow.linking_target_id !== null) return linkIdentity(services, flow.linking_target_id, ask)
+  if (profile.emails.length === 0 && !provider.isEmailOptional) throw noEmail()
+  if (flow.invite_token_hash !== null) {
+    return acceptInvitation(services, flow.invite_token_hash, ask)
+  }
+  return enterAccount(services, ask)
+}
+
+export function noEmail(): ApiError {
+  const message = 'Error getting user email from external provider'
+  return new ApiError('unexpected_failure', message)
+}
+
+async function issueCode(
+  { db, now }: Services,
+  flow: ClaimedFlow,
+  user: UserRow,
+  { accessToken, refreshToken }: ExternalTokens,
+): Promise<Returned> {
+  const [issued] = await db.run<{ auth_code: string }>(issueExternalCode, [
+    flow.id,
+    user.id,
+    accessToken,
+    refreshToken ?? null,
+    new Date(now()),
+  ])
+  if (issued === undefined) {
+    throw new ApiError('flow_state_already_used', 'State has already been used')
+  }
+  return { outcome: 'code', code: issued.auth_code }
+}

@@ -1,0 +1,109 @@
+import type { TextChannel } from '../config/sms-gateways.ts'
+import { messageRequests } from '../db/request-message.ts'
+import { askSmsCap } from '../db/sms-cap.ts'
+import type { UserRow } from '../db/user-row.ts'
+import type { ApiError } from '../errors.ts'
+import { type AuditAction, toAuditEntry } from './audit.ts'
+import { findRefusal, type GapClock, type GapParts, runGapped, toGapParts } from './message-gaps.ts'
+import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
+import { findTestCode } from './phone-gateway.ts'
+import type { Services } from './services.ts'
+import type { Client } from './sessions.ts'
+import { toSmsCapError } from './sms-limits.ts'
+
+/** Somebody asks for a message to a number, whoever they are. */
+export interface PhoneAsk {
+  readonly phone: string
+  readonly audience: string
+  readonly client: Client
+  readonly channel: TextChannel
+}
+
+type TextClock = Extract<GapClock, 'sms' | 'phone_change'>
+
+/** What a code that is sent to a user is for. */
+export interface TextReason {
+  readonly action: AuditAction
+  /** Whether a password from before the number was confirmed ends with it. */
+  readonly voidsPassword?: boolean
+}
+
+/**
+ * Sends a user a code that confirms their number and signs them in. @throws {ApiError} where their
+ * number was sent one just now, or no message may go out: `textNobody` says the same of a number that
+ * nobody has.
+ */
+export async function textUser(
+  services: Services,
+  ask: PhoneAsk,
+  user: UserRow,
+  { action, voidsPassword = false }: TextReason,
+): Promise<void> {
+  const now = new Date(services.now())
+  const { token, parts } = planCode(services, toConfirmation(ask))
+  const gap = toTextGap(services, ask, 'sms')
+  const sent = await runGapped(services.db, messageRequests.confirmation_sent_at, [
+    {
+      user_id: user.id,
+      own_gap_seconds: null,
+      invited_at: null,
+      now,
+      ip: ask.client.ip,
+      audit: toAuditEntry(action, user, { channel: ask.channel }),
+      ...parts,
+      token: { ...token, voids_password: voidsPassword },
+      ...gap,
+    },
+  ])
+  if (sent === undefined) return refuse(services, gap, now)
+  services.wakeMessages()
+}
+
+/** What `textUser` would do, for a user who does not exist or needs no message. @throws {ApiError} */
+export async function textNobody(
+  services: Services,
+  ask: Pick<PhoneAsk, 'phone' | 'audience'>,
+  clock: TextClock,
+): Promise<void> {
+  if (findTestCode(services, ask.phone) !== undefined) return
+  const { smsSent } = services.config.limits
+  const now = new Date(services.now())
+  const gap = toTextGap(services, ask, clock)
+  const values = [smsSent.most, smsSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
+  const room = await runGapped(services.db, askSmsCap, values)
+  if (room === undefined) await refuse(services, gap, now)
+}
+
+/** Tells why nothing was sent, unless whom it was for is gone. @throws {ApiError} */
+export async function refuse(
+  { db, config }: Pick<Services, 'db' | 'config'>,
+  gap: GapParts,
+  now: Date,
+): Promise<void> {
+  const refusal = await findRefusal(db, 'sms', config.limits.smsSent, gap, now)
+  if (refusal !== undefined) throw refusal.error
+}
+
+/** Why a user was not made who was to be sent a message. */
+export async function toTextError(
+  { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
+  gap: GapParts,
+  now: Date,
+): Promise<ApiError> {
+  const refusal = await findRefusal(db, 'sms', limits.smsSent, gap, now)
+  return refusal?.error ?? toSmsCapError(db, limits.smsSent, now)
+}
+
+/** Reference 8.3: of a number, whoever has it. */
+export function toTextGap(
+  services: Pick<Services, 'messageGaps' | 'config' | 'now'>,
+  { phone, audience }: Pick<PhoneAsk, 'phone' | 'audience'>,
+  clock: TextClock,
+): GapParts {
+  const gapMs = findTextGapMs(services, phone)
+  return toGapParts(services.messageGaps, { clock, audience, name: phone, gapMs })
+}
+
+export function toConfirmation({ phone, channel }: PhoneAsk): CodeRequest {
+  return { kind: 'confirmation', tokenType: 'phone_confirmation', phone, channel }
+}

@@ -1,0 +1,142 @@
+import type { UserRow } from '../db/user-row.ts'
+import { findUserByPhone } from '../db/users.ts'
+import { isTaken } from '../db/violations.ts'
+import { ApiError } from '../errors.ts'
+import { toAuditEntry } from './audit.ts'
+import { insertUser } from './insert-user.ts'
+import type { Metadata } from './metadata.ts'
+import { confirmPhone, draftPhoneUser, type UserDraft, unconfirmed } from './new-users.ts'
+import { planCode } from './phone-codes.ts'
+import { requireGateway } from './phone-gateway.ts'
+import {
+  type PhoneAsk,
+  textNobody,
+  textUser,
+  toConfirmation,
+  toTextError,
+  toTextGap,
+} from './phone-messages.ts'
+import { answerRepeatedSignUp } from './repeated-sign-up.ts'
+import type { Services } from './services.ts'
+import type { TokenResponse } from './sessions.ts'
+import { toUserRecord, type UserRecord } from './user-record.ts'
+
+export interface PhoneSignUp extends PhoneAsk {
+  readonly password: string
+  readonly data: Metadata
+}
+
+/**
+ * Reference 3.3. To somebody who has an account the answer looks like that of a new one, and takes as
+ * long, save where numbers are not confirmed: there it says so (D6). @throws {ApiError}
+ */
+export async function signUpByPhone(
+  services: Services,
+  input: PhoneSignUp,
+): Promise<UserRecord | TokenResponse> {
+  const { db, config, passwords } = services
+  const { autoconfirm } = config.sms
+  if (!autoconfirm) requireGateway(services, input.phone, 'confirmation')
+  const find = async () =>
+    (await db.run<UserRow>(findUserByPhone, [input.phone, input.audience]))[0]
+  const known = await find()
+  if (known !== undefined) {
+    await passwords.pretend(input.password)
+    return repeat(services, input, known)
+  }
+  const hash = await passwords.hash(input.password)
+  const draft = draftPhoneUser(input.phone, {
+    aud: input.audience,
+    role: config.tokens.defaultGroup,
+    data: input.data,
+  })
+  try {
+    return autoconfirm
+      ? await createConfirmed(services, input, confirmPhone(draft), hash)
+      : toUserRecord(await createWaiting(services, input, draft, hash))
+  } catch (error) {
+    if (!isTaken(error, 'users_phone')) throw error
+    // Somebody was faster, since we looked; or the number belongs to another audience.
+    return repeat(services, input, await find())
+  }
+}
+
+async function createConfirmed(
+  services: Services,
+  { client }: PhoneSignUp,
+  draft: UserDraft,
+  hash: string,
+): Promise<TokenResponse> {
+  const now = new Date(services.now())
+  const actor = { ...draft, is_sso_user: false }
+  await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    encrypted_password: hash,
+    phone_confirmed_at: now,
+    now,
+    ip: client.ip,
+    audit: toAuditEntry('user_signedup', actor, { provider: 'phone' }),
+    token: null,
+    flow: null,
+    messages: [],
+    cap_most: null,
+    cap_refill_ms: null,
+  })
+  return services.sessions.open({ user: actor, method: 'password', client })
+}
+
+async function createWaiting(
+  services: Services,
+  input: PhoneSignUp,
+  draft: UserDraft,
+  hash: string,
+): Promise<UserRow> {
+  const now = new Date(services.now())
+  const { channel, client } = input
+  const gap = toTextGap(services, input, 'sms')
+  const actor = { ...draft, is_sso_user: false }
+  const user = await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    encrypted_password: hash,
+    confirmation_sent_at: now,
+    now,
+    ip: client.ip,
+    audit: toAuditEntry('user_confirmation_requested', actor, { channel }),
+    ...planCode(services, toConfirmation(input)).parts,
+    ...gap,
+  })
+  if (user === undefined) throw await toTextError(services, gap, now)
+  services.wakeMessages()
+  return user
+}
+
+/** @param known undefined: the number belongs to another audience. */
+async function repeat(
+  services: Services,
+  input: PhoneSignUp,
+  known: UserRow | undefined,
+): Promise<UserRecord> {
+  if (services.config.sms.autoconfirm) {
+    throw new ApiError('user_already_exists', 'User already registered', { status: 400 })
+  }
+  const { phone, audience, data, client } = input
+  const repeated = {
+    name: phone,
+    draft: draftPhoneUser,
+    audience,
+    data,
+    client,
+  }
+  if (known?.phone_confirmed_at === null) {
+    await textUser(services, input, known, { action: 'user_confirmation_requested' })
+    return answerRepeatedSignUp(services, { ...repeated, waiting: known })
+  }
+  // Where no message may go out, to this number or at all, a newcomer would be told so as well.
+  await textNobody(services, input, 'sms')
+  return answerRepeatedSignUp(services, {
+    ...repeated,
+    ...(known && { audit: toAuditEntry('user_repeated_signup', known) }),
+  })
+}

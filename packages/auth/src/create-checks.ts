@@ -1,0 +1,57 @@
+import type { Log } from '@portcullis/service-kit/log'
+import { createCaptcha } from './captcha/create-captcha.ts'
+import type { Config } from './config.ts'
+import { createLeakedPasswords } from './core/leaked-passwords.ts'
+import type { Services } from './core/services.ts'
+import { createPwnedPasswords } from './leaks/pwned-passwords.ts'
+import { postMessage } from './messages/sms/post-message.ts'
+import { createProviderHttp } from './providers/provider-http.ts'
+
+export interface ChecksSettings {
+  readonly config: Config
+  readonly log: Log
+  readonly now: () => number
+  /** Where others have the same API as those who are asked otherwise: tests bring their own. */
+  readonly checkers?: { readonly captchaUrl?: string; readonly leaksUrl?: string } | undefined
+}
+
+/** What somebody outside is asked before a request is taken. */
+export function createChecks(
+  settings: ChecksSettings,
+): Pick<Services, 'captcha' | 'passwordPolicy'> {
+  const { passwordMinLength: minLength, passwordRequiredSets: requiredSets } = settings.config.site
+  return {
+    captcha: toCaptcha(settings),
+    passwordPolicy: { minLength, requiredSets, leaks: toLeaks(settings) },
+  }
+}
+
+function toCaptcha({ config, log, checkers }: ChecksSettings): Services['captcha'] {
+  if (config.captcha === undefined) return undefined
+  const limits = { timeoutMs: toTimeoutMs(config, config.captcha.timeoutMs), maxBytes: 65_536 }
+  const { signal } = new AbortController()
+  return createCaptcha({
+    config: config.captcha,
+    log,
+    post: (url, form) => postMessage({ url, body: { form } }, limits, signal),
+    url: checkers?.captchaUrl,
+  })
+}
+
+function toLeaks({ config, log, now, checkers }: ChecksSettings) {
+  const { leaks } = config.passwords
+  if (leaks === undefined) return undefined
+  const { userAgent, failsClosed } = leaks
+  // Reference 12.4. A range has some 1,000 lines of 40 bytes.
+  const { fetch } = createProviderHttp({
+    timeoutMs: toTimeoutMs(config, 5_000),
+    maxBytes: 1_048_576,
+  })
+  const source = createPwnedPasswords({ fetch, userAgent, baseUrl: checkers?.leaksUrl })
+  return createLeakedPasswords({ source, failsClosed, log, now })
+}
+
+/** People are told of it before the request as a whole has taken too long. Timers want whole numbers. */
+function toTimeoutMs({ api }: Config, timeoutMs: number): number {
+  return Math.ceil(Math.min(timeoutMs, api.maxRequestDurationMs * 0.8))
+}

@@ -1,0 +1,35 @@
+import { signInByIdToken } from '../../core/id-token-sign-in.ts'
+import { checkManualLinking } from '../../core/identities.ts'
+import type { Services } from '../../core/services.ts'
+import { type Call, json } from '../../http/call.ts'
+import { readBearer } from '../../http/guards/bearer.ts'
+import { findUserOfClaims } from '../../http/guards/caller.ts'
+import { findRedirectTarget } from '../../http/redirect-target.ts'
+import type { Grant, GrantBody } from './grant.ts'
+
+export const idTokenGrant: Grant = async (call, services) => {
+  const { body, audience, client, externalUrl } = call
+  const linkingTargetId = body.link_identity ? await findTarget(call, services) : undefined
+  return json(
+    await signInByIdToken(services, {
+      idToken: body.id_token ?? '',
+      provider: body.provider ?? '',
+      clientId: body.client_id ?? '',
+      issuer: body.issuer ?? '',
+      nonce: body.nonce ?? '',
+      accessToken: body.access_token ?? '',
+      linkingTargetId,
+      audience,
+      client,
+      redirectTo: findRedirectTarget(call, services.redirects),
+      externalUrl,
+    }),
+  )
+}
+
+/** Only to link does this grant need a user: who signs in has none yet. */
+async function findTarget(call: Call<GrantBody>, services: Services): Promise<string> {
+  checkManualLinking(services)
+  const claims = readBearer(call.header('authorization'), services.signer, services.now())
+  return (await findUserOfClaims(claims, services, false)).id
+}

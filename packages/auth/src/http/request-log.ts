@@ -1,0 +1,57 @@
+import type { EventLog, LogLevel } from '@portcullis/service-kit/log'
+import type { ApiError } from '../errors.ts'
+import type { CallWatch, WatchedCall } from '../telemetry/watched-call.ts'
+
+/** One line for each request (reference 16), without the query and without a secret. */
+export function createRequestLog(log: Pick<EventLog, 'event'>): CallWatch {
+  return { begin: (call) => () => write(log, call) }
+}
+
+function write(log: Pick<EventLog, 'event'>, call: WatchedCall): void {
+  // Load balancers ask all the time.
+  if (call.route === '/health') return
+  const { failure, status } = call
+  log.event(toLevel(status), 'request completed', {
+    component: 'api',
+    method: call.method,
+    path: call.path,
+    route: call.route,
+    remote_addr: call.address,
+    referer: withoutQuery(call.header('referer')),
+    grant_type: call.grantType,
+    request_id: call.requestId,
+    status,
+    duration: Math.round(call.durationMs * 1e6),
+    error_code: failure?.code,
+    error: failure === undefined ? toAbsence(status) : toText(failure),
+    auth_event: toEvent(call),
+    trace_id: call.traceId,
+  })
+}
+
+function toLevel(status: number): LogLevel {
+  if (status >= 500) return 'error'
+  return status >= 400 ? 'warning' : 'info'
+}
+
+function toAbsence(status: number): string | undefined {
+  return status === 499 ? 'the caller left before there was an answer' : undefined
+}
+
+/** What a parser says about JSON quotes it, and there may be a password in it. */
+function toText({ code, message }: ApiError): string {
+  return code === 'bad_json' ? message.replace(/:.*/s, '') : message
+}
+
+/** Some browsers and most programs send all of it, and links of ours have tokens in the query. */
+function withoutQuery(referer: string | undefined): string | undefined {
+  return referer?.replace(/[?#].*/s, '').slice(0, 512)
+}
+
+/** What the person did, where that is worth remembering; the audit log has the rest. */
+function toEvent({ audited }: WatchedCall) {
+  const payload = audited.at(-1)?.payload
+  if (payload === undefined) return undefined
+  const { action, actor_id, log_type } = payload
+  return { action, actor_id, log_type }
+}

@@ -1,0 +1,62 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { ApiError } from '../errors.ts'
+import { toErrorAnswer } from './error-body.ts'
+import { toRequestId } from './request-id.ts'
+
+/** Reference 19. */
+const headersTimeoutMs = 2_000
+
+/**
+ * For Node, which cuts off who sends too slowly (slowloris): headers have two seconds, a whole
+ * request as long as its answer may take. A connection on which nothing comes at all counts too.
+ */
+export function toSlowClientOptions(maxRequestDurationMs: number) {
+  const headersMs = Math.ceil(Math.min(headersTimeoutMs, maxRequestDurationMs))
+  return {
+    http: {
+      headersTimeout: headersMs,
+      // How often it looks; its own half minute would let them wait much longer.
+      connectionsCheckingInterval: Math.min(1_000, headersMs),
+    },
+    // The deadline answers first; this is for what it does not see.
+    requestTimeout: Math.ceil(maxRequestDurationMs) + headersTimeoutMs,
+    clientErrorHandler: refuse,
+  }
+}
+
+interface ClientError extends Error {
+  readonly code?: string
+}
+
+/** By the code that Node gives. */
+const refusals: Readonly<Record<string, () => ApiError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: () =>
+    new ApiError('request_timeout', 'The request did not arrive in time', { status: 408 }),
+  HPE_HEADER_OVERFLOW: () =>
+    new ApiError('request_entity_too_large', 'The headers of the request are too long', {
+      status: 431,
+    }),
+}
+
+/** Answers what never became a request. */
+function refuse(error: ClientError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const known =
+    refusals[error.code ?? '']?.() ??
+    new ApiError('validation_failed', 'This is not a request of HTTP/1.1')
+  const { status, headers, body } = toErrorAnswer(known, false, toRequestId(undefined))
+  const text = JSON.stringify(body)
+  const lines = Object.entries({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': `${Buffer.byteLength(text)}`,
+    connection: 'close',
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
+  // Whoever does not read it either is not waited for.
+  socket.setTimeout(headersTimeoutMs, () => socket.destroy())
+}

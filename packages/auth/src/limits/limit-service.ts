@@ -1,0 +1,11 @@
+import type { LimiterName, RequestLimit } from '../core/request-limits.ts'
+
+/** Somebody else who counts, for several processes. */
+export interface LimitService extends AsyncDisposable {
+  /** Resolves when it can be asked. Until then it goes on trying, whoever stops waiting. */
+  connect(): Promise<void>
+  /** How many seconds to wait; undefined: it may pass. Rejects where no answer comes. */
+  take(limiter: LimiterName, key: string, limit: RequestLimit): Promise<number | undefined>
+  /** Nobody waits for its answer any more: what the connection still holds is given up. */
+  drop(): void
+}

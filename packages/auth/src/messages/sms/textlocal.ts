@@ -1,0 +1,36 @@
+import { type Gateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
+
+/** Of an account rather than of a message: wrong key, no credits. */
+const passing = ['3', '7']
+const templateNotApproved = '80'
+
+/** https://api.textlocal.in/docs/sendsms */
+export const textlocal: Gateway = {
+  baseUrl: 'https://api.textlocal.in',
+
+  toRequest({ to, text }, { textlocalApiKey, textlocalSender }, baseUrl) {
+    return {
+      url: `${baseUrl}/send`,
+      body: {
+        form: { sender: textlocalSender, apikey: textlocalApiKey, message: text, numbers: to },
+      },
+    }
+  },
+
+  /** Whatever became of a message, the status is 200. */
+  findRefusal({ status, body }) {
+    if (readText(body, 'status') === 'success') return undefined
+    const code = readText(body, 'errors', 0, 'code')
+    const what = readText(body, 'errors', 0, 'message') ?? `the answer was ${status}`
+    const advice =
+      code === templateNotApproved
+        ? '. The text of AUTH_SMS_TEMPLATE must be a template that Textlocal has approved'
+        : ''
+    return {
+      reason: `textlocal error: ${what} (code: ${code ?? 'none'})${advice}`,
+      isFinal: isSuccess(status)
+        ? code !== undefined && !passing.includes(code)
+        : isFinalStatus(status),
+    }
+  },
+}

@@ -1,0 +1,44 @@
+import { type Gateway, isFinalStatus, isSuccess, readList, readText } from './gateway.ts'
+
+/** Throttled, wrong key, a fault of their own, no balance, too many connections. */
+const passing = ['1', '4', '5', '9', '10']
+
+/** https://developer.vonage.com/en/api/sms */
+export const vonage: Gateway = {
+  baseUrl: 'https://rest.nexmo.com',
+
+  toRequest({ to, text }, { vonageFrom, vonageApiKey, vonageApiSecret }, baseUrl) {
+    return {
+      url: `${baseUrl}/sms/json`,
+      body: {
+        form: {
+          from: vonageFrom,
+          to,
+          text,
+          api_key: vonageApiKey,
+          api_secret: vonageApiSecret,
+          ...(isAscii(text) ? {} : { type: 'unicode' }),
+        },
+      },
+    }
+  },
+
+  /** A long text becomes several messages, and all of them have to go out. */
+  findRefusal({ status, body }) {
+    const messages = readList(body, 'messages')
+    const refused = messages.find((message) => readText(message, 'status') !== '0')
+    if (isSuccess(status) && messages.length > 0 && refused === undefined) return undefined
+    const code = readText(refused, 'status')
+    const what = readText(refused, 'error-text') ?? `the answer was ${status}`
+    return {
+      reason: `vonage error: ${what} (status: ${code ?? 'none'})`,
+      isFinal: isSuccess(status)
+        ? code !== undefined && !passing.includes(code)
+        : isFinalStatus(status),
+    }
+  },
+}
+
+function isAscii(text: string): boolean {
+  return [...text].every((character) => character <= '\u007f')
+}

@@ -1,0 +1,29 @@
+import { readAt, readObjects } from './answer-parts.ts'
+import { defineOAuth2 } from './oauth2.ts'
+import { isTrue, toProfile } from './provider.ts'
+
+export const bitbucket = defineOAuth2({
+  url: 'https://bitbucket.org',
+  apiUrl: 'https://api.bitbucket.org',
+  authorizeUrl: ({ url }) => `${url}/site/oauth2/authorize`,
+  tokenUrl: ({ url }) => `${url}/site/oauth2/access_token`,
+  scopes: ['account', 'email'],
+  credentials: 'basic',
+  async readProfile({ setup: { at }, get }) {
+    const [user, emails] = await Promise.all([
+      get(`${at.apiUrl}/2.0/user`),
+      get(`${at.apiUrl}/2.0/user/emails?pagelen=100`),
+    ])
+    return toProfile({
+      id: user['uuid'],
+      issuer: at.apiUrl,
+      emails: readObjects(emails, 'values').map((each) => ({
+        email: `${each['email']}`,
+        isVerified: isTrue(each['is_confirmed']),
+        isPrimary: isTrue(each['is_primary']),
+      })),
+      name: user['display_name'],
+      picture: readAt(user, 'links', 'avatar', 'href'),
+    })
+  },
+})

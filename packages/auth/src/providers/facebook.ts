@@ -1,0 +1,53 @@
+import { createHmac } from 'node:crypto'
+import { joinNames, readAt } from './answer-parts.ts'
+import { isTrusted } from './email-trust.ts'
+import { defineOAuth2 } from './oauth2.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+
+const fields = 'email,first_name,last_name,name,picture'
+
+export const facebook = defineOAuth2({
+  url: 'https://www.facebook.com',
+  apiUrl: 'https://graph.facebook.com',
+  authorizeUrl: ({ url }) => `${url}/dialog/oauth`,
+  tokenUrl: ({ apiUrl }) => `${apiUrl}/oauth/access_token`,
+  scopes: ['email'],
+  credentials: 'body',
+  idTokens: {
+    isIssuer: (issuer, { url }) => issuer === url,
+    discoveryUrl: (_issuer, { url }) => url,
+    skipsNonce: true,
+    toProfile: (claims, { url }) =>
+      toPerson(url, {
+        id: claims['sub'],
+        email: claims['email'],
+        name: claims['name'] ?? joinNames(claims['given_name'], claims['family_name']),
+        picture: claims['picture'],
+      }),
+  },
+  async readProfile({ setup: { at, secret }, tokens, get }) {
+    // Shows that who asks knows the secret, so that a stolen token is of no use.
+    const proof = createHmac('sha256', secret).update(tokens.accessToken).digest('hex')
+    const query = new URLSearchParams({ fields, appsecret_proof: proof })
+    const user = await get(`${at.apiUrl}/me?${query}`)
+    return toPerson(at.apiUrl, {
+      id: user['id'],
+      email: user['email'],
+      name: user['name'] ?? joinNames(user['first_name'], user['last_name']),
+      picture: readAt(user, 'picture', 'data', 'url'),
+    })
+  },
+})
+
+type Person = Readonly<Record<'id' | 'email' | 'name' | 'picture', unknown>>
+
+function toPerson(issuer: string, { id, email, name, picture }: Person) {
+  return toProfile({
+    id,
+    issuer,
+    emails: toOneEmail(email, isTrusted('facebook')),
+    name,
+    picture,
+    more: { nickname: name, slug: name },
+  })
+}

@@ -1,0 +1,32 @@
+import { defineOAuth2 } from './oauth2.ts'
+import { isTrue, toProfile } from './provider.ts'
+
+export const github = defineOAuth2({
+  url: 'https://github.com',
+  apiUrl: 'https://api.github.com',
+  // GitHub Enterprise Server
+  toApiUrl: (url) => `${url}/api/v3`,
+  authorizeUrl: ({ url }) => `${url}/login/oauth/authorize`,
+  tokenUrl: ({ url }) => `${url}/login/oauth/access_token`,
+  scopes: ['user:email'],
+  credentials: 'body',
+  usesPkce: true,
+  async readProfile({ setup: { at }, get, getList }) {
+    const [user, emails] = await Promise.all([
+      get(`${at.apiUrl}/user`),
+      getList(`${at.apiUrl}/user/emails`),
+    ])
+    return toProfile({
+      id: user['id'],
+      issuer: at.apiUrl,
+      emails: emails.map(({ email, verified, primary }) => ({
+        email: `${email}`,
+        isVerified: isTrue(verified),
+        isPrimary: isTrue(primary),
+      })),
+      name: user['name'],
+      picture: user['avatar_url'],
+      more: { user_name: user['login'], preferred_username: user['login'] },
+    })
+  },
+})

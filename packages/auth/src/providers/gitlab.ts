@@ -1,0 +1,32 @@
+import { defineOAuth2 } from './oauth2.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+
+/** The public one, or an installation of one's own. */
+export const gitlab = defineOAuth2({
+  url: 'https://gitlab.com',
+  authorizeUrl: ({ url }) => `${url}/oauth/authorize`,
+  tokenUrl: ({ apiUrl }) => `${apiUrl}/oauth/token`,
+  scopes: ['read_user'],
+  credentials: 'body',
+  usesPkce: true,
+  async readProfile({ setup: { at }, get, getList }) {
+    const [user, others] = await Promise.all([
+      get(`${at.apiUrl}/api/v4/user`),
+      getList(`${at.apiUrl}/api/v4/user/emails`),
+    ])
+    return toProfile({
+      id: user['id'],
+      issuer: at.apiUrl,
+      emails: [
+        ...toOneEmail(user['email'], Boolean(user['confirmed_at'])),
+        ...others.map(({ email }) => ({
+          email: `${email}`,
+          isVerified: false,
+          isPrimary: false,
+        })),
+      ],
+      name: user['name'],
+      picture: user['avatar_url'],
+    })
+  },
+})

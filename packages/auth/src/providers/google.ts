@@ -1,0 +1,39 @@
+import { defineOAuth2 } from './oauth2.ts'
+import { type ExternalProfile, isTrue, toOneEmail, toProfile } from './provider.ts'
+import type { JsonObject } from './provider-http.ts'
+
+const issuers: ReadonlySet<string> = new Set(['https://accounts.google.com', 'accounts.google.com'])
+
+export const google = defineOAuth2({
+  url: 'https://accounts.google.com',
+  apiUrl: 'https://www.googleapis.com',
+  authorizeUrl: ({ url }) => `${url}/o/oauth2/v2/auth`,
+  tokenUrl: ({ url, isPublic }) =>
+    isPublic ? 'https://oauth2.googleapis.com/token' : `${url}/token`,
+  scopes: ['email', 'profile'],
+  credentials: 'body',
+  usesPkce: true,
+  idTokens: {
+    isIssuer: (issuer, { url, isPublic }) => (isPublic ? issuers.has(issuer) : issuer === url),
+    discoveryUrl: (_issuer, { url }) => url,
+    toProfile: (claims, { url }) => toGoogleProfile(claims, url),
+  },
+  async readProfile({ setup: { at }, get, readIdToken }) {
+    const profile = await readIdToken()
+    return profile ?? toGoogleProfile(await get(`${at.apiUrl}/userinfo/v2/me`), at.url)
+  },
+})
+
+/** The claims of an ID token, or the answer of the older API, which calls some of them otherwise. */
+function toGoogleProfile(user: JsonObject, issuer: string): ExternalProfile {
+  const isVerified = isTrue(user['email_verified'] ?? user['verified_email'])
+  return toProfile({
+    id: user['sub'] ?? user['id'],
+    issuer,
+    emails: toOneEmail(user['email'], isVerified),
+    name: user['name'],
+    picture: user['picture'],
+    more: { given_name: user['given_name'], family_name: user['family_name'] },
+    custom: { hd: user['hd'] },
+  })
+}

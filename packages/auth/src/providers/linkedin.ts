@@ -1,0 +1,37 @@
+import { joinNames, readAt, readObjects } from './answer-parts.ts'
+import { isTrusted } from './email-trust.ts'
+import { defineOAuth2 } from './oauth2.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+
+const ofProfile = '(id,firstName,lastName,profilePicture(displayImage~:playableStreams))'
+const ofEmail = '(elements*(handle~))'
+
+export const linkedin = defineOAuth2({
+  url: 'https://api.linkedin.com',
+  authorizeUrl: ({ url }) => `${url}/oauth/v2/authorization`,
+  tokenUrl: ({ apiUrl }) => `${apiUrl}/oauth/v2/accessToken`,
+  scopes: ['r_emailaddress', 'r_liteprofile'],
+  credentials: 'body',
+  async readProfile({ setup: { at }, get }) {
+    const [user, emails] = await Promise.all([
+      get(`${at.apiUrl}/v2/me?projection=${ofProfile}`),
+      get(`${at.apiUrl}/v2/emailAddress?q=members&projection=${ofEmail}`),
+    ])
+    const [first] = readObjects(emails, 'elements')
+    const [stream] = readObjects(user, 'profilePicture', 'displayImage~', 'elements')
+    return toProfile({
+      id: user['id'],
+      issuer: at.apiUrl,
+      emails: toOneEmail(readAt(first, 'handle~', 'emailAddress'), isTrusted('linkedin')),
+      name: joinNames(toLocal(user['firstName']), toLocal(user['lastName'])),
+      picture: readAt(stream, 'identifiers', 0, 'identifier'),
+    })
+  },
+})
+
+/** In the language that the member prefers. */
+function toLocal(name: unknown): unknown {
+  const language = readAt(name, 'preferredLocale', 'language')
+  const country = readAt(name, 'preferredLocale', 'country')
+  return readAt(name, 'localized', `${language}_${country}`)
+}

@@ -1,0 +1,25 @@
+import { readAt } from './answer-parts.ts'
+import { isTrusted } from './email-trust.ts'
+import { defineOAuth2 } from './oauth2.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+
+export const notion = defineOAuth2({
+  url: 'https://api.notion.com',
+  authorizeUrl: ({ url }) => `${url}/v1/oauth/authorize`,
+  tokenUrl: ({ apiUrl }) => `${apiUrl}/v1/oauth/token`,
+  scopes: [],
+  parameters: { owner: 'user' },
+  credentials: 'basic',
+  async readProfile({ setup: { at }, get }) {
+    // The token is that of a bot, whose owner is who has signed in.
+    const bot = await get(`${at.apiUrl}/v1/users/me`, { 'notion-version': '2021-08-16' })
+    const user = readAt(bot, 'bot', 'owner', 'user')
+    return toProfile({
+      id: readAt(user, 'id'),
+      issuer: at.apiUrl,
+      emails: toOneEmail(readAt(user, 'person', 'email'), isTrusted('notion')),
+      name: readAt(user, 'name'),
+      picture: readAt(user, 'avatar_url'),
+    })
+  },
+})

@@ -1,0 +1,27 @@
+import { isTrusted } from './email-trust.ts'
+import { defineOAuth2 } from './oauth2.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+import { ProviderHttpError } from './provider-http.ts'
+
+export const slack = defineOAuth2({
+  url: 'https://slack.com',
+  authorizeUrl: ({ url }) => `${url}/oauth/authorize`,
+  tokenUrl: ({ apiUrl }) => `${apiUrl}/api/oauth.access`,
+  scopes: ['profile', 'email', 'openid'],
+  credentials: 'basic',
+  async readProfile({ setup: { at }, get }) {
+    const user = await get(`${at.apiUrl}/api/openid.connect.userInfo`)
+    // Its refusals have the status 200.
+    if (user['ok'] === false) {
+      throw new ProviderHttpError(`slack gave no profile: ${`${user['error']}`.slice(0, 100)}`)
+    }
+    return toProfile({
+      id: user['https://slack.com/user_id'],
+      issuer: at.apiUrl,
+      emails: toOneEmail(user['email'], isTrusted('slack', user['email_verified'])),
+      name: user['name'],
+      picture: user['picture'],
+      custom: { 'https://slack.com/team_id': user['https://slack.com/team_id'] },
+    })
+  },
+})

@@ -1,0 +1,30 @@
+import { readObjects } from './answer-parts.ts'
+import { isTrusted } from './email-trust.ts'
+import { defineOAuth2 } from './oauth2.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+import type { JsonObject } from './provider-http.ts'
+
+export const spotify = defineOAuth2({
+  url: 'https://accounts.spotify.com',
+  apiUrl: 'https://api.spotify.com',
+  authorizeUrl: ({ url }) => `${url}/authorize`,
+  tokenUrl: ({ url }) => `${url}/api/token`,
+  scopes: ['user-read-email'],
+  credentials: 'basic',
+  async readProfile({ setup: { at }, get }) {
+    const user = await get(`${at.apiUrl}/v1/me`)
+    return toProfile({
+      id: user['id'],
+      issuer: at.apiUrl,
+      emails: toOneEmail(user['email'], isTrusted('spotify')),
+      name: user['display_name'],
+      picture: findLargest(readObjects(user, 'images'))?.['url'],
+    })
+  },
+})
+
+/** Sizes may be unknown, which is null. */
+function findLargest(images: readonly JsonObject[]): JsonObject | undefined {
+  const sizeOf = ({ width, height }: JsonObject) => Number(width ?? 0) * Number(height ?? 0)
+  return images.toSorted((one, other) => sizeOf(other) - sizeOf(one))[0]
+}

@@ -1,0 +1,27 @@
+import { readObjects } from './answer-parts.ts'
+import { isTrusted } from './email-trust.ts'
+import { defineOAuth2 } from './oauth2.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+
+export const twitch = defineOAuth2({
+  url: 'https://id.twitch.tv',
+  apiUrl: 'https://api.twitch.tv',
+  authorizeUrl: ({ url }) => `${url}/oauth2/authorize`,
+  tokenUrl: ({ url }) => `${url}/oauth2/token`,
+  scopes: ['user:read:email'],
+  credentials: 'body',
+  async readProfile({ setup: { at, clientIds }, get }) {
+    const answer = await get(`${at.apiUrl}/helix/users`, { 'client-id': clientIds[0] })
+    const [user = {}] = readObjects(answer, 'data')
+    const { type, broadcaster_type, description, offline_image_url, view_count } = user
+    return toProfile({
+      id: user['id'],
+      issuer: at.apiUrl,
+      emails: toOneEmail(user['email'], isTrusted('twitch')),
+      name: user['login'],
+      picture: user['profile_image_url'],
+      more: { nickname: user['display_name'], slug: user['display_name'] },
+      custom: { broadcaster_type, description, type, offline_image_url, view_count },
+    })
+  },
+})

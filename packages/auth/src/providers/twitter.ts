@@ -1,0 +1,24 @@
+import { isTrusted } from './email-trust.ts'
+import { defineOAuth1 } from './oauth1.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+
+const query = 'include_entities=false&skip_status=true&include_email=true'
+
+export const twitter = defineOAuth1({
+  url: 'https://api.twitter.com',
+  requestTokenUrl: ({ apiUrl }) => `${apiUrl}/oauth/request_token`,
+  authorizeUrl: ({ url }) => `${url}/oauth/authenticate`,
+  accessTokenUrl: ({ apiUrl }) => `${apiUrl}/oauth/access_token`,
+  async readProfile({ apiUrl }, get) {
+    const user = await get(`${apiUrl}/1.1/account/verify_credentials.json?${query}`)
+    return toProfile({
+      // The number is too large for a number of JSON.
+      id: user['id_str'] ?? user['id'],
+      issuer: apiUrl,
+      emails: toOneEmail(user['email'], isTrusted('twitter')),
+      name: user['name'],
+      picture: user['profile_image_url_https'],
+      more: { user_name: user['screen_name'], preferred_username: user['screen_name'] },
+    })
+  },
+})

@@ -1,0 +1,26 @@
+import { joinNames } from './answer-parts.ts'
+import { isTrusted } from './email-trust.ts'
+import { defineOAuth2 } from './oauth2.ts'
+import { toOneEmail, toProfile } from './provider.ts'
+import { isObject } from './provider-http.ts'
+
+/** The application says where people sign in: `connection`, `organization` or `workos_provider`. */
+export const workos = defineOAuth2({
+  url: 'https://api.workos.com',
+  authorizeUrl: ({ url }) => `${url}/sso/authorize`,
+  tokenUrl: ({ apiUrl }) => `${apiUrl}/sso/token`,
+  scopes: [],
+  renamed: { workos_provider: 'provider' },
+  credentials: 'body',
+  async readProfile({ setup: { at }, tokens }) {
+    const { profile } = tokens.answer
+    const user = isObject(profile) ? profile : {}
+    return toProfile({
+      id: user['id'],
+      issuer: at.apiUrl,
+      emails: toOneEmail(user['email'], isTrusted('workos')),
+      name: joinNames(user['first_name'], user['last_name']),
+      custom: { connection_id: user['connection_id'], organization_id: user['organization_id'] },
+    })
+  },
+})

@@ -1,0 +1,155 @@
+import type { Counter, Meter } from '@opentelemetry/api'
+import type { Resource } from '@opentelemetry/resources'
+import { MeterProvider, type MetricReader } from '@opentelemetry/sdk-metrics'
+import { closeSoon, flushInTime } from './flush.ts'
+import { watchRuntime } from './runtime-metrics.ts'
+import type { Hashing, Telemetry, TelemetrySettings } from './telemetry.ts'
+import type { CallWatch } from './watched-call.ts'
+
+export interface Metrics extends AsyncDisposable {
+  readonly calls: CallWatch
+  readonly counters: Pick<
+    Telemetry,
+    'watchPool' | 'countHashing' | 'countMessage' | 'countCleanedUp'
+  >
+  flush(giveUp: AbortSignal): Promise<void>
+}
+
+export type MetricsSettings = TelemetrySettings & { readonly resource: Resource }
+
+/** Whether somebody comes for the metrics, or they are sent. */
+const readers: Readonly<
+  Record<'opentelemetry' | 'prometheus', (settings: MetricsSettings) => Promise<MetricReader>>
+> = {
+  opentelemetry: async (settings) => {
+    const { openPushReader } = await import('./push-reader.ts')
+    return await openPushReader(settings)
+  },
+  prometheus: async (settings) => {
+    const { openPullReader } = await import('./pull-listener.ts')
+    return await openPullReader(settings)
+  },
+}
+
+export async function openMetrics(settings: MetricsSettings): Promise<Metrics> {
+  const { config, version, log, resource } = settings
+  const { metrics } = config.observability
+  const reader = await readers[metrics === 'none' ? 'opentelemetry' : metrics](settings)
+  const provider = new MeterProvider({ resource, readers: [reader] })
+  const meter = provider.getMeter('auth', version)
+  const runtime = watchRuntime(meter)
+  countVersion(meter, version)
+  return {
+    calls: watchCalls(meter),
+    counters: createCounters(meter),
+    flush: (giveUp) => flushInTime('metrics', provider.forceFlush(), giveUp, log),
+    async [Symbol.asyncDispose]() {
+      runtime[Symbol.dispose]()
+      await closeSoon(provider.shutdown())
+    },
+  }
+}
+
+/** The rest is `_OTHER`, as the standard wants it: callers may write what they like. */
+const methods: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+])
+
+/** From 5 ms to 10 s, which is when requests are given up. */
+const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+/** By route, never by path: ids and whatever callers make up would be a series each. */
+function watchCalls(meter: Meter): CallWatch {
+  const statuses = meter.createCounter('http_status_codes', {
+    description: 'Answers by status and route',
+  })
+  const durations = meter.createHistogram('http.server.request.duration', {
+    description: 'Time from the first byte of a request to the last of its answer',
+    unit: 's',
+    advice: { explicitBucketBoundaries: boundaries },
+  })
+  const active = meter.createUpDownCounter('http.server.active_requests', {
+    description: 'Requests that are being answered',
+    unit: '{request}',
+  })
+  const emailLimits = meter.createCounter('email_rate_limit_counter', {
+    description: 'Requests that were refused because too much email was asked for',
+  })
+  return {
+    begin(call) {
+      active.add(1)
+      return () => {
+        const { route, status, method, durationMs, failure } = call
+        const known = methods.has(method) ? method : '_OTHER'
+        active.add(-1)
+        statuses.add(1, { code: status, 'http.route': route })
+        durations.record(durationMs / 1_000, { 'http.route': route, 'http.request.method': known })
+        if (failure?.code === 'over_email_send_rate_limit') emailLimits.add(1)
+      }
+    },
+  }
+}
+
+function createCounters(meter: Meter): Metrics['counters'] {
+  const count = (name: string, description: string) => meter.createCounter(name, { description })
+  const hashing: Readonly<Record<Hashing, Readonly<Record<'submitted' | 'completed', Counter>>>> = {
+    hash_password: {
+      submitted: count('auth_hash_password_submitted', 'Passwords to be hashed'),
+      completed: count('auth_hash_password_completed', 'Passwords that were hashed'),
+    },
+    compare_hash_and_password: {
+      submitted: count('auth_compare_hash_and_password_submitted', 'Passwords to be checked'),
+      completed: count('auth_compare_hash_and_password_completed', 'Passwords that were checked'),
+    },
+  }
+  const cleanedUp = count('auth_cleanup_affected_rows', 'Rows that were deleted as outdated')
+  const messages = new Map<string, readonly [all: Counter, failed: Counter]>()
+  const messagesOf = (channel: string) => {
+    const known = messages.get(channel) ?? [
+      count(`auth_${channel}_send_operations_total`, `Attempts to send by ${channel}`),
+      count(`auth_${channel}_send_errors_total`, `Attempts to send by ${channel} that failed`),
+    ]
+    messages.set(channel, known)
+    return known
+  }
+  return {
+    watchPool(read) {
+      const options = { description: 'Connections to PostgreSQL', unit: '{connection}' }
+      const waiting = { description: 'Who waits for a connection to PostgreSQL', unit: '{request}' }
+      meter.createObservableGauge('db.client.connection.count', options).addCallback((result) => {
+        const { used, idle } = read()
+        result.observe(used, { state: 'used' })
+        result.observe(idle, { state: 'idle' })
+      })
+      meter
+        .createObservableGauge('db.client.connection.pending_requests', waiting)
+        .addCallback((result) => result.observe(read().waiting))
+    },
+    countHashing: (kind, stage) => hashing[kind][stage].add(1),
+    countMessage(channel, kind, isFailed) {
+      const [all, failed] = messagesOf(channel)
+      all.add(1, { type: kind })
+      if (isFailed) failed.add(1, { type: kind })
+    },
+    countCleanedUp: (what, rows) => cleanedUp.add(rows, { kind: what }),
+  }
+}
+
+function countVersion(meter: Meter, version: string): void {
+  meter
+    .createObservableGauge('auth_running', { description: '1 while the server runs' })
+    .addCallback((result) => result.observe(1))
+  const [, ...parts] = /^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []
+  for (const [at, name] of ['major', 'minor', 'patch'].entries()) {
+    const description = `The ${name} part of the version`
+    meter
+      .createObservableGauge(`auth_version_${name}`, { description })
+      .addCallback((result) => result.observe(Number(parts[at] ?? 0)))
+  }
+}

@@ -1,0 +1,31 @@
+import {
+  AggregationTemporality,
+  AggregationType,
+  type MetricReader,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
+import { openMetricExporter } from './exporters.ts'
+import type { MetricsSettings } from './metrics.ts'
+import { createReport } from './reporting.ts'
+import { apartFromCall } from './watched-call.ts'
+
+/** Sends the metrics to a collector now and then. */
+export async function openPushReader({ config, log }: MetricsSettings): Promise<MetricReader> {
+  const { metricsProtocol, metricIntervalMs } = config.openTelemetry
+  const exporter = await openMetricExporter(metricsProtocol)
+  const report = createReport('Metrics', log)
+  return new PeriodicExportingMetricReader({
+    exporter: {
+      export: (metrics, done) => apartFromCall(() => exporter.export(metrics, report(done))),
+      forceFlush: () => exporter.forceFlush(),
+      shutdown: () => exporter.shutdown(),
+      selectAggregation: (type) =>
+        exporter.selectAggregation?.(type) ?? { type: AggregationType.DEFAULT },
+      // OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE.
+      selectAggregationTemporality: (type) =>
+        exporter.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE,
+    },
+    exportIntervalMillis: metricIntervalMs,
+    exportTimeoutMillis: Math.min(30_000, metricIntervalMs),
+  })
+}

@@ -1,0 +1,100 @@
+import {
+  monitorEventLoopDelay,
+  type PerformanceEntry,
+  PerformanceObserver,
+  performance,
+} from 'node:perf_hooks'
+import process from 'node:process'
+import { getHeapStatistics } from 'node:v8'
+import type { Meter } from '@opentelemetry/api'
+
+type CollectionEntry = PerformanceEntry & { readonly detail?: { readonly kind?: number } }
+
+/** By the numbers that V8 has for it. */
+const collections: Readonly<Record<number, string>> = {
+  1: 'minor',
+  2: 'minor',
+  4: 'major',
+  8: 'incremental',
+  16: 'weakcb',
+}
+
+const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
+
+/** Event loop, memory and garbage collection, by the names of OpenTelemetry for Node and V8. */
+export function watchRuntime(meter: Meter): Disposable {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  const read: Readonly<Record<string, () => number>> = {
+    min: () => delay.min,
+    mean: () => delay.mean,
+    p50: () => delay.percentile(50),
+    p99: () => delay.percentile(99),
+    max: () => delay.max,
+  }
+  const delays = Object.entries(read).map(([name, ns]) => {
+    const description = `Event loop delay since the last look: ${name}`
+    const gauge = meter.createObservableGauge(`nodejs.eventloop.delay.${name}`, {
+      description,
+      unit: 's',
+    })
+    return { gauge, ns }
+  })
+  meter.addBatchObservableCallback(
+    (result) => {
+      for (const { gauge, ns } of delays) {
+        const seconds = ns() / 1e9
+        // Right after a look there is none yet.
+        result.observe(gauge, Number.isFinite(seconds) && seconds < 1e9 ? seconds : 0)
+      }
+      delay.reset()
+    },
+    delays.map(({ gauge }) => gauge),
+  )
+
+  let last = performance.eventLoopUtilization()
+  meter
+    .createObservableGauge('nodejs.eventloop.utilization', {
+      description: 'Part of the time that the event loop had something to do, since the last look',
+      unit: '1',
+    })
+    .addCallback((result) => {
+      const now = performance.eventLoopUtilization()
+      result.observe(performance.eventLoopUtilization(now, last).utilization)
+      last = now
+    })
+
+  const bytes = (name: string, description: string, value: () => number) =>
+    meter
+      .createObservableGauge(name, { description, unit: 'By' })
+      .addCallback((result) => result.observe(value()))
+  bytes('v8js.memory.heap.used', 'Heap in use', () => getHeapStatistics().used_heap_size)
+  bytes('v8js.memory.heap.limit', 'Heap there can be', () => getHeapStatistics().heap_size_limit)
+  bytes('process.memory.usage', 'Resident memory', () => process.memoryUsage.rss())
+  meter
+    .createObservableCounter('process.cpu.time', { description: 'CPU time', unit: 's' })
+    .addCallback((result) => {
+      const { user, system } = process.cpuUsage()
+      result.observe(user / 1e6, { 'cpu.mode': 'user' })
+      result.observe(system / 1e6, { 'cpu.mode': 'system' })
+    })
+
+  const pauses = meter.createHistogram('v8js.gc.duration', {
+    description: 'Garbage collections',
+    unit: 's',
+    advice: { explicitBucketBoundaries: boundaries },
+  })
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration, detail } of list.getEntries() as readonly CollectionEntry[]) {
+      const kind = detail?.kind ?? 0
+      pauses.record(duration / 1_000, { 'v8js.gc.type': collections[kind] ?? 'other' })
+    }
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  return {
+    [Symbol.dispose]() {
+      delay.disable()
+      observer.disconnect()
+    },
+  }
+}

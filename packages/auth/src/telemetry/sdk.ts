@@ -1,0 +1,36 @@
+import process from 'node:process'
+import { logDiagnostics } from './diagnostics.ts'
+import { createResource } from './resource.ts'
+import { noTelemetry, type Telemetry, type TelemetrySettings } from './telemetry.ts'
+
+/** What of OpenTelemetry the configuration asks for. */
+export async function openSdk(settings: TelemetrySettings): Promise<Telemetry> {
+  const { config, version, log } = settings
+  const { observability, openTelemetry } = config
+  // OpenTelemetry reads the process's variables; ours may have come from a file.
+  for (const [name, value] of Object.entries(openTelemetry.variables)) {
+    if (value === '') delete process.env[name]
+    else process.env[name] = value
+  }
+  logDiagnostics(log, openTelemetry.isTalkative)
+  const resource = createResource(version, openTelemetry.serviceName)
+  await using opened = new AsyncDisposableStack()
+  const tracing = observability.tracingEnabled
+    ? opened.use(await (await import('./tracing.ts')).openTracing({ ...settings, resource }))
+    : undefined
+  const metrics =
+    observability.metrics === 'none'
+      ? undefined
+      : opened.use(await (await import('./metrics.ts')).openMetrics({ ...settings, resource }))
+  const parts = opened.move()
+  return {
+    ...noTelemetry,
+    ...metrics?.counters,
+    calls: [tracing?.calls, metrics?.calls].filter((watch) => watch !== undefined),
+    watchStatement: tracing?.watchStatement,
+    async flush(giveUp) {
+      await Promise.all([tracing?.flush(giveUp), metrics?.flush(giveUp)])
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
+}

@@ -1,0 +1,46 @@
+import type { EventLog } from '@portcullis/service-kit/log'
+import type { Config } from '../config.ts'
+import type { PoolState, StatementEnded } from '../db/database.ts'
+import type { CallWatch } from './watched-call.ts'
+
+/**
+ * Traces and metrics (reference 16). Those parts of the server that have something to tell do not
+ * know who listens; `app.ts` connects them.
+ */
+export interface Telemetry extends AsyncDisposable {
+  readonly calls: readonly CallWatch[]
+  /** Undefined: nobody wants to know. */
+  readonly watchStatement: ((name: string) => StatementEnded) | undefined
+  watchPool(read: () => PoolState): void
+  /** One of `password hash` and `password comparison`; called again when it is done. */
+  countHashing(kind: Hashing, stage: 'submitted' | 'completed'): void
+  /** An attempt to send a message. */
+  countMessage(channel: string, kind: string, isFailed: boolean): void
+  countCleanedUp(what: string, count: number): void
+  /** Sends what waits, for as long as a stop may take, or until told to give up. */
+  flush(giveUp: AbortSignal): Promise<void>
+}
+
+export type Hashing = 'hash_password' | 'compare_hash_and_password'
+
+const nothing = () => {}
+
+/** AUTH_TRACING_ENABLED=false and AUTH_METRICS_ENABLED=false. */
+export const noTelemetry: Telemetry = {
+  calls: [],
+  watchStatement: undefined,
+  watchPool: nothing,
+  countHashing: nothing,
+  countMessage: nothing,
+  countCleanedUp: nothing,
+  flush: async () => {},
+  [Symbol.asyncDispose]: async () => {},
+}
+
+export interface TelemetrySettings {
+  readonly config: Pick<Config, 'observability' | 'openTelemetry'>
+  readonly version: string
+  readonly log: EventLog
+  /** Our place among the processes of this server, from 1. */
+  readonly workerNumber: number
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { dataOf, findFreePort } from '../support/auth-js.ts'
+import { openBrowserSite } from '../support/browser-site.ts'
+import { newAccount } from '../support/external-server.ts'
+import { password } from '../support/http-client.ts'
+import { openOAuthServer } from '../support/oauth-server.ts'
+import { keycloak } from '../support/provider-shapes/keycloak.ts'
+
+test('people sign in through a provider in a real browser', async (t) => {
+  const port = await findFreePort()
+  const authUrl = `http://127.0.0.1:${port}`
+  const provider = await openOAuthServer(t, keycloak, { redirectUri: `${authUrl}/callback` })
+  const site = await openBrowserSite(t, {
+    ...provider.env,
+    AUTH_API_PORT: `${port}`,
+    AUTH_API_EXTERNAL_URL: authUrl,
+    AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
+  })
+  if (!site) return
+  const { openBrowser } = site
+
+  for (const flowType of ['implicit', 'pkce'] as const) {
+    const redirectTo = `${site.url}/${flowType}`
+
+    await t.test(`there and back with the ${flowType} flow`, async () => {
+      const account = newAccount()
+      provider.account = account
+      const { context, openTab } = await openBrowser()
+      const tab = await openTab(`/${flowType}`)
+      const options = { redirectTo, skipBrowserRedirect: true }
+      const asked = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
+      await tab.page.goto(dataOf(asked).url)
+      await tab.waitForEvent('SIGNED_IN')
+      assert.equal(dataOf(await tab.call('getUser')).user.email, account.email)
+      const left = await context.cookies(authUrl)
+      assert.deepEqual(left, [], 'the cookie of the flow is gone')
+      await context.close()
+    })
+
+    await t.test(`the way back of somebody else leads to no session, ${flowType}`, async () => {
+      provider.account = newAccount()
+      const attacker = await openBrowser()
+      const tab = await attacker.openTab(`/${flowType}`)
+      const options = { redirectTo, skipBrowserRedirect: true }
+      const asked = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
+      const started = await fetch(dataOf(asked).url, { redirect: 'manual' })
+      const { url: wayBack } = await provider.agree(started.headers.get('location') ?? '')
+      const victim = await openBrowser()
+      await victim.openTab(`/${flowType}`)
+      const landed = await victim.openTab(wayBack)
+      await landed.waitForEvent('INITIAL_SESSION')
+      assert.equal(dataOf(await landed.call('getSession')).session, null)
+      await attacker.context.close()
+      await victim.context.close()
+    })
+  }
+
+  await t.test('an identity is linked, though a script has asked for the way', async () => {
+    provider.account = newAccount()
+    const { id, email } = await site.server.newUser()
+    const { context, openTab } = await openBrowser()
+    const tab = await openTab('/implicit')
+    dataOf(await tab.call('signInWithPassword', { email, password }))
+    const asked = JSON.stringify({
+      provider: 'keycloak',
+      options: { redirectTo: `${site.url}/implicit`, skipBrowserRedirect: true },
+    })
+    const script = `site.client.linkIdentity(${asked}).then(({ data }) => data.url)`
+    await tab.page.goto(await tab.page.evaluate<string>(script))
+    await tab.waitForEvent('SIGNED_IN')
+    const { user } = dataOf(await tab.call('getUser'))
+    assert.deepEqual([user.id, user.app_metadata['providers']], [id, ['email', 'keycloak']])
+    await context.close()
+  })
+})

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toFaultText } from '@portcullis/service-kit/env'
+import { parseConfig } from '../../src/config.ts'
+import { testEnvironment } from '../support/auth-server.ts'
+
+const faultsOf = (url: string) => {
+  const { faults } = parseConfig({
+    ...testEnvironment,
+    DATABASE_URL: 'postgres://db.example/auth',
+    AUTH_EXTERNAL_AZURE_ENABLED: 'true',
+    AUTH_EXTERNAL_AZURE_CLIENT_ID: 'id',
+    AUTH_EXTERNAL_AZURE_SECRET: 'secret',
+    AUTH_EXTERNAL_AZURE_REDIRECT_URI: 'https://auth.example/callback',
+    AUTH_EXTERNAL_AZURE_URL: url,
+  })
+  return faults.map(toFaultText)
+}
+
+test('a tenant of azure is named by its id, which is what ID tokens have', () => {
+  const microsoft = 'https://login.microsoftonline.com'
+  const id = '6b8b8f3c-1f0a-4c3e-9a53-0d6a4b1f2e70'
+  for (const tenant of [id, `${id}/`, 'common', 'organizations', 'consumers']) {
+    assert.deepEqual(faultsOf(`${microsoft}/${tenant}`), [], tenant)
+  }
+  assert.deepEqual(faultsOf(''), [])
+  assert.deepEqual(faultsOf(`https://${id}.ciamlogin.com/${id}`), [])
+  for (const tenant of ['contoso.onmicrosoft.com', `${id}/v2.0`, '']) {
+    const [fault = ''] = faultsOf(`${microsoft}/${tenant}`)
+    assert.match(fault, /^AUTH_EXTERNAL_AZURE_URL=.*: must end with the id of your tenant/, tenant)
+  }
+})

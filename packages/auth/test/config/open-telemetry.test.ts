@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toFaultText } from '@portcullis/service-kit/env'
+import { parseConfig } from '../../src/config.ts'
+import { testEnvironment } from '../support/auth-server.ts'
+
+const required = { ...testEnvironment, DATABASE_URL: 'postgres://db.example/auth' }
+const read = (env: Readonly<Record<string, string>>, file = {}) => {
+  const { config, faults } = parseConfig({ ...required, ...env }, file)
+  return { config: config.openTelemetry, faults: faults.map(toFaultText).join('\n') }
+}
+
+test('OpenTelemetry has the defaults of its standard', () => {
+  const { config, faults } = read({})
+  assert.equal(faults, '')
+  assert.deepEqual(config, {
+    tracesProtocol: 'http/protobuf',
+    metricsProtocol: 'http/protobuf',
+    sampler: 'parentbased_always_on',
+    samplerPart: 1,
+    spanDelayMs: 5_000,
+    spanQueueSize: 2_048,
+    metricIntervalMs: 60_000,
+    serviceName: '',
+    isTalkative: false,
+    variables: { OTEL_RESOURCE_ATTRIBUTES: '' },
+  })
+})
+
+test('one protocol is for both, unless one of them has its own', () => {
+  const both = read({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }).config
+  assert.deepEqual([both.tracesProtocol, both.metricsProtocol], ['grpc', 'grpc'])
+  const one = read({
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/protobuf',
+  }).config
+  assert.deepEqual([one.tracesProtocol, one.metricsProtocol], ['grpc', 'http/protobuf'])
+  assert.match(read({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }).faults, /PROTOCOL="http\/json"/)
+})
+
+test('what OpenTelemetry reads by itself may be in a file, and have our prefix', () => {
+  const { variables } = read(
+    { AUTH_OTEL_EXPORTER_OTLP_ENDPOINT: 'http://one', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://two' },
+    {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://three',
+      GOTRUE_OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+      OTEL_RESOURCE_ATTRIBUTES: 'a=b',
+    },
+  ).config
+  assert.deepEqual(variables, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://one',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+    OTEL_RESOURCE_ATTRIBUTES: 'a=b',
+  })
+})
+
+test('DEBUG may say something that is not meant for us', () => {
+  assert.equal(read({ DEBUG: 'true' }).config.isTalkative, true)
+  for (const value of ['', '0', 'express:*', '*']) {
+    const { config, faults } = read({ DEBUG: value })
+    assert.deepEqual([config.isTalkative, faults], [false, ''])
+  }
+})

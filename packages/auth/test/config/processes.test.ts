@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCheck } from '@portcullis/service-kit/config-check'
+import { readSettings, toFaultText } from '@portcullis/service-kit/env'
+import { processes, toWorkers } from '../../src/config/processes.ts'
+
+function read(text: string | undefined) {
+  const reading = readSettings({ processes }, { WORKERS: text })
+  const check = createCheck(reading)
+  const workers = toWorkers(reading.settings.processes, check, 6)
+  return { workers, faults: check.faults.map(toFaultText) }
+}
+
+test('there is one process unless more are asked for, by number or one for each core', () => {
+  for (const [text, workers] of [
+    [undefined, 1],
+    ['', 1],
+    ['1', 1],
+    ['3', 3],
+    ['1024', 1_024],
+    ['0', 6],
+    ['auto', 6],
+    [' Auto ', 6],
+  ] as const) {
+    assert.deepEqual(read(text), { workers, faults: [] }, text)
+  }
+})
+
+test('what is no number of processes is told by name', () => {
+  for (const text of ['two', '-1', '1.5', '1025', '99999']) {
+    const told = 'must be a whole number from 0 to 1024, or auto'
+    assert.deepEqual(read(text).faults, [`WORKERS=${JSON.stringify(text)}: ${told}`])
+  }
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toFaultText } from '@portcullis/service-kit/env'
+import { smsGateways } from '../../src/config/sms-gateways.ts'
+import { parseConfig } from '../../src/config.ts'
+import { testEnvironment } from '../support/auth-server.ts'
+import { gatewayShapes } from '../support/sms-gateways.ts'
+
+function read(env: Readonly<Record<string, string>>) {
+  const { config, faults, notes } = parseConfig({
+    ...testEnvironment,
+    DATABASE_URL: 'postgres://db.example/auth',
+    ...env,
+  })
+  return {
+    sms: config.sms,
+    faults: faults.map(toFaultText),
+    notes: notes.filter((note) => note.includes('_SMS_')),
+  }
+}
+
+test('every gateway is ready with its settings, and names the one that is missing', () => {
+  for (const [name, { needs }] of Object.entries(smsGateways)) {
+    const { env } = Object.entries(gatewayShapes).find(([each]) => each === name)?.[1] ?? {}
+    assert.ok(env, name)
+    const ready = read({ ...env, AUTH_SMS_WEBHOOK_URL: 'https://sms.example/' })
+    assert.deepEqual([ready.sms.gateway.isReady, ready.faults, ready.notes], [true, [], []], name)
+    const bare = read({ AUTH_SMS_PROVIDER: name })
+    const [problem] = Object.values(needs)
+    assert.deepEqual(bare.sms.gateway, { isReady: false, isKnown: true, problem })
+    assert.deepEqual(bare.faults, [])
+    const note = `AUTH_SMS_PROVIDER is ${name}: ${problem}. No text message can be sent`
+    assert.deepEqual(bare.notes, [note])
+  }
+})
+
+test('an unknown gateway stops nothing, and is warned of', () => {
+  const { sms, faults, notes } = read({ GOTRUE_SMS_PROVIDER: 'Pigeon' })
+  const problem = 'sms Provider pigeon could not be found'
+  assert.deepEqual(sms.gateway, { isReady: false, isKnown: false, problem })
+  assert.deepEqual(faults, [])
+  assert.deepEqual(notes, [
+    `GOTRUE_SMS_PROVIDER is pigeon: ${problem}. No text message can be sent`,
+  ])
+  assert.deepEqual(read({}).notes, [])
+  assert.deepEqual(read({ AUTH_EXTERNAL_PHONE_ENABLED: 'true' }).notes, [
+    'AUTH_SMS_PROVIDER is not set. No text message can be sent',
+  ])
+  assert.equal(read({ AUTH_SMS_PROVIDER: 'GATEWAYA' }).sms.provider, 'twilio')
+})
+
+test('codes of tests are read by number, until their end', () => {
+  const codes = '+15550100:123456, 15550101:654321'
+  const end = '2030-01-31T12:00:00+01:00'
+  const { sms, faults, notes } = read({
+    AUTH_SMS_TEST_OTP: codes,
+    AUTH_SMS_TEST_OTP_VALID_UNTIL: end,
+  })
+  assert.deepEqual([faults, notes], [[], []])
+  assert.deepEqual(
+    [...sms.testCodes.byPhone],
+    [
+      ['15550100', '123456'],
+      ['15550101', '654321'],
+    ],
+  )
+  assert.equal(sms.testCodes.validUntilMs, Date.parse(end))
+  const endless = read({ AUTH_SMS_TEST_OTP: codes })
+  assert.equal(endless.sms.testCodes.validUntilMs, Number.POSITIVE_INFINITY)
+  assert.equal(endless.notes.length, 1)
+  for (const bad of ['0123:1', 'x:1', '15550100:']) {
+    const [fault = ''] = read({ AUTH_SMS_TEST_OTP: bad }).faults
+    assert.match(fault, /^AUTH_SMS_TEST_OTP="\S+:\*{5}": .+ (?:is not a phone number|has no code)/)
+  }
+  for (const bad of ['tomorrow', '2030-01-31', '2030-01-31T12:00:00']) {
+    const [fault = ''] = read({ AUTH_SMS_TEST_OTP_VALID_UNTIL: bad }).faults
+    assert.match(fault, /must be a time with its zone/)
+  }
+})
+
+test('texts must be templates, and the webhook a URL', () => {
+  for (const name of ['AUTH_SMS_TEMPLATE', 'AUTH_MFA_PHONE_TEMPLATE']) {
+    const [fault = ''] = read({ [name]: '{{ .Code' }).faults
+    assert.match(fault, new RegExp(`^${name}="{{ .Code": is not a template: `))
+  }
+  for (const url of ['sms.example', 'ftp://sms.example']) {
+    assert.ok(read({ AUTH_SMS_WEBHOOK_URL: url }).faults.length > 0, url)
+  }
+})

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type BucketPeers, createBuckets } from '../../src/core/buckets.ts'
+import type { LimiterName } from '../../src/core/request-limits.ts'
+import { limiterNames, type RequestLimit } from '../../src/core/request-limits.ts'
+
+const limit = { most: 10, periodMs: 10_000, burst: 3 }
+const limits = Object.fromEntries(limiterNames.map((name) => [name, limit])) as Record<
+  LimiterName,
+  RequestLimit
+>
+
+/** Processes that know of each other when `meet` is called. */
+function openPeers(count: number, now: () => number) {
+  let untold: (() => void)[] = []
+  const hearers: Parameters<BucketPeers['hear']>[0][] = []
+  const peers = Array.from({ length: count }, (_, own) =>
+    createBuckets(limits, now, {
+      tell: (limiter, key) => {
+        untold.push(() => {
+          for (const [place, hear] of hearers.entries()) if (place !== own) hear(limiter, key, 1)
+        })
+      },
+      hear: (taken) => hearers.push(taken),
+    }),
+  )
+  const meet = () => {
+    const told = untold
+    untold = []
+    for (const tell of told) tell()
+  }
+  const take = (place: number, key = 'a') => peers[place]?.take('otp', key)
+  return { take, meet }
+}
+
+test('what passed at one process is missing at the others', () => {
+  const { take, meet } = openPeers(2, () => 0)
+  assert.deepEqual([take(0), take(0)], [undefined, undefined])
+  meet()
+  assert.deepEqual([take(1), take(1)], [undefined, 1])
+  meet()
+  assert.equal(take(0), 1)
+  assert.equal(take(0, 'b'), undefined)
+})
+
+test('what passed at all at once is paid back: over time no more passes than the limit', () => {
+  let nowMs = 0
+  const { take, meet } = openPeers(3, () => nowMs)
+  const takeAll = () => {
+    let passed = 0
+    for (const place of [0, 1, 2]) while (take(place) === undefined) passed += 1
+    meet()
+    return passed
+  }
+  assert.equal(takeAll(), 9)
+  assert.equal(take(0), 7)
+  nowMs = 6_000
+  assert.equal(takeAll(), 0)
+  let passed = 0
+  for (; nowMs <= 60_000; nowMs += 1_000) {
+    for (const place of [0, 1, 2]) if (take(place) === undefined) passed += 1
+    meet()
+  }
+  assert.ok(passed >= 50 && passed <= 60, `${passed}`)
+})

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLog } from '@portcullis/service-kit/log'
+import { createLeakedPasswords } from '../../src/core/leaked-passwords.ts'
+import { toDigits } from '../support/leak-service.ts'
+
+/** Leaked passwords of a source that knows what `answer` says. */
+function open(answer: (prefix: string) => string, failsClosed = false) {
+  const asked: string[] = []
+  const log: string[] = []
+  const clock = { nowMs: 0 }
+  const leaks = createLeakedPasswords({
+    source: {
+      async readRange(prefix) {
+        asked.push(prefix)
+        return answer(prefix)
+      },
+    },
+    failsClosed,
+    log: createLog({ level: 'info', format: 'text', write: (line) => log.push(line) }),
+    now: () => clock.nowMs,
+  })
+  return { leaks, asked, log, clock }
+}
+
+test('nothing but the first five digits of a hash is told to anybody', async () => {
+  const { leaks, asked } = open(() => '')
+  await leaks.has('correct horse')
+  assert.deepEqual(asked, [toDigits('correct horse').slice(0, 5)])
+})
+
+test('a password is found by the rest of its hash, unless it is there as padding', async () => {
+  const rest = toDigits('password').slice(5)
+  const other = toDigits('another').slice(5)
+  for (const [range, isFound] of [
+    [`${other}:3\r\n${rest}:9659365\r\n`, true],
+    [`${rest}:1`, true],
+    [`${rest.toLowerCase()}:1\n${other}:1`, true],
+    [`${rest}:0\r\n${other}:5`, false],
+    [`${other}:5`, false],
+    [`${rest.slice(1)}:5\r\n0${rest}:5`, false],
+    ['', false],
+  ] as const) {
+    const { leaks } = open(() => range)
+    assert.equal(await leaks.has('password'), isFound, range)
+  }
+})
+
+test('a range is kept for a while, and not too many are', async () => {
+  const { leaks, asked, clock } = open(() => '')
+  await leaks.has('first')
+  clock.nowMs = 599_999
+  await leaks.has('first')
+  assert.equal(asked.length, 1)
+  clock.nowMs = 600_000
+  await leaks.has('first')
+  assert.equal(asked.length, 2)
+  for (let at = 0; at < 100; at++) await leaks.has(`${at}`)
+  assert.equal(asked.length, 102)
+  await leaks.has('99')
+  assert.equal(asked.length, 102)
+  await leaks.has('first')
+  assert.equal(asked.length, 103)
+})
+
+test('where nobody answers, a password passes, and the log says so; or none passes', async () => {
+  const away = () => {
+    throw new Error('leaks.example cannot be reached')
+  }
+  const { leaks, log, asked } = open(away)
+  assert.equal(await leaks.has('first'), false)
+  assert.match(log.join(), /not looked up among leaked ones: leaks\.example cannot be reached/)
+  await leaks.has('first')
+  assert.equal(asked.length, 2, 'a failure is not kept')
+  await assert.rejects(open(away, true).leaks.has('first'), {
+    code: 'unexpected_failure',
+    status: 500,
+    message: 'Unable to perform password strength check with HaveIBeenPwned.org.',
+  })
+})

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { createSecretBox } from '../../src/core/secret-box.ts'
+
+test('a secret comes out of the box as it went in, and never looks the same inside', () => {
+  const box = createSecretBox(randomBytes(32))
+  const secret = randomBytes(20)
+  const [one, other] = [box.seal(secret, 'row'), box.seal(secret, 'row')]
+  assert.deepEqual(box.open(one, 'row'), secret)
+  assert.deepEqual(box.open(other, 'row'), secret)
+  assert.notDeepEqual(one, other)
+  assert.equal(one.includes(secret), false)
+})
+
+test('what was changed, moved to another row or sealed with another key does not open', () => {
+  const box = createSecretBox(randomBytes(32))
+  const sealed = box.seal(Buffer.from('secret'), 'row')
+  const isRefused = (open: () => Buffer) => assert.throws(open, /authenticate|Invalid/)
+  isRefused(() => box.open(sealed, 'other row'))
+  isRefused(() => createSecretBox(randomBytes(32)).open(sealed, 'row'))
+  for (let at = 0; at < sealed.length; at += 1) {
+    const changed = Buffer.from(sealed)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    isRefused(() => box.open(changed, 'row'))
+  }
+  isRefused(() => box.open(sealed.subarray(0, 20), 'row'))
+})

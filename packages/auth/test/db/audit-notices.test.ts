@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { createLog } from '@portcullis/service-kit/log'
+import { openDatabase } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { statement } from '../../src/db/statement.ts'
+import { openFlowServer } from '../support/flow-server.ts'
+import { ask } from '../support/http-client.ts'
+import { openSharedPostgres } from '../support/shared-postgres.ts'
+
+const write = statement(
+  'write',
+  `with p as (select pg_sleep($3::float8))
+   insert into {ns}.audit_log_entries (id, payload, ip_address)
+   select $1::uuid, jsonb_build_object('action', 'login', 'actor_id', $1::uuid), '203.0.113.5' from p
+   where 1 / $2::integer = 1`,
+)
+/** Writes an entry, and fails when that is done. */
+const writeAndFail = statement(
+  'write_and_fail',
+  `with written as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address)
+     values ($1, '{"actor_id": "00000000-0000-0000-0000-000000000000"}', '') returning id
+   ) select 1 / (case when id is null then 1 else 0 end) from written`,
+)
+
+async function openAudited(t: TestContext, isStored: boolean) {
+  const postgres = await openSharedPostgres(t)
+  if (!postgres) return undefined
+  const schema = `audit_${process.pid}_${isStored}`
+  await migrate({ url: postgres.url, schema })
+  const heard: string[][] = []
+  const db = openDatabase({
+    url: postgres.url,
+    schema,
+    maxPoolSize: 4,
+    idleTimeoutMs: 1_000,
+    log: createLog({ level: 'error', format: 'text', write: () => {} }),
+    audit: { isStored, onWritten: (entries) => heard.push(entries.map(({ id }) => id)) },
+  })
+  t.after(() => db[Symbol.asyncDispose]())
+  const count = statement('count', 'select count(*)::integer as count from {ns}.audit_log_entries')
+  const countRows = async () => (await db.run<{ count: number }>(count))[0]?.count
+  return { db, heard, countRows }
+}
+
+test('PostgreSQL tells of the audit entries that statements write', async (t) => {
+  const audited = await openAudited(t, true)
+  if (!audited) return
+  const { db, heard, countRows } = audited
+  const [one, two, three, four] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+
+  await t.test('each of them once', async () => {
+    await Promise.all([db.run(write, [one, 1, 0.02]), db.run(write, [two, 1, 0])])
+    assert.deepEqual(heard.splice(0).flat().toSorted(), [one, two].toSorted())
+  })
+
+  await t.test('those of a transaction at its end', async () => {
+    await db.transaction(async (queries) => {
+      await queries.run(write, [three, 1, 0])
+      await queries.run(write, [four, 1, 0])
+      assert.deepEqual(heard, [])
+    })
+    assert.deepEqual(heard.splice(0), [[three, four]])
+  })
+
+  await t.test('none that is undone', async () => {
+    await assert.rejects(db.run(writeAndFail, [randomUUID()]), /division by zero/)
+    const undone = db.transaction(async (queries) => {
+      await queries.run(write, [randomUUID(), 1, 0])
+      throw new Error('not after all')
+    })
+    await assert.rejects(undone, /not after all/)
+    await db.run(write, [randomUUID(), 2, 0])
+    assert.deepEqual(heard, [])
+    assert.equal(await countRows(), 4)
+  })
+})
+
+test('without the table entries are only told', async (t) => {
+  const audited = await openAudited(t, false)
+  if (!audited) return
+  const id = randomUUID()
+  await audited.db.run(write, [id, 1, 0])
+  assert.deepEqual(audited.heard, [[id]])
+  assert.equal(await audited.countRows(), 0)
+})
+
+test('AUTH_AUDIT_LOG_DISABLE_POSTGRES leaves the audit to the log', async (t) => {
+  const server = await openFlowServer(t, { AUTH_AUDIT_LOG_DISABLE_POSTGRES: 'true' })
+  if (!server) return
+  const { id } = await server.newUser()
+  await ask(server.url, `/admin/users/${id}`, {
+    method: 'PUT',
+    token: server.serviceToken,
+    body: { user_metadata: { a: 1 } },
+  })
+  assert.deepEqual(await server.query('select * from audit_log_entries'), [])
+  const lines = server.log.filter((line) => line.includes('msg=auth_audit_event'))
+  assert.deepEqual(
+    lines.map((line) => /action=(\w+)/.exec(line)?.[1]),
+    ['user_confirmation_requested', 'user_modified'],
+  )
+})

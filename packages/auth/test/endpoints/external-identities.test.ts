@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
+import { errorOf, fragmentOf, queryOf } from '../support/flow-server.ts'
+import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import type { Account } from '../support/provider-shape.ts'
+
+const linking = { AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
+
+/** As a page does that asks for the address by a script. */
+async function link(
+  server: ExternalServer,
+  token: string,
+  account: Account,
+  provider = 'keycloak',
+): Promise<HttpAnswer> {
+  const path = `/user/identities/authorize?provider=${provider}&skip_http_redirect=true`
+  const { status, body } = await ask(server.url, path, { token })
+  assert.equal(status, 200)
+  server.at(provider).account = account
+  return server.arrive(await server.at(provider).agree(body.url), '')
+}
+
+const unlink = (server: ExternalServer, token: string, identityId: string) =>
+  ask(server.url, `/user/identities/${identityId}`, { method: 'DELETE', token })
+
+test('users link and unlink identities', async (t) => {
+  const server = await openExternalServer(t, ['keycloak', 'google'], {
+    ...linking,
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+  })
+  if (!server) return
+  const signIn = async (email: string) =>
+    (await server.post('/token?grant_type=password', { email, password })).body.access_token
+  const userOf = async (token: string) => (await ask(server.url, '/user', { token })).body
+  const problemOf = (answer: HttpAnswer) => {
+    const { error_code, error_description } = queryOf(answer)
+    return [error_code, error_description]
+  }
+
+  await t.test('a linked identity signs in to the account, whatever its address', async () => {
+    const { id, email } = await server.newUser()
+    const account = newAccount()
+    const linked = fragmentOf(await link(server, await signIn(email), account))
+    const user = await userOf(linked['access_token'] ?? '')
+    assert.deepEqual([user.id, user.email], [id, email])
+    assert.deepEqual(user.app_metadata.providers, ['email', 'keycloak'])
+    assert.ok((await server.actionsOf(id)).includes('identity_linked'))
+    const fragment = fragmentOf(await server.goThrough('keycloak', account))
+    assert.equal((await userOf(fragment['access_token'] ?? '')).id, id)
+  })
+
+  await t.test('without the flag the browser is redirected, and gets a cookie', async () => {
+    const { email } = await server.newUser()
+    const answer = await ask(server.url, '/user/identities/authorize?provider=keycloak', {
+      token: await signIn(email),
+    })
+    assert.equal(answer.status, 302)
+    assert.match(answer.headers.get('set-cookie') ?? '', /auth-flow/)
+  })
+
+  await t.test('an identity is linked once', async () => {
+    const account = newAccount()
+    const { email } = await server.newUser()
+    const token = await signIn(email)
+    await link(server, token, account)
+    assert.deepEqual(problemOf(await link(server, token, account)), [
+      'identity_already_exists',
+      'Identity is already linked',
+    ])
+    const other = await signIn((await server.newUser()).email)
+    assert.deepEqual(problemOf(await link(server, other, account)), [
+      'identity_already_exists',
+      'Identity is already linked to another user',
+    ])
+  })
+
+  await t.test('an anonymous user becomes a permanent one', async () => {
+    const { body } = await server.post('/signup', {})
+    const account = newAccount()
+    const fragment = fragmentOf(await link(server, body.access_token, account))
+    const user = await userOf(fragment['access_token'] ?? '')
+    assert.deepEqual([user.id, user.email, user.is_anonymous], [body.user.id, account.email, false])
+    assert.ok(user.email_confirmed_at)
+  })
+
+  await t.test('the address of another user is not for an anonymous one', async () => {
+    const { email } = await server.newUser()
+    const { body } = await server.post('/signup', {})
+    const answer = await link(server, body.access_token, newAccount({ email }))
+    assert.equal(problemOf(answer)[0], 'email_exists')
+    assert.equal((await userOf(body.access_token)).is_anonymous, true)
+  })
+
+  await t.test('an unverified address of an anonymous user is to be confirmed', async () => {
+    const { body } = await server.post('/signup', {})
+    const account = newAccount({ email_verified: false })
+    const answer = await link(server, body.access_token, account)
+    assert.equal(problemOf(answer)[0], 'email_not_confirmed')
+    assert.equal((await userOf(body.access_token)).email_confirmed_at, undefined)
+    const confirmed = await ask(server.url, (await server.mailTo(account.email)).path)
+    assert.equal((await userOf(fragmentOf(confirmed)['access_token'] ?? '')).id, body.user.id)
+  })
+
+  await t.test('an unlinked identity is nobody again', async () => {
+    const { id, email } = await server.newUser()
+    const token = await signIn(email)
+    const account = newAccount()
+    await link(server, token, account)
+    const { identities } = await userOf(token)
+    const answer = await unlink(server, token, identities[1].identity_id)
+    assert.deepEqual([answer.status, answer.body], [200, {}])
+    const user = await userOf(token)
+    assert.deepEqual(user.app_metadata, { provider: 'email', providers: ['email'] })
+    assert.equal(user.email, email)
+    assert.ok((await server.actionsOf(id)).includes('identity_unlinked'))
+    const fragment = fragmentOf(await server.goThrough('keycloak', account))
+    assert.notEqual((await userOf(fragment['access_token'] ?? '')).id, id)
+  })
+
+  await t.test(
+    'the address goes with its identity, and the next best takes its place',
+    async () => {
+      const { id, email } = await server.newUser()
+      const token = await signIn(email)
+      const [unverified, verified] = [newAccount({ email_verified: false }), newEmail()]
+      await link(server, token, unverified)
+      await link(
+        server,
+        token,
+        { sub: randomUUID(), email: verified, email_verified: true },
+        'google',
+      )
+      await server.post('/recover', { email })
+      const [own, , google] = (await userOf(token)).identities
+      await unlink(server, token, own.identity_id)
+      const promoted = await userOf(token)
+      assert.equal(promoted.email, verified)
+      assert.ok(promoted.email_confirmed_at)
+      assert.deepEqual(
+        await server.query('select 1 from one_time_tokens where user_id = $1', [id]),
+        [],
+      )
+      await unlink(server, token, google.identity_id)
+      const last = await userOf(token)
+      assert.deepEqual([last.email, last.email_confirmed_at], [unverified.email, undefined])
+    },
+  )
+
+  await t.test('an address that another user has is not taken', async () => {
+    const { email } = await server.newUser()
+    const token = await signIn(email)
+    const other = await server.newUser()
+    await link(server, token, newAccount({ email: other.email, email_verified: false }))
+    const [own] = (await userOf(token)).identities
+    assert.deepEqual(errorOf(await unlink(server, token, own.identity_id)), [
+      422,
+      'email_conflict_identity_not_deletable',
+      'Unable to unlink identity due to email conflict',
+    ])
+  })
+
+  await t.test('unlinking the number forgets it', async () => {
+    const { id, email } = await server.newUser()
+    const phone = `4917${Math.floor(Math.random() * 1e8)}`
+    await server.query('update users set phone = $2, phone_confirmed_at = now() where id = $1', [
+      id,
+      phone,
+    ])
+    const identityId = randomUUID()
+    await server.query(
+      `insert into identities (id, user_id, provider, provider_id, identity_data)
+       values ($1, $2, 'phone', $3, '{}')`,
+      [identityId, id, id],
+    )
+    const token = await signIn(email)
+    assert.equal((await unlink(server, token, identityId)).status, 200)
+    const user = await userOf(token)
+    assert.deepEqual([user.phone, user.phone_confirmed_at, user.email], ['', undefined, email])
+  })
+
+  await t.test('the last one stays, however many ask at once', async () => {
+    const { email } = await server.newUser()
+    const token = await signIn(email)
+    await link(server, token, newAccount())
+    const { id: userId, identities } = await userOf(token)
+    // Both have seen two of them, and wait for somebody else.
+    await server.query('begin')
+    await server.query('select 1 from users where id = $1 for update', [userId])
+    const asked: readonly Promise<HttpAnswer>[] = identities.map(
+      ({ identity_id: id }: { identity_id: string }) => unlink(server, token, id),
+    )
+    while ((await server.query('select 1 from pg_locks where not granted')).length < 2) {
+      await setTimeout(5)
+    }
+    await server.query('commit')
+    const answers = await Promise.all(asked)
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 422])
+    const [left] = (await userOf(token)).identities
+    assert.deepEqual(errorOf(await unlink(server, token, left.identity_id)), [
+      422,
+      'single_identity_not_deletable',
+      'User must have at least 1 identity after unlinking',
+    ])
+  })
+
+  await t.test('only what is the user’s own can be unlinked', async () => {
+    const [mine, theirs] = [await server.newUser(), await server.newUser()]
+    const token = await signIn(mine.email)
+    const [identity] = (await userOf(await signIn(theirs.email))).identities
+    const missing = [422, 'identity_not_found', "Identity doesn't exist"]
+    assert.deepEqual(errorOf(await unlink(server, token, identity.identity_id)), missing)
+    assert.deepEqual(errorOf(await unlink(server, token, 'one')), [
+      404,
+      'validation_failed',
+      'identity_id must be an UUID',
+    ])
+  })
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openAuthServer } from '../support/auth-server.ts'
+import { errorOf } from '../support/flow-server.ts'
+import { type Ask, ask, newEmail, password } from '../support/http-client.ts'
+import { openLeakService, toDigits } from '../support/leak-service.ts'
+
+const leaked = 'password123'
+
+test('leaked passwords are refused, and told of at login', async (t) => {
+  const service = await openLeakService(t)
+  service.leak(leaked)
+  const server = await openAuthServer(t, {
+    env: { AUTH_PASSWORD_HIBP_ENABLED: 'true', AUTH_PASSWORD_HIBP_USER_AGENT: 'Site/1' },
+    checkers: { leaksUrl: service.url },
+  })
+  if (!server) return
+  const { url, serviceToken } = server
+  const message = 'Password is known to be weak and easy to guess, please choose a different one.'
+  const logIn = (email: string, secret: string) =>
+    ask(url, '/token?grant_type=password', { body: { email, password: secret } })
+
+  const email = newEmail()
+  const { body: person } = await ask(url, '/signup', { body: { email, password } })
+  assert.ok(person.access_token, 'a password that nobody knows is taken')
+  assert.deepEqual(service.ranges, [toDigits(password).slice(0, 5)])
+
+  await t.test('wherever somebody chooses one', async () => {
+    type Choice = Omit<Ask, 'body'> & { readonly path: string; readonly body?: object }
+    const choices: Readonly<Record<string, Choice>> = {
+      'POST /signup': { path: '/signup', body: { email: newEmail() } },
+      'PUT /user': { path: '/user', method: 'PUT', token: person.access_token },
+      'PUT /admin/users': {
+        path: `/admin/users/${person.user.id}`,
+        method: 'PUT',
+        token: serviceToken,
+      },
+      'POST /admin/generate_link': {
+        path: '/admin/generate_link',
+        body: { type: 'signup', email: newEmail() },
+        token: serviceToken,
+      },
+      'POST /verify': { path: '/verify', body: { type: 'invite', token: 'x' } },
+    }
+    for (const [name, { path, body = {}, ...rest }] of Object.entries(choices)) {
+      const answer = await ask(url, path, { body: { ...body, password: leaked }, ...rest })
+      assert.deepEqual(errorOf(answer), [422, 'weak_password', message], name)
+      assert.deepEqual(answer.body.weak_password, { reasons: ['pwned'] }, name)
+    }
+    assert.equal((await logIn(email, password)).status, 200, 'nothing has changed')
+  })
+
+  await t.test('together with what else is wrong', async () => {
+    service.leak('123')
+    const { body } = await ask(url, '/signup', { body: { email: newEmail(), password: '123' } })
+    assert.deepEqual(body.weak_password, { reasons: ['length', 'pwned'] })
+  })
+
+  await t.test('a login with one that has leaked since works, and says so', async () => {
+    const { body: before } = await logIn(email, password)
+    assert.equal(before.weak_password, undefined)
+    service.leak(password)
+    server.clock.aheadMs += 3_600_000
+    const { status, body } = await logIn(email, password)
+    assert.equal(status, 200)
+    assert.deepEqual(body.weak_password, { message, reasons: ['pwned'] })
+    assert.ok(body.access_token)
+    const asked = service.ranges.length
+    await logIn(email, 'wrong')
+    assert.equal(service.ranges.length, asked, 'nobody is asked about a wrong password')
+  })
+
+  await t.test('where nobody answers, passwords are taken', async () => {
+    service.trouble = 'broken'
+    const body = { email: newEmail(), password: 'another of theirs' }
+    assert.equal((await ask(url, '/signup', { body })).status, 200)
+    assert.match(
+      server.log.join('\n'),
+      /not looked up among leaked ones: 127\.0\.0\.1:\d+ answered/,
+    )
+  })
+
+  assert.deepEqual(service.faults, [])
+})
+
+test('whoever wants certainty takes no password that could not be looked up', async (t) => {
+  const service = await openLeakService(t)
+  service.trouble = 'broken'
+  const server = await openAuthServer(t, {
+    env: { AUTH_PASSWORD_HIBP_ENABLED: 'true', AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' },
+    checkers: { leaksUrl: service.url },
+  })
+  if (!server) return
+  const email = newEmail()
+  const body = { email, password }
+  const refused = await ask(server.url, '/signup', { body })
+  assert.deepEqual(errorOf(refused), [
+    500,
+    'unexpected_failure',
+    'Unable to perform password strength check with HaveIBeenPwned.org.',
+  ])
+  assert.doesNotMatch(server.log.join('\n'), new RegExp(password))
+
+  await t.test('and lets people in all the same, also when it takes too long', async () => {
+    service.trouble = undefined
+    assert.equal((await ask(server.url, '/signup', { body })).status, 200)
+    for (const trouble of ['broken', 'never answers'] as const) {
+      service.trouble = trouble
+      server.clock.aheadMs += 3_600_000
+      const login = await ask(server.url, '/token?grant_type=password', { body })
+      assert.deepEqual([login.status, login.body.weak_password], [200, undefined], trouble)
+    }
+  })
+})
+
+test('nobody is asked unless the operator wants it', async (t) => {
+  const service = await openLeakService(t)
+  service.leak(leaked)
+  const server = await openAuthServer(t, { checkers: { leaksUrl: service.url } })
+  if (!server) return
+  const body = { email: newEmail(), password: leaked }
+  assert.equal((await ask(server.url, '/signup', { body })).status, 200)
+  assert.deepEqual(service.ranges, [])
+})

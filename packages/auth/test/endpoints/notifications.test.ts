@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Client } from 'pg'
+import { notificationKinds } from '../../src/config/notifications.ts'
+import { newAccount, openExternalServer } from '../support/external-server.ts'
+import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
+import { openFlowServer } from '../support/flow-server.ts'
+import { ask, newEmail } from '../support/http-client.ts'
+import { toMailEnvironment } from '../support/mail-environment.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { until } from '../support/outbox.ts'
+import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
+import { openSharedPostgres } from '../support/shared-postgres.ts'
+
+const allOn = Object.fromEntries(
+  notificationKinds.map((kind) => [
+    `AUTH_MAILER_NOTIFICATIONS_${kind.toUpperCase()}_ENABLED`,
+    'true',
+  ]),
+)
+const another = 'another horse battery'
+
+/** The text of messages with a subject to an address, as it arrived there. */
+async function openPost(t: TestContext) {
+  const { port, received } = await openMailServer(t)
+  const find = (email: string, subject: string) =>
+    received
+      .filter(({ to, headers }) => to.includes(email) && headers.get('subject') === subject)
+      .map(({ parts }) => (parts.get('text/plain') ?? '').replaceAll(/\s+/g, ' '))
+  return {
+    port,
+    find,
+    async read(email: string, subject: string): Promise<string> {
+      await until(() => find(email, subject).length > 0)
+      return find(email, subject)[0] ?? ''
+    },
+  }
+}
+
+test('people are told what has changed about their account', async (t) => {
+  const post = await openPost(t)
+  const server = await openExternalServer(t, ['keycloak'], {
+    ...phoneEnvironment,
+    ...factorEnvironment,
+    ...toMailEnvironment(post.port),
+    ...allOn,
+    AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
+    AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false',
+    AUTH_MAILER_SUBJECTS_PASSWORD_CHANGED_NOTIFICATION: 'New password of {{ .Email }}',
+  })
+  if (!server) return
+  const { url, query } = server
+  const calls = createFactorCalls(server)
+  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
+
+  await t.test('the password, with a subject of the operator', async () => {
+    const { email, token } = await calls.newSomebody()
+    assert.equal((await put(token, { password: another })).status, 200)
+    const text = await post.read(email, `New password of ${email}`)
+    assert.match(text, /has just been changed/)
+    assert.ok(text.includes(email) && text.includes('https://site.example'))
+  })
+
+  await t.test('the address, at the one of before', async () => {
+    const { email, token } = await calls.newSomebody()
+    const wanted = newEmail()
+    assert.equal((await put(token, { email: wanted })).status, 200)
+    const asked = await post.read(wanted, 'Confirm Email Change')
+    const [code = ''] = /\b\d{6}\b/.exec(asked) ?? []
+    const answer = await server.post('/verify', {
+      type: 'email_change',
+      email: wanted,
+      token: code,
+    })
+    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    const text = await post.read(email, 'Your email address has been changed')
+    assert.ok(text.includes(`changed from ${email} to ${wanted}`), text)
+    assert.deepEqual(post.find(wanted, 'Your email address has been changed'), [])
+  })
+
+  await t.test('the phone number, the first one as well', async () => {
+    const { email, token } = await calls.newSomebody()
+    const change = async () => {
+      const phone = newPhone()
+      assert.equal((await put(token, { phone })).status, 200)
+      const [row] = await query('select payload from outbox where recipient = $1', [phone])
+      const body = { type: 'phone_change', phone, token: row.payload.Code }
+      const answer = await server.post('/verify', body)
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      return phone
+    }
+    const subject = 'Your phone number has been changed'
+    const first = await change()
+    assert.match(await post.read(email, subject), new RegExp(`is now ${first}\\.`))
+    const second = await change()
+    await until(() => post.find(email, subject).length === 2)
+    assert.ok(post.find(email, subject)[1]?.includes(`changed from ${first} to ${second}.`))
+  })
+
+  await t.test('an identity that was linked, by hand or by its address, and unlinked', async () => {
+    const { id, email, token } = await calls.newSomebody()
+    const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true'
+    const { body } = await ask(url, path, { token })
+    server.at('keycloak').account = newAccount()
+    await server.arrive(await server.at('keycloak').agree(body.url), '')
+    assert.match(await post.read(email, 'A new identity has been linked'), /with keycloak/)
+    const [identity] = await query(
+      "select id from identities where user_id = $1 and provider = 'keycloak'",
+      [id],
+    )
+    const gone = await ask(url, `/user/identities/${identity.id}`, { method: 'DELETE', token })
+    assert.equal(gone.status, 200, JSON.stringify(gone.body))
+    assert.match(await post.read(email, 'An identity has been unlinked'), /with keycloak/)
+
+    const other = await calls.newSomebody()
+    const account = newAccount({ email: other.email })
+    await server.goThrough('keycloak', account)
+    assert.match(await post.read(other.email, 'A new identity has been linked'), /with keycloak/)
+    await server.goThrough('keycloak', account)
+    assert.equal(post.find(other.email, 'A new identity has been linked').length, 1)
+  })
+
+  await t.test('a second factor, once it was shown, and recovery codes', async () => {
+    const enrolled = 'A new MFA factor has been enrolled'
+    const member = await calls.newMember()
+    assert.match(await post.read(member.email, enrolled), /\(totp\)/)
+    calls.take(member, await calls.answer(member, member.factorId, member.app.nextCode()))
+    assert.equal((await calls.call(member, '/factors/recovery-codes')).status, 200)
+    await until(() => post.find(member.email, enrolled).length === 2)
+    assert.match(post.find(member.email, enrolled)[1] ?? '', /\(recovery_code\)/)
+    const { body: unverified } = await calls.enroll(member)
+    assert.equal((await calls.unenroll(member, unverified.id)).status, 200)
+    assert.equal((await calls.unenroll(member, member.factorId)).status, 200)
+    const unenrolled = 'An MFA factor has been unenrolled'
+    assert.match(await post.read(member.email, unenrolled), /\(totp\)/)
+    assert.equal(post.find(member.email, unenrolled).length, 1)
+  })
+})
+
+test('no cap and no gap holds a notification back', async (t) => {
+  const server = await openFlowServer(t, {
+    ...phoneEnvironment,
+    ...allOn,
+    AUTH_SMS_AUTOCONFIRM: 'true',
+    AUTH_RATE_LIMIT_EMAIL_SENT: '0',
+  })
+  if (!server) return
+  const { url, query } = server
+  const { newSomebody } = createFactorCalls(server)
+  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
+  const kindsTo = async (email: string) =>
+    (await query('select kind, payload from outbox where recipient = $1 order by id', [email])).map(
+      ({ kind, payload }) => [kind, payload.OldPhone, payload.Phone],
+    )
+
+  await t.test('and one request may have several', async () => {
+    const { email, token } = await newSomebody()
+    const phone = newPhone()
+    assert.equal((await put(token, { password: another, phone })).status, 200)
+    assert.equal((await put(token, { password: `${another} 2` })).status, 200)
+    assert.deepEqual(await kindsTo(email), [
+      ['password_changed_notification', undefined, undefined],
+      ['phone_changed_notification', '', phone],
+      ['password_changed_notification', undefined, undefined],
+    ])
+  })
+
+  await t.test('but none goes to an address that nobody has confirmed', async () => {
+    const { id, email, token } = await newSomebody()
+    await query('update users set email_confirmed_at = null where id = $1', [id])
+    assert.equal((await put(token, { password: another })).status, 200)
+    assert.deepEqual(await kindsTo(email), [])
+  })
+
+  await t.test('and what administrators do is told to nobody', async () => {
+    const { id, email } = await newSomebody()
+    const body = { password: another, phone: newPhone() }
+    const options = { method: 'PUT', token: server.serviceToken, body }
+    assert.equal((await ask(url, `/admin/users/${id}`, options)).status, 200)
+    assert.deepEqual(await kindsTo(email), [])
+  })
+})
+
+test('a hook that sends email is told of it too', async (t) => {
+  const postgres = await openSharedPostgres(t)
+  if (!postgres) return
+  const client = new Client({ connectionString: postgres.url })
+  await client.connect()
+  t.after(() => client.end())
+  await client.query(`
+    create table told (data jsonb not null);
+    create function tell(event jsonb) returns void language sql as
+      $$ insert into told select event -> 'email_data' $$`)
+  const server = await openFlowServer(t, {
+    ...factorEnvironment,
+    ...allOn,
+    AUTH_HOOK_SEND_EMAIL_ENABLED: 'true',
+    AUTH_HOOK_SEND_EMAIL_URI: 'pg-functions://postgres/public/tell',
+  })
+  if (!server) return
+  await createFactorCalls(server).newMember()
+  const read = async () => (await client.query('select data from told')).rows
+  await until(async () => (await read()).length > 0)
+  assert.deepEqual(
+    (await read()).map(({ data }) => [data.email_action_type, data.factor_type, data.site_url]),
+    [['mfa_factor_enrolled_notification', 'totp', 'https://auth.example']],
+  )
+})
+
+test('nobody is told anything unless the operator wants it', async (t) => {
+  await checkSilence(t, {})
+})
+
+test('nor whom the server may not write to', async (t) => {
+  await checkSilence(t, {
+    ...allOn,
+    AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'somebody@example.com',
+  })
+})
+
+async function checkSilence(t: TestContext, env: Readonly<Record<string, string>>) {
+  const server = await openFlowServer(t, { ...factorEnvironment, ...env })
+  if (!server) return
+  const calls = createFactorCalls(server)
+  const member = await calls.newMember()
+  const { token } = member
+  const body = { password: another }
+  assert.equal((await ask(server.url, '/user', { method: 'PUT', token, body })).status, 200)
+  assert.equal((await calls.unenroll(member, member.factorId)).status, 200)
+  const sql = "select kind from outbox where kind like '%notification'"
+  assert.deepEqual(await server.query(sql), [])
+}

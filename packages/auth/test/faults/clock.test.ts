@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errorOf, openFlowServer } from '../support/flow-server.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+
+const hourMs = 3_600_000
+const minuteMs = 60_000
+
+/** As a machine whose clock was wrong, and is set. */
+test('a clock that steps', async (t) => {
+  const server = await openFlowServer(t, {
+    AUTH_RATE_LIMIT_VERIFY: '5',
+    AUTH_RATE_LIMIT_EMAIL_SENT: '5',
+    AUTH_MAILER_OTP_EXP: '1800',
+    AUTH_SESSIONS_INACTIVITY_TIMEOUT: '3h',
+    AUTH_SESSIONS_TIMEBOX: '24h',
+  })
+  if (!server) return
+  const { post, clock, url, query } = server
+  const { email } = await server.newUser()
+  const step = (ms: number) => {
+    clock.aheadMs += ms
+  }
+  const logIn = async () => (await post('/token?grant_type=password', { email, password })).body
+  const getUser = (token: string) => ask(url, '/user', { token })
+  const refresh = (token: string) =>
+    post('/token?grant_type=refresh_token', { refresh_token: token })
+  const nowSeconds = () => (Date.now() + clock.aheadMs) / 1_000
+  /** A session that was opened just now is good for an hour by the clock of now. */
+  const assertSane = async () => {
+    const session = await logIn()
+    assert.equal(session.expires_in, 3_600)
+    assert.ok(Math.abs(session.expires_at - nowSeconds() - 3_600) < 60)
+    assert.equal((await getUser(session.access_token)).status, 200)
+    const next = await refresh(session.refresh_token)
+    assert.equal(next.status, 200)
+    // Again within the interval: the same child.
+    const again = await refresh(session.refresh_token)
+    assert.equal(again.body.refresh_token, next.body.refresh_token)
+  }
+  const emptyCaps = () => query('delete from message_caps')
+
+  await t.test('an hour ahead ends access tokens, and no session', async () => {
+    const session = await logIn()
+    step(hourMs)
+    const [status, code] = errorOf(await getUser(session.access_token))
+    assert.deepEqual([status, code], [403, 'bad_jwt'])
+    const renewed = await refresh(session.refresh_token)
+    assert.equal(renewed.status, 200)
+    assert.equal((await getUser(renewed.body.access_token)).status, 200)
+    await assertSane()
+  })
+
+  await t.test('an hour back ends nothing, and tokens keep the end they were given', async () => {
+    const session = await logIn()
+    step(-hourMs)
+    assert.equal((await getUser(session.access_token)).status, 200)
+    const renewed = await refresh(session.refresh_token)
+    assert.equal(renewed.status, 200)
+    await assertSane()
+    step(2 * hourMs + minuteMs)
+    assert.equal((await getUser(session.access_token)).status, 403)
+    assert.equal((await refresh(renewed.body.refresh_token)).status, 200)
+    step(-hourMs)
+  })
+
+  await t.test('makes the time of a replaced token longer, and not endless', async () => {
+    const session = await logIn()
+    const child = await refresh(session.refresh_token)
+    step(-hourMs)
+    step(hourMs / 2)
+    const again = await refresh(session.refresh_token)
+    assert.equal(again.body.refresh_token, child.body.refresh_token)
+    step(hourMs / 2 + minuteMs)
+    const [status, code] = errorOf(await refresh(session.refresh_token))
+    assert.deepEqual([status, code], [400, 'refresh_token_already_used'])
+  })
+
+  await t.test('counts for sessions that nobody uses', async () => {
+    const session = await logIn()
+    step(4 * hourMs)
+    const [status, code] = errorOf(await refresh(session.refresh_token))
+    assert.deepEqual([status, code], [400, 'session_expired'])
+    step(-4 * hourMs)
+    await assertSane()
+  })
+
+  await t.test('ends codes early or late by no more than the step', async () => {
+    await emptyCaps()
+    const [early, late] = [newEmail(), newEmail()]
+    await post('/otp', { email: early })
+    const { code: earlyCode } = await server.mailTo(early)
+    step(hourMs)
+    const over = await post('/verify', { type: 'email', email: early, token: earlyCode })
+    assert.equal(errorOf(over)[1], 'otp_expired')
+    await post('/otp', { email: late })
+    const { code: lateCode } = await server.mailTo(late)
+    step(-hourMs)
+    const fine = await post('/verify', { type: 'email', email: late, token: lateCode })
+    assert.equal(fine.status, 200)
+  })
+
+  await t.test('gives nobody more requests than before, and locks nobody out', async () => {
+    const guess = async () => {
+      const answer = await post('/verify', { type: 'email', email, token: '000000' })
+      return { isRefused: answer.status === 429, wait: Number(answer.headers.get('retry-after')) }
+    }
+    const useUp = async () => {
+      for (let tries = 0; tries < 10; tries++) {
+        const { isRefused, wait } = await guess()
+        if (!isRefused) continue
+        assert.ok(wait >= 1 && wait <= 60, `${wait} s`)
+        return tries
+      }
+      throw new Error('There is no limit')
+    }
+    await useUp()
+    step(-hourMs)
+    assert.equal((await guess()).isRefused, true)
+    step(minuteMs)
+    assert.equal((await guess()).isRefused, false)
+    // Ahead: as after an hour without requests, and not one more.
+    step(hourMs)
+    assert.ok((await useUp()) <= 5)
+    step(-minuteMs)
+    assert.equal((await guess()).isRefused, true)
+  })
+
+  await t.test('lets no more messages out in an hour, and waits have an end', async () => {
+    await emptyCaps()
+    const send = () => post('/otp', { email: newEmail() })
+    for (let sent = 0; sent < 5; sent++) assert.equal((await send()).status, 200)
+    const assertRefused = async (mostSeconds: number) => {
+      const refused = await send()
+      assert.deepEqual(errorOf(refused).slice(0, 2), [429, 'over_email_send_rate_limit'])
+      const wait = Number(refused.headers.get('retry-after'))
+      assert.ok(wait >= 1 && wait <= mostSeconds, `${wait} s`)
+    }
+    await assertRefused(3_600)
+    step(-hourMs)
+    await assertRefused(7_200)
+    step(2 * hourMs)
+    assert.equal((await send()).status, 200)
+    step(-hourMs)
+    assert.equal((await send()).status, 200)
+  })
+
+  await t.test('makes an address wait for its next message by no more than the step', async () => {
+    await emptyCaps()
+    const address = newEmail()
+    await post('/otp', { email: address })
+    step(-hourMs)
+    const refused = await post('/otp', { email: address })
+    if (refused.status !== 200) {
+      const wait = Number(refused.headers.get('retry-after'))
+      assert.ok(wait >= 1 && wait <= 3_660, `${wait} s`)
+    }
+    step(hourMs + minuteMs + 1_000)
+    assert.equal((await post('/otp', { email: address })).status, 200)
+  })
+
+  await t.test('fails no request', () => {
+    assert.doesNotMatch(server.log.join(''), /status=5\d\d|level=error|unhandled/i)
+  })
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readPostmasterFile } from '../../src/db/embedded/occupant.ts'
+import { crashAgainAndAgain } from '../support/crash-driver.ts'
+import { startCrashServer } from '../support/crash-server.ts'
+import { descendantsOf, kill, makeFolder } from '../support/embedded-place.ts'
+import { openSharedPostgres } from '../support/shared-postgres.ts'
+
+/** Each starts a server and loads it; `CRASH_MOMENTS=50` for the whole proof. */
+const moments = Number(process.env['CRASH_MOMENTS']) || 5
+
+test('nothing acknowledged is lost and no token half rotated when the server is killed', async (t) => {
+  const postgres = await openSharedPostgres(t)
+  if (!postgres) return
+  const schema = `killed_${process.pid}`
+  const { acknowledged, checks } = await crashAgainAndAgain(t, {
+    moments,
+    schema,
+    start: (env) =>
+      startCrashServer(t, { ...env, DATABASE_URL: postgres.url, AUTH_DB_NAMESPACE: schema }),
+    kill: (server) => server.kill(),
+    findDatabase: async () => postgres.url,
+  })
+  assert.ok(acknowledged >= moments && checks >= moments)
+})
+
+test('nor when its own PostgreSQL is killed with it', async (t) => {
+  const folder = await makeFolder(t)
+  const rounds = Math.ceil(moments / 5)
+  const { acknowledged, checks } = await crashAgainAndAgain(t, {
+    moments: rounds,
+    schema: 'auth',
+    start: (env) => startCrashServer(t, { ...env, DATABASE_URL: `embedded://${folder}` }),
+    async kill(server) {
+      kill(server.pid, ...descendantsOf(server.pid).map(({ pid }) => pid))
+      await server.kill()
+    },
+    async findDatabase() {
+      const { socketFolder = '' } = (await readPostmasterFile(join(folder, 'data'))) ?? {}
+      return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(socketFolder)}`
+    },
+  })
+  assert.ok(acknowledged >= rounds && checks >= rounds)
+})

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type BehaviourName, openFaultyMailServer } from '../support/faulty-mail-server.ts'
+import { openFlowServer } from '../support/flow-server.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+import { until } from '../support/outbox.ts'
+import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
+import { openGatewayServer } from '../support/sms-gateways.ts'
+
+/** Waiting for their next attempt; those under way have a lease, which is longer. */
+const hurry = `update outbox set next_attempt_at = now()
+  where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
+
+/** More than are sent at a time. */
+const asked = 6
+
+const silent: readonly BehaviourName[] = ['says nothing', 'says nothing once it has been greeted']
+const refusing: readonly BehaviourName[] = [
+  'is too busy to talk',
+  'serves nobody',
+  'refuses the sender',
+  'has no room for the recipient',
+  'has no room for the message',
+  'hangs up in the middle of a message',
+]
+
+test('requests do not wait for a mail server, and nothing is lost, when it', async (t) => {
+  const mail = await openFaultyMailServer(t)
+  const gateway = await openGatewayServer(t, { status: 200, body: {} })
+  const server = await openFlowServer(t, {
+    ...phoneEnvironment,
+    AUTH_SMS_WEBHOOK_URL: gateway.url,
+    AUTH_SMTP_PORT: `${mail.port}`,
+    // Whoever kept it while a message is under way would be in everybody's way.
+    AUTH_DB_MAX_POOL_SIZE: '1',
+  })
+  if (!server) return
+  const { post, query, url } = server
+  const { email } = await server.newUser()
+  const login = await post('/token?grant_type=password', { email, password })
+  const token = login.body.access_token
+
+  const isDelivered = (to: string) => mail.received.some((one) => one.to.includes(to))
+  const askForMail = async (t: TestContext) => {
+    const people = Array.from({ length: asked }, newEmail)
+    const startMs = performance.now()
+    for (const one of people) {
+      assert.equal((await post('/otp', { email: one })).status, 200)
+    }
+    assert.equal((await ask(url, '/user', { token })).status, 200)
+    const meanMs = (performance.now() - startMs) / (asked + 1)
+    t.diagnostic(`${meanMs.toFixed(0)} ms for a request`)
+    assert.ok(!people.every(isDelivered))
+    return people
+  }
+  const isNoConnectionBusy = async () => {
+    const busy = await query(
+      `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and application_name = 'portcullis-auth' and state <> 'idle'`,
+    )
+    return busy.length === 0
+  }
+  const untilDelivered = async (people: readonly string[]) => {
+    // Each attempt that was cut off has been noted.
+    await until(async () => {
+      const claimed = await query(
+        "select from outbox where failed_at is null and next_attempt_at > now() + interval '60 seconds'",
+      )
+      return claimed.length === 0
+    })
+    await query(hurry)
+    // Another message wakes the sender.
+    await post('/otp', { email: newEmail() })
+    await until(() => people.every(isDelivered))
+    for (const one of people) {
+      assert.equal(mail.received.filter(({ to }) => to.includes(one)).length, 1)
+    }
+    await until(async () => (await query('select from outbox')).length === 0)
+  }
+
+  for (const behaviour of silent) {
+    await t.test(behaviour, async (t) => {
+      mail.behave(behaviour)
+      const people = await askForMail(t)
+      await until(() => mail.open > 0)
+      await until(isNoConnectionBusy)
+      assert.ok(mail.open > 0)
+      assert.equal((await query('select from outbox')).length, asked)
+      assert.deepEqual(people.filter(isDelivered), [])
+      // Text messages do not queue behind email that goes nowhere.
+      const phone = newPhone()
+      assert.equal((await post('/otp', { phone })).status, 200)
+      await until(() => gateway.calls.some(({ body }) => body.includes(phone)))
+      assert.ok(mail.open > 0)
+      mail.behave('works')
+      await untilDelivered(people)
+    })
+  }
+
+  for (const behaviour of refusing) {
+    await t.test(behaviour, async (t) => {
+      mail.behave(behaviour)
+      const people = await askForMail(t)
+      await until(async () => {
+        const failed = await query('select from outbox where last_error is not null')
+        return failed.length === asked
+      })
+      await until(isNoConnectionBusy)
+      mail.behave('works')
+      await untilDelivered(people)
+    })
+  }
+
+  await t.test('is not there', async (t) => {
+    await mail.leave()
+    const people = await askForMail(t)
+    await until(async () => {
+      const failed = await query("select from outbox where last_error like '%ECONNREFUSED%'")
+      return failed.length === asked
+    })
+    await mail.listen()
+    await untilDelivered(people)
+  })
+
+  await t.test('says a byte at a time', async (t) => {
+    mail.behave('says a byte at a time')
+    const people = await askForMail(t)
+    assert.ok(mail.open > 0)
+    await until(isNoConnectionBusy)
+    await until(() => people.every(isDelivered))
+  })
+
+  await t.test('and the log tells of it without a code or an address', async () => {
+    const log = server.log.join('')
+    const failures = server.log.filter((line) => line.includes('was not sent')).join('')
+    assert.match(failures, /next attempt in 5 s: /)
+    for (const { parts, to } of mail.received) {
+      const [, code = ''] = /^\s*(\d{6})\s*$/m.exec(parts.get('text/plain') ?? '') ?? []
+      assert.ok(code !== '' && !log.includes(code))
+      assert.ok(!to.some((one) => failures.includes(one)))
+    }
+  })
+})

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openAuthServer } from '../support/auth-server.ts'
+import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
+import { newAccount, openExternalServer } from '../support/external-server.ts'
+import { type HttpBehaviour, openFaultyHttpServer } from '../support/faulty-http-server.ts'
+import { fragmentOf } from '../support/flow-server.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { until } from '../support/outbox.ts'
+import { newPhone, openPhoneServer } from '../support/phone-server.ts'
+
+/** Whoever kept the only connection while others are slow would be in everybody's way. */
+const onePlace = { AUTH_DB_MAX_POOL_SIZE: '1' } as const
+
+/** Waiting for their next attempt; those under way have a lease, which is longer. */
+const hurry = `update outbox set next_attempt_at = now()
+  where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
+
+const asked = 6
+const hanging: readonly HttpBehaviour[] = ['says nothing', 'begins an answer and says no more']
+const failing: readonly HttpBehaviour[] = [
+  'answers 500',
+  'answers 503 with a page',
+  'hangs up',
+  'begins an answer and hangs up',
+]
+
+test('requests do not wait for a gateway, and no text message is lost, when it', async (t) => {
+  const gateway = await openFaultyHttpServer(t)
+  const mail = await openMailServer(t)
+  const server = await openPhoneServer(t, {
+    ...onePlace,
+    AUTH_SMS_WEBHOOK_URL: gateway.url,
+    AUTH_SMTP_PORT: `${mail.port}`,
+  })
+  if (!server) return
+  const { post, query } = server
+  const countTo = (phone: string) =>
+    gateway.bodies.filter((body) => body.includes(`+${phone}`)).length
+  const askForTexts = async () => {
+    const phones = Array.from({ length: asked }, newPhone)
+    for (const phone of phones) assert.equal((await post('/otp', { phone })).status, 200)
+    return phones
+  }
+  const untilGone = () => until(async () => (await query('select from outbox')).length === 0)
+  const deliver = async () => {
+    gateway.behave('works')
+    await until(async () => {
+      const claimed = await query(
+        "select from outbox where failed_at is null and next_attempt_at > now() + interval '60 seconds'",
+      )
+      return claimed.length === 0
+    })
+    await query(hurry)
+    await post('/otp', { phone: newPhone() })
+    await untilGone()
+  }
+
+  for (const behaviour of hanging) {
+    await t.test(behaviour, async () => {
+      gateway.behave(behaviour)
+      const phones = await askForTexts()
+      await until(() => gateway.open > 0)
+      assert.equal((await query('select from outbox')).length, asked)
+      // Email does not queue behind it.
+      const before = mail.received.length
+      assert.equal((await post('/otp', { email: newEmail() })).status, 200)
+      await mail.waitFor(before + 1)
+      assert.ok(gateway.open > 0)
+      await deliver()
+      for (const phone of phones) assert.ok(countTo(phone) >= 1)
+    })
+  }
+
+  for (const behaviour of failing) {
+    await t.test(behaviour, async () => {
+      gateway.behave(behaviour)
+      const phones = await askForTexts()
+      await until(async () => {
+        const failed = await query('select from outbox where last_error is not null')
+        return failed.length === asked
+      })
+      await deliver()
+      for (const phone of phones) assert.ok(countTo(phone) >= 2)
+      const [{ failed }] = await query(
+        'select count(*)::integer as failed from outbox where failed_at is not null',
+      )
+      assert.equal(failed, 0)
+    })
+  }
+})
+
+test('a provider that fails costs its own people their sign-in, and nobody else anything', async (t) => {
+  const server = await openExternalServer(t, ['keycloak'], {
+    ...onePlace,
+    // The provider is waited for four fifths of it.
+    AUTH_API_MAX_REQUEST_DURATION: '3s',
+  })
+  if (!server) return
+  const { url, post } = server
+  const provider = server.at('keycloak')
+  const { email } = await server.newUser()
+  const { body } = await post('/token?grant_type=password', { email, password })
+  const troubles = ['no answer', 'token endpoint fails', 'API fails', 'too long answer'] as const
+
+  for (const trouble of troubles) {
+    await t.test(trouble, async () => {
+      const account = newAccount()
+      const before = server.log.length
+      provider.trouble = trouble
+      let isAnswered = false
+      const coming = server.goThrough('keycloak', account).finally(() => {
+        isAnswered = true
+      })
+      const others = await Promise.all(
+        Array.from({ length: 8 }, () => ask(url, '/user', { token: body.access_token })),
+      )
+      assert.deepEqual(new Set(others.map(({ status }) => status)), new Set([200]))
+      if (trouble === 'no answer') assert.equal(isAnswered, false)
+      const answer = await coming
+      assert.equal(answer.status, 302)
+      assert.equal(fragmentOf(answer)['error'], 'server_error')
+      const told = server.log.slice(before).join('')
+      assert.match(told, /ProviderHttpError: 127\.0\.0\.1/)
+      provider.trouble = undefined
+      const again = await server.goThrough('keycloak', account)
+      assert.ok(fragmentOf(again)['access_token'])
+    })
+  }
+})
+
+test('a captcha service that never answers costs those who need it, and nobody else', async (t) => {
+  const service = await openCaptchaService(t, 'turnstile')
+  const server = await openAuthServer(t, {
+    env: {
+      ...onePlace,
+      ...toCaptchaEnvironment('turnstile'),
+      AUTH_SECURITY_CAPTCHA_TIMEOUT: '1s',
+    },
+    checkers: { captchaUrl: service.url },
+  })
+  if (!server) return
+  const { url, serviceToken: token } = server
+  const signUp = () => {
+    const gotrue_meta_security = { captcha_token: service.solve() }
+    return ask(url, '/signup', { body: { email: newEmail(), password, gotrue_meta_security } })
+  }
+  service.trouble = 'never answers'
+  let answered = 0
+  const waiting = Array.from({ length: 4 }, () => signUp().finally(() => answered++))
+  await until(() => service.forms.length > 0)
+  assert.equal((await ask(url, '/admin/users', { token })).status, 200)
+  assert.equal(answered, 0)
+  for (const { status, body } of await Promise.all(waiting)) {
+    assert.deepEqual([status, body.error_code], [500, 'unexpected_failure'])
+  }
+  service.trouble = undefined
+  assert.equal((await signUp()).status, 200)
+})

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { open, type PostgresServer } from '@portcullis/test-servers'
+import { Client } from 'pg'
+import { type Load, openLoad, signUpInTheEnd } from '../support/crash-load.ts'
+import { readMemoryMb, startCrashServer } from '../support/crash-server.ts'
+import { until } from '../support/outbox.ts'
+import { testPostgres } from '../support/shared-postgres.ts'
+
+const workers = 8
+/** Servers of tests lose what they have acknowledged, unless told otherwise. */
+const lasting = { synchronous_commit: 'on' }
+const byUs = "application_name = 'portcullis-auth'"
+
+async function queryOnce(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+interface Scene {
+  readonly postgres: PostgresServer
+  readonly load: Load
+}
+
+/** What happens to PostgreSQL, until it is there again; and the error that some must have seen. */
+const faults: Readonly<
+  Record<string, { readonly error?: string; happen(scene: Scene): Promise<void> }>
+> = {
+  'is stopped at once and started again': {
+    error: '503 database_unavailable',
+    async happen({ postgres, load }) {
+      await postgres.kill()
+      await load.untilFailed(workers)
+      await postgres.restart()
+    },
+  },
+  'is shut down and started again': {
+    error: '503 database_unavailable',
+    async happen({ postgres, load }) {
+      await postgres.shutDown()
+      await load.untilFailed(workers)
+      await postgres.restart()
+    },
+  },
+  'ends all connections': {
+    async happen({ postgres }) {
+      const ended = await queryOnce(
+        postgres.url,
+        `select pg_terminate_backend(pid) from pg_stat_activity where ${byUs}`,
+      )
+      assert.ok(ended.length > 0)
+    },
+  },
+  'does not move for a while': {
+    error: '504 request_timeout',
+    async happen({ postgres, load }) {
+      postgres.pause()
+      await load.untilFailed(workers).finally(() => postgres.resume())
+    },
+  },
+}
+
+test('requests fail in time and with a word while PostgreSQL is away, and go on afterwards', async (t) => {
+  const postgres = await open(t, testPostgres, { settings: lasting })
+  if (!postgres) return
+  const server = await startCrashServer(t, {
+    DATABASE_URL: postgres.url,
+    AUTH_API_MAX_REQUEST_DURATION: '2s',
+    // Those who were given up had connections as well; afterwards nobody needs so many.
+    AUTH_DB_CONN_MAX_IDLE_TIME: '1s',
+    // A busy machine may keep somebody waiting between two tries.
+    AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '600s',
+  })
+  const load = await openLoad(server.url, workers)
+  t.after(() => load.stop())
+  await load.untilSucceeded(20)
+  const memoryBefore = readMemoryMb(server.pid) ?? 0
+
+  for (const [what, { error, happen }] of Object.entries(faults)) {
+    await t.test(`when it ${what}`, async () => {
+      await happen({ postgres, load })
+      await load.untilSucceeded(10)
+      assert.deepEqual(load.report.faults, [])
+      if (error !== undefined) assert.ok((load.report.failures.get(error) ?? 0) > 0, error)
+      assert.equal(server.hasEnded(), false)
+      // What writes works as well, and everybody finds what was written before.
+      assert.equal((await signUpInTheEnd(server.url)).status, 200)
+    })
+  }
+
+  await t.test('and no connection, no memory and no error nobody handled is left', async () => {
+    await load.stop()
+    assert.deepEqual(load.report.faults, [])
+    // One for each who asked at the same time, and those of the sender of messages.
+    await until(async () => {
+      const [row] = await queryOnce(
+        postgres.url,
+        `select count(*)::integer as count from pg_stat_activity where ${byUs}`,
+      )
+      return Number(row?.['count']) <= workers + 2
+    })
+    const memory = readMemoryMb(server.pid) ?? 0
+    assert.ok(memory < memoryBefore + 100, `${memoryBefore} MB before, ${memory} MB after`)
+    assert.doesNotMatch(server.output(), /unhandled|uncaught|"level":"fatal"|\n\s+at /i)
+    assert.match(server.output(), /Lost a connection to PostgreSQL/)
+  })
+})

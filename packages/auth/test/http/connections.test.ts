@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, createServer as createDoor, type Server } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { trackConnections } from '../../src/http/connections.ts'
+import { openConnection } from '../support/kept-connection.ts'
+
+async function listen(t: TestContext, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const bound = server.address()
+  assert.ok(typeof bound === 'object' && bound !== null)
+  return `http://127.0.0.1:${bound.port}`
+}
+
+/** Answers `/slow` when told to, and everything else at once. */
+function createSlowServer() {
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  const server = createServer(async ({ url }, response) => {
+    if (url === '/slow') {
+      asked.resolve()
+      await answer.promise
+    }
+    response.end('done')
+  })
+  return { server, asked: asked.promise, answer: () => answer.resolve() }
+}
+
+const never = new AbortController().signal
+
+test('a drain closes connections that wait, and the others after their answer, which says so', async (t) => {
+  const { server, asked, answer } = createSlowServer()
+  const connections = trackConnections(server)
+  const url = await listen(t, server)
+  const [idle, busy] = [openConnection(t, url), openConnection(t, url)]
+  assert.equal((await idle.ask('/')).headers.connection, 'keep-alive')
+  const slow = busy.ask('/slow')
+  await asked
+  const drained = connections.drain(never)
+  await idle.closed
+  answer()
+  const { body, headers } = await slow
+  assert.deepEqual([body, headers.connection], ['done', 'close'])
+  await Promise.all([busy.closed, drained])
+})
+
+test('connections accepted elsewhere are served, counted and drained like others', async (t) => {
+  const { server, asked, answer } = createSlowServer()
+  let closed = 0
+  const connections = trackConnections(server, () => {
+    closed += 1
+  })
+  const door = createDoor((socket) => connections.adopt(socket))
+  const url = await listen(t, door)
+  const [first, second] = [openConnection(t, url), openConnection(t, url)]
+  assert.equal((await first.ask('/')).body, 'done')
+  const slow = second.ask('/slow')
+  await asked
+  const drained = connections.drain(never)
+  await first.closed
+  await assert.rejects(openConnection(t, url).ask('/'))
+  answer()
+  assert.equal((await slow).body, 'done')
+  await drained
+  assert.equal(closed, 3)
+})
+
+test('who has connected just before a drain still gets an answer, and who says nothing is let go', async (t) => {
+  const { server } = createSlowServer()
+  const connections = trackConnections(server)
+  const url = await listen(t, server)
+  let count = 0
+  const accepted = new Promise<void>((resolve) => {
+    server.on('connection', () => {
+      count += 1
+      if (count === 2) resolve()
+    })
+  })
+  const sockets = [0, 1].map(() => connect(Number(new URL(url).port), '127.0.0.1'))
+  await accepted
+  const drained = connections.drain(never)
+  const [asking, silent] = sockets
+  assert.ok(asking && silent)
+  asking.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  assert.match(await text(asking), /^HTTP\/1.1 200 OK.*connection: close.*done/is)
+  assert.equal(await text(silent), '')
+  await drained
+})
+
+test('when the time is over a drain waits for nobody', async (t) => {
+  const { server, asked } = createSlowServer()
+  const connections = trackConnections(server)
+  const url = await listen(t, server)
+  const lost = assert.rejects(openConnection(t, url).ask('/slow'))
+  await asked
+  const expired = new AbortController()
+  const drained = connections.drain(expired.signal)
+  expired.abort()
+  await Promise.all([drained, lost])
+})

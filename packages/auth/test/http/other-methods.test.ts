@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endpoints } from '../../src/endpoints/index.ts'
+import { openAuthServer } from '../support/auth-server.ts'
+import { ask, sdk } from '../support/http-client.ts'
+
+test('A path with a method that it does not have', async (t) => {
+  const server = await openAuthServer(t, { env: { AUTH_API_PATH_PREFIX: '/auth/v1' } })
+  if (!server) return
+  const { url } = server
+
+  await t.test('is 405 in JSON, and says which ones it has', async () => {
+    const cases = [
+      ['DELETE', '/user', 'GET, PUT, OPTIONS'],
+      ['POST', '/user/', 'GET, PUT, OPTIONS'],
+      ['HEAD', '/user', 'GET, PUT, OPTIONS'],
+      ['GET', '/token', 'POST, OPTIONS'],
+      ['GET', '/auth/v1/token?grant_type=password', 'POST, OPTIONS'],
+      ['PUT', '/health', 'GET, HEAD, OPTIONS'],
+    ] as const
+    for (const [method, path, allow] of cases) {
+      const { status, headers, body } = await ask(url, path, { method })
+      const message = `${method} ${path}`
+      assert.deepEqual([status, headers.get('allow')], [405, allow], message)
+      assert.equal(headers.get('x-sb-error-code'), 'method_not_allowed', message)
+      if (method === 'HEAD') continue
+      assert.deepEqual([body.code, body.error_code], [405, 'method_not_allowed'], message)
+      assert.match(body.msg, new RegExp(allow), message)
+    }
+    const { body } = await ask(url, '/token', { method: 'PATCH', headers: sdk })
+    assert.equal(body.code, 'method_not_allowed')
+  })
+
+  await t.test(
+    'is refused before the body is looked at, and to pages of other sites too',
+    async () => {
+      const headers = { origin: 'https://app.example' }
+      const answer = await ask(url, '/user', { method: 'POST', body: '{', headers })
+      assert.equal(answer.status, 405)
+      assert.equal(answer.headers.get('access-control-allow-origin'), 'https://app.example')
+    },
+  )
+
+  await t.test('is not an unknown path', async () => {
+    const { status, body, headers } = await ask(url, '/users', { method: 'DELETE' })
+    assert.deepEqual([status, body.error_code], [404, 'route_not_found'])
+    assert.equal(headers.get('allow'), null)
+  })
+
+  await t.test('is asked about by browsers without being refused', async () => {
+    const { status } = await ask(url, '/user', { method: 'OPTIONS' })
+    assert.equal(status, 204)
+  })
+})
+
+test('HEAD finds what anyone may GET, and does nothing', async (t) => {
+  const server = await openAuthServer(t, { env: { AUTH_RATE_LIMIT_VERIFY: '1' } })
+  if (!server) return
+  const open = endpoints.filter(({ method, allowed }) => method === 'GET' && allowed === 'anyone')
+  assert.ok(open.length >= 5)
+  server.takeStatements()
+  for (const { path } of open) {
+    const answer = await ask(server.url, path, { method: 'HEAD' })
+    assert.deepEqual([answer.status, answer.body], [200, ''], path)
+    assert.equal(answer.headers.get('cache-control'), 'no-store', path)
+  }
+  // Nor is it counted.
+  for (let look = 0; look < 3; look++) {
+    assert.equal((await ask(server.url, '/verify', { method: 'HEAD' })).status, 200)
+  }
+  assert.deepEqual(server.takeStatements(), [])
+})

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { limitPlaces, type OpenLimits } from '../support/limit-kinds.ts'
+
+const newKey = () => `2001:db8::${randomUUID().slice(0, 4)}`
+
+async function takeAll(limits: OpenLimits, key: string, count: number) {
+  const waits: (number | undefined)[] = []
+  for (let taken = 0; taken < count; taken++) waits.push(await limits.take('verify', key))
+  return waits
+}
+
+async function waitAfterAll(limits: OpenLimits, key: string): Promise<number> {
+  const waits = await takeAll(limits, key, 4)
+  assert.deepEqual(waits.slice(0, 3), [undefined, undefined, undefined])
+  const last = waits[3]
+  assert.ok(last !== undefined)
+  return last
+}
+
+for (const [name, openPlace] of Object.entries(limitPlaces)) {
+  test(`Requests are counted ${name}`, async (t) => {
+    const place = await openPlace(t)
+    if (!place) return
+    const limits = await place.openLimits()
+    assert.deepEqual(limits.log, [])
+
+    await t.test('so many pass at once, and then none', async () => {
+      const key = newKey()
+      const wait = await waitAfterAll(limits, key)
+      assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 300, `${wait}`)
+      assert.ok((await limits.take('verify', key)) !== undefined)
+    })
+
+    await t.test('who waits as long as told may pass, and not much sooner', async () => {
+      const key = newKey()
+      const wait = await waitAfterAll(limits, key)
+      await place.advance((wait * 1_000) / 2)
+      const rest = await limits.take('verify', key)
+      assert.ok(rest !== undefined && rest >= wait / 2 - 1 && rest <= wait / 2 + 1, `${rest}`)
+      await place.advance(rest * 1_000)
+      assert.equal(await limits.take('verify', key), undefined)
+    })
+
+    await t.test('after the whole time all of them are back, and no more', async () => {
+      const key = newKey()
+      await waitAfterAll(limits, key)
+      await place.advance(300_000)
+      await waitAfterAll(limits, key)
+      await place.advance(3_000_000)
+      await waitAfterAll(limits, key)
+    })
+
+    await t.test('keys and limiters are counted apart', async () => {
+      const key = newKey()
+      await waitAfterAll(limits, key)
+      assert.equal(await limits.take('otp', key), undefined)
+      assert.equal(await limits.take('verify', newKey()), undefined)
+      assert.equal(await limits.take('verify', `${key}:otp`), undefined)
+    })
+
+    await t.test('of many at once as many pass as one after the other', async () => {
+      const key = newKey()
+      const waits = await Promise.all(Array.from({ length: 20 }, () => limits.take('verify', key)))
+      assert.equal(waits.filter((wait) => wait === undefined).length, 3)
+    })
+
+    await t.test('a limit of 0 refuses all', async () => {
+      assert.equal(await limits.take('signup', newKey()), 300)
+    })
+
+    await t.test('any text can be a key', async () => {
+      for (const odd of ['', ' ', 'ü', '\0\r\n', 'a'.repeat(256), '*', '{x}:{y}']) {
+        await waitAfterAll(limits, `${odd}${newKey()}`)
+      }
+    })
+
+    const { store } = place
+    if (!store) return
+
+    await t.test('two processes share what they count', async () => {
+      const other = await place.openLimits()
+      const key = newKey()
+      assert.equal(await limits.take('verify', key), undefined)
+      assert.equal(await other.take('verify', key), undefined)
+      assert.equal(await limits.take('verify', key), undefined)
+      assert.ok((await other.take('verify', key)) !== undefined)
+      assert.ok((await limits.take('verify', key)) !== undefined)
+    })
+
+    await t.test('without the store each process counts by itself, until it is back', async () => {
+      const key = newKey()
+      await waitAfterAll(limits, key)
+      await store.kill()
+      await waitAfterAll(limits, key)
+      assert.equal(limits.log.length, 1)
+      assert.match(limits.log[0] ?? '', /level=warning .*does not answer: .+counts.*by itself/)
+      assert.doesNotMatch(limits.log.join(), /p%40ss|p@ss/)
+      const late = await place.openLimits()
+      assert.match(late.log.join(), /does not answer: .*ECONNREFUSED/)
+      assert.equal(await late.take('verify', key), undefined)
+
+      await store.restart()
+      while (limits.log.length < 2 || late.log.length < 2) {
+        for (const each of [limits, late]) await each.take('verify', newKey())
+        await setTimeout(50)
+      }
+      assert.match(limits.log[1] ?? '', /answers again/)
+      const shared = newKey()
+      await waitAfterAll(limits, shared)
+      assert.ok((await late.take('verify', shared)) !== undefined)
+      assert.deepEqual([limits.log.length, late.log.length], [2, 2])
+    })
+  })
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
+import { until } from '../support/outbox.ts'
+import { newPhone, openPhoneServer } from '../support/phone-server.ts'
+import { openGatewayServer } from '../support/sms-gateways.ts'
+
+const dueNow = 'update outbox set next_attempt_at = now() where failed_at is null'
+
+test('text messages leave by the gateway', async (t) => {
+  const gateway = await openGatewayServer(t, { status: 200, body: {} })
+  const server = await openPhoneServer(t, {
+    ...factorEnvironment,
+    AUTH_SMS_WEBHOOK_URL: `${gateway.url}/sms`,
+  })
+  if (!server) return
+  const { post, query } = server
+  const callsTo = (phone: string) =>
+    gateway.calls.map(({ body }) => JSON.parse(body)).filter(({ to }) => to === `+${phone}`)
+  const isEmpty = async () => (await query('select from outbox')).length === 0
+
+  await t.test('as soon as they are asked for, and only once', async () => {
+    const phone = newPhone()
+    await post('/otp', { phone })
+    await until(() => callsTo(phone).length > 0)
+    const [{ code, message, channel }] = callsTo(phone)
+    assert.deepEqual([message, channel], [`Your code is ${code}`, 'sms'])
+    assert.equal((await post('/verify', { type: 'sms', phone, token: code })).status, 200)
+    await until(isEmpty)
+    assert.equal(callsTo(phone).length, 1)
+    assert.ok(!server.log.some((line) => line.includes(code)))
+  })
+
+  await t.test(
+    'a failure that passes is tried again, and the request knows nothing of it',
+    async () => {
+      const phone = newPhone()
+      gateway.reply = { status: 500, body: '' }
+      assert.equal((await post('/otp', { phone })).status, 200)
+      const failed = async () =>
+        (await query('select last_error from outbox where last_error is not null')).length > 0
+      await until(failed)
+      gateway.reply = { status: 200, body: '' }
+      await query(dueNow)
+      // Another message wakes the sender.
+      await post('/otp', { phone: newPhone() })
+      await until(() => callsTo(phone).length === 2)
+      const [first, second] = callsTo(phone)
+      assert.deepEqual(first, second)
+      await until(isEmpty)
+    },
+  )
+
+  await t.test('a number that the gateway refuses is not tried again', async (t) => {
+    t.after(() => {
+      gateway.reply = { status: 200, body: '' }
+    })
+    const phone = newPhone()
+    gateway.reply = { status: 422, body: '' }
+    await post('/otp', { phone })
+    const given = async () => await query('select * from outbox where failed_at is not null')
+    await until(async () => (await given()).length === 1)
+    const [row] = await given()
+    assert.deepEqual([row.recipient, row.payload], ['', {}])
+    assert.equal(row.last_error, 'the webhook answered 422')
+    const { code } = callsTo(phone)[0]
+    const told = server.log.filter((line) => line.includes('is given up after 1 attempts'))
+    assert.equal(told.length, 1)
+    assert.ok(!told.some((line) => line.includes(phone)))
+    assert.ok(!server.log.some((line) => line.includes(code)))
+  })
+
+  await t.test('those of a phone factor too', async () => {
+    const calls = createFactorCalls(server)
+    const who = await calls.newSomebody()
+    const phone = newPhone()
+    const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
+    const asked = await calls.challenge(who, body.id, { channel: 'whatsapp' })
+    await until(() => callsTo(phone).length > 0)
+    const [{ code, channel }] = callsTo(phone)
+    assert.equal(channel, 'whatsapp')
+    const answer = { challenge_id: asked.body.id, code }
+    assert.equal((await calls.call(who, `/factors/${body.id}/verify`, answer)).status, 200)
+  })
+})
+
+test('a phone factor with the number of a test has its code', async (t) => {
+  const phone = newPhone()
+  const server = await openPhoneServer(t, {
+    ...factorEnvironment,
+    AUTH_SMS_PROVIDER: 'twilio',
+    AUTH_SMS_TEST_OTP: `${phone}:123456`,
+  })
+  if (!server) return
+  const calls = createFactorCalls(server)
+  const who = await calls.newSomebody()
+  const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
+  const asked = await calls.challenge(who, body.id)
+  assert.equal(asked.status, 200)
+  assert.deepEqual(await server.query('select from outbox'), [])
+  const answer = { challenge_id: asked.body.id, code: '123456' }
+  assert.equal((await calls.call(who, `/factors/${body.id}/verify`, answer)).status, 200)
+  const another = await calls.newSomebody()
+  const other = await calls.enroll(another, { factor_type: 'phone', phone: newPhone() })
+  const refused = await calls.challenge(another, other.body.id)
+  assert.deepEqual([refused.status, refused.body.msg], [500, 'error sending message'])
+  assert.ok(server.log.some((line) => line.includes('missing Twilio account SID')))
+})

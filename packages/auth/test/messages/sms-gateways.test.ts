@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SmsGatewayName } from '../../src/config/sms-gateways.ts'
+import { parseConfig } from '../../src/config.ts'
+import type { OutboxRow } from '../../src/db/outbox.ts'
+import { describeFailure } from '../../src/messages/failure-text.ts'
+import { gateways } from '../../src/messages/sms/index.ts'
+import { createSmsChannel } from '../../src/messages/sms-channel.ts'
+import { UndeliverableError } from '../../src/messages/undeliverable-error.ts'
+import { testEnvironment } from '../support/auth-server.ts'
+import {
+  type GatewayServer,
+  gatewayShapes,
+  openGatewayServer,
+  withUrl,
+} from '../support/sms-gateways.ts'
+
+const to = '15550100001'
+const code = '246810'
+
+function toRow(fields: Partial<OutboxRow> = {}): OutboxRow {
+  return {
+    id: 1,
+    channel: 'sms',
+    kind: 'confirmation',
+    recipient: to,
+    payload: { Code: code, Channel: 'sms' },
+    attempts: 1,
+    created_at: '2026-01-01T00:00:00Z',
+    expires_in_ms: 60_000,
+    ...fields,
+  }
+}
+
+interface Sending {
+  readonly env?: Readonly<Record<string, string>>
+  readonly row?: OutboxRow
+  readonly timeoutMs?: number
+  readonly maxBytes?: number
+}
+
+/** One message through the channel of the outbox, to a service on this machine. */
+async function send(
+  name: SmsGatewayName,
+  server: Pick<GatewayServer, 'url'>,
+  sending: Sending = {},
+) {
+  const { env = {}, row = toRow(), timeoutMs = 10_000, maxBytes = 65_536 } = sending
+  const { config, faults } = parseConfig({
+    ...testEnvironment,
+    DATABASE_URL: 'postgres://nowhere/x',
+    ...withUrl(gatewayShapes[name].env, server.url),
+    ...env,
+  })
+  assert.deepEqual(faults, [])
+  const deliver = createSmsChannel({
+    config,
+    baseUrl: server.url,
+    limits: { timeoutMs, maxBytes },
+  })
+  await deliver(row, new AbortController().signal)
+}
+
+const names = Object.keys(gatewayShapes).filter((name): name is SmsGatewayName => name in gateways)
+
+test('every gateway of the registry has its shape', () => {
+  assert.deepEqual(names.toSorted(), Object.keys(gateways).toSorted())
+})
+
+test('every gateway is where its documents say', () => {
+  const { config } = parseConfig({ ...gatewayShapes.twilio.env })
+  const message = { to, text: 'x', code, channel: 'sms' } as const
+  const urls = names
+    .filter((name) => name !== 'webhook')
+    .map((name) => gateways[name].toRequest(message, config.sms, gateways[name].baseUrl).url)
+  assert.deepEqual(urls, [
+    'https://api.twilio.com/2010-04-01/Accounts/AC00000000000000000000000000000001/Messages.json',
+    'https://rest.messagebird.com/messages',
+    'https://api.textlocal.in/send',
+    'https://rest.nexmo.com/sms/json',
+  ])
+})
+
+for (const name of names) {
+  const { assertCall, accepted, refused } = gatewayShapes[name]
+
+  test(`${name} is asked as its documents say`, async (t) => {
+    const server = await openGatewayServer(t, accepted)
+    await send(name, server)
+    await send(name, server, {
+      env: { AUTH_SMS_TEMPLATE: '{{ .Code }} – für Sie\n\n@site.example #{{ .Code }}' },
+    })
+    const [plain, unicode] = server.calls
+    assert.ok(plain && unicode && server.calls.length === 2)
+    assertCall(plain, { to, text: `Your code is ${code}`, code })
+    // The last line lets browsers fill in the code by themselves.
+    assertCall(unicode, { to, text: `${code} – für Sie\n\n@site.example #${code}`, code })
+  })
+
+  test(`${name} may refuse a message, now or for good`, async (t) => {
+    const server = await openGatewayServer(t, accepted)
+    for (const { reply, reason, isFinal } of refused) {
+      server.reply = reply
+      await assert.rejects(send(name, server), (error: Error) => {
+        assert.match(error.message, reason)
+        assert.equal(error instanceof UndeliverableError, isFinal, error.message)
+        return true
+      })
+    }
+  })
+
+  test(`${name} may be out of order, which passes`, async (t) => {
+    const server = await openGatewayServer(t, accepted)
+    const isPassing = (pattern: RegExp) => (error: Error) => {
+      assert.match(error.message, pattern)
+      return !(error instanceof UndeliverableError)
+    }
+    for (const reply of [
+      { status: 500, body: 'oops' },
+      { status: 503, body: { message: 'busy' } },
+      { status: 429, body: '' },
+    ]) {
+      server.reply = reply
+      await assert.rejects(send(name, server), isPassing(/answer was|answered|busy/))
+    }
+    server.reply = { status: 200, body: 'x'.repeat(2_000) }
+    await assert.rejects(
+      send(name, server, { maxBytes: 1_000 }),
+      isPassing(/^127\.0\.0\.1:\d+ answered more than 1000 bytes$/),
+    )
+    server.reply = null
+    await assert.rejects(
+      send(name, server, { timeoutMs: 50 }),
+      isPassing(/^127\.0\.0\.1:\d+ did not answer within 50 ms$/),
+    )
+    await assert.rejects(
+      send(name, { url: 'http://127.0.0.1:1' }),
+      isPassing(/^127\.0\.0\.1:1 cannot be reached: /),
+    )
+  })
+
+  test(`${name} cannot send our message and credentials elsewhere`, async (t) => {
+    const elsewhere = await openGatewayServer(t, accepted)
+    const location = `${elsewhere.url}/`
+    const server = await openGatewayServer(t, { status: 307, body: '', headers: { location } })
+    await assert.rejects(send(name, server))
+    assert.deepEqual([server.calls.length, elsewhere.calls.length], [1, 0])
+  })
+}
+
+test('WhatsApp of Twilio', async (t) => {
+  const server = await openGatewayServer(t, gatewayShapes.twilio.accepted)
+  const row = toRow({ payload: { Code: code, Channel: 'whatsapp' } })
+  await send('twilio', server, { row })
+  await send('twilio', server, {
+    row,
+    env: {
+      AUTH_SMS_GATEWAYA_MESSAGE_SERVICE_SID: '+15550199999',
+      AUTH_SMS_TWILIO_CONTENT_SID: 'HX1',
+    },
+  })
+  const forms = server.calls.map(({ body }) => Object.fromEntries(new URLSearchParams(body)))
+  const common = { To: `whatsapp:+${to}`, Channel: 'whatsapp', Body: `Your code is ${code}` }
+  assert.deepEqual(forms, [
+    { ...common, From: 'MG00000000000000000000000000000002' },
+    {
+      ...common,
+      From: 'whatsapp:+15550199999',
+      ContentSid: 'HX1',
+      ContentVariables: `{"1":"${code}"}`,
+    },
+  ])
+})
+
+test('a webhook without a secret is asked without one, and is told the channel', async (t) => {
+  const server = await openGatewayServer(t, gatewayShapes.webhook.accepted)
+  const row = toRow({ payload: { Code: code, Channel: 'whatsapp' } })
+  await send('webhook', server, { row, env: { AUTH_SMS_WEBHOOK_SECRET: '' } })
+  const [call] = server.calls
+  assert.equal(call?.headers.authorization, undefined)
+  assert.equal(JSON.parse(call?.body ?? '').channel, 'whatsapp')
+})
+
+test('a phone factor has a text of its own', async (t) => {
+  const server = await openGatewayServer(t, gatewayShapes.webhook.accepted)
+  const env = { AUTH_MFA_PHONE_TEMPLATE: 'Second step: {{ .Code }}' }
+  await send('webhook', server, { row: toRow({ kind: 'mfa_code' }), env })
+  await send('webhook', server, { env })
+  const texts = server.calls.map(({ body }) => JSON.parse(body).message)
+  assert.deepEqual(texts, [`Second step: ${code}`, `Your code is ${code}`])
+})
+
+test('a message that no gateway is there for is given up, and says why', async () => {
+  for (const [env, problem] of [
+    [{ AUTH_SMS_PROVIDER: '' }, 'sms Provider  could not be found'],
+    [{ AUTH_SMS_PROVIDER: 'pigeon' }, 'sms Provider pigeon could not be found'],
+    [{ AUTH_SMS_GATEWAYA_AUTH_TOKEN: '' }, 'missing Twilio auth token'],
+  ] as const) {
+    const sent = send('twilio', { url: 'http://127.0.0.1:1' }, { env })
+    await assert.rejects(sent, new UndeliverableError(problem))
+  }
+})
+
+test('what a gateway repeats of a message does not get into the log', () => {
+  const error = new Error(`Cannot send "Your code is ${code}"\nto +${to}`)
+  assert.equal(describeFailure(error, toRow()), 'Cannot send "Your code is …" to +…001')
+})

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client } from 'pg'
+import { writtenFormats } from '../../src/core/password-formats.ts'
+import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
+import { newPhone, openPhoneServer } from '../support/phone-server.ts'
+import { openCountedServer } from './counted-server.ts'
+import { freezeClock } from './frozen-clock.ts'
+
+test('nobody learns who has an account', async (t) => {
+  const server = await openCountedServer(t)
+  if (!server) return
+  const { url } = server
+  const client = new Client({
+    connectionString: server.databaseUrl,
+    options: `-c search_path=${server.schema}`,
+  })
+  await client.connect()
+  t.after(() => client.end())
+
+  const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    ask(url, path, { body, headers })
+  const hash = await writtenFormats.bcrypt.hash(password)
+  const newUser = async (change: string) => {
+    const email = newEmail()
+    // Without a hash for each of them, which takes its time.
+    await post('/magiclink', { email, data: { secret: 'of theirs' } }, sdk)
+    await client.query('update users set encrypted_password = $2 where email = $1', [email, hash])
+    await client.query(`update users set ${change} where email = $1`, [email])
+    await client.query('delete from message_gaps')
+    return { email }
+  }
+  const confirmed = 'email_confirmed_at = now(), confirmation_sent_at = null'
+  const people = {
+    'somebody new': async () => newEmail(),
+    'somebody confirmed': async () => (await newUser(confirmed)).email,
+    'somebody unconfirmed': async () =>
+      (await newUser("created_at = now() - interval '1 day', confirmation_sent_at = null")).email,
+    'somebody unconfirmed who was written to just now': async () =>
+      (await newUser('updated_at = now()')).email,
+    'somebody invited': async () =>
+      (await newUser('invited_at = now(), encrypted_password = null')).email,
+    'somebody banned': async () =>
+      (await newUser(`${confirmed}, banned_until = now() + interval '1 day'`)).email,
+    'somebody with another role': async () =>
+      (await newUser(`${confirmed}, role = 'service_role'`)).email,
+    'somebody of another audience': async () => (await newUser(`${confirmed}, aud = 'x'`)).email,
+  } as const
+
+  /** Everything about an answer but the address itself and the ids, which are random. */
+  const toLetters = ({ status, body, headers }: HttpAnswer, email: string) =>
+    JSON.stringify({
+      status,
+      body,
+      headers: [...headers].filter(([name]) => name !== 'date' && name !== 'content-length'),
+    })
+      .replaceAll(email, 'EMAIL')
+      .replaceAll(/[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}/g, 'ID')
+
+  const requests = {
+    '18.1 and 18.2 POST /signup': (email: string) =>
+      post('/signup', { email, password, data: { zz: 1, a: { y: 1, x: 2 }, name: 'Ada' } }),
+    '18.3 POST /recover': (email: string) => post('/recover', { email }),
+    '18.3 POST /otp': (email: string) => post('/otp', { email }),
+    '18.3 POST /otp that makes nobody': (email: string) =>
+      post('/otp', { email, create_user: true }),
+    '18.3 POST /otp of the client': (email: string) => post('/otp', { email }, sdk),
+    '18.3 POST /magiclink': (email: string) => post('/magiclink', { email }),
+    '18.3 POST /resend of a sign-up': (email: string) => post('/resend', { type: 'signup', email }),
+    '18.3 POST /resend of a change': (email: string) =>
+      post('/resend', { type: 'email_change', email }),
+    '18.4 POST /token with a wrong password': (email: string) =>
+      post('/token?grant_type=password', { email, password: 'wrong' }),
+    '18.3 POST /verify with digits': (email: string) =>
+      post('/verify', { type: 'email', email, token: '000000' }),
+  } as const
+
+  for (const [name, request] of Object.entries(requests)) {
+    await t.test(`${name} answers everybody alike, also the second time`, async () => {
+      const answers = new Map<string, string>()
+      for (const [who, find] of Object.entries(people)) {
+        const email = await find()
+        server.takeCost()
+        const first = await request(email)
+        const { hashes } = server.takeCost()
+        assert.equal(hashes, /signup|token/.test(name) ? 1 : 0, who)
+        const second = name.includes('/token') ? first : await request(email)
+        answers.set(who, `${toLetters(first, email)}\n${toLetters(second, email)}`)
+        if (name.includes('/signup')) {
+          assert.equal(first.status, 200)
+          // Once the gap is over, it is still the same user.
+          await client.query('delete from message_gaps')
+          const third = await request(email)
+          assert.equal(third.body.id, first.body.id, who)
+          assert.equal(
+            third.body.identities[0].identity_id,
+            first.body.identities[0].identity_id,
+            who,
+          )
+        }
+        if (!/token|verify/.test(name)) {
+          const { status, body, headers } = second
+          const [code, text] = [body.error_code ?? body.code, body.msg ?? body.message]
+          assert.deepEqual([status, code], [429, 'over_email_send_rate_limit'], who)
+          assert.ok(text.endsWith(`after ${headers.get('retry-after')} seconds.`), text)
+        }
+      }
+      const expected = answers.get('somebody new')
+      for (const [who, actual] of answers) assert.equal(actual, expected, who)
+    })
+  }
+
+  await t.test('18.1 a repeated sign-up shows nothing of the account', async () => {
+    for (const change of [confirmed, 'updated_at = now()']) {
+      const { email } = await newUser(change)
+      const { body } = await post('/signup', { email, password: 'another one', data: { mine: 1 } })
+      assert.doesNotMatch(JSON.stringify(body), /of theirs/)
+      assert.equal(body.user_metadata.mine, 1)
+    }
+  })
+
+  await t.test('18.1 the client is told no more', async () => {
+    const { email } = await newUser(confirmed)
+    const other = newEmail()
+    const known = await post('/signup', { email, password }, sdk)
+    const fresh = await post('/signup', { email: other, password }, sdk)
+    assert.equal(toLetters(known, email), toLetters(fresh, other))
+  })
+
+  await t.test('18.1 nor is somebody who names another audience', async () => {
+    const { email } = await newUser(confirmed)
+    const headers = { 'x-jwt-aud': 'elsewhere' }
+    const known = await post('/signup', { email, password }, headers)
+    const other = newEmail()
+    const fresh = await post('/signup', { email: other, password }, headers)
+    assert.equal(toLetters(known, email), toLetters(fresh, other))
+  })
+
+  await t.test('18.3 the same work is done whether a message leaves or not', async () => {
+    for (const path of ['/recover', '/magiclink', '/otp', '/resend']) {
+      const { email } = await newUser(confirmed)
+      const unconfirmed = (await newUser('updated_at = now()')).email
+      for (const address of [email, unconfirmed, newEmail()]) {
+        const counts = []
+        for (let times = 0; times < 2; times += 1) {
+          server.takeCost()
+          await post(path, { email: address, type: 'signup' })
+          counts.push(server.takeCost().statements.length)
+        }
+        assert.deepEqual(counts, [2, 3], path)
+      }
+    }
+  })
+
+  await t.test('18.3 no frequency error tells who has an account, in whatever order', async () => {
+    // Each leaves what the next one finds; the clock moves where that could open a gap.
+    const steps = [
+      ['/resend', 0],
+      ['/signup', 0],
+      ['/magiclink', 0],
+      ['/otp', 61_000],
+      ['/recover', 61_000],
+      ['/otp', 0],
+      ['/signup', 901_000],
+      ['/recover', 0],
+      ['/resend', 0],
+      ['/magiclink', 61_000],
+    ] as const
+    for (const headers of [{}, sdk]) {
+      const told = new Map<string, readonly string[]>()
+      for (const [who, find] of Object.entries(people)) {
+        // Hashes take their time; the others are asked above.
+        if (/banned|role|invited|written to/.test(who)) continue
+        const email = await find()
+        const answers = []
+        for (const [path, passedMs] of steps) {
+          server.clock.nowMs += passedMs
+          const answer = await post(path, { email, password, type: 'signup' }, headers)
+          const { status, body } = answer
+          const text =
+            status === 200 ? '' : `${body.error_code ?? body.code} ${body.msg ?? body.message}`
+          answers.push(`${path} ${status} ${answer.headers.get('retry-after')} ${text}`)
+        }
+        told.set(who, answers)
+      }
+      const expected = told.get('somebody new')
+      assert.deepEqual(
+        expected?.map((line) => line.split(' ').slice(0, 2).join(' ')),
+        [
+          '/resend 200',
+          '/signup 429',
+          '/magiclink 200',
+          '/otp 200',
+          '/recover 429',
+          '/otp 200',
+          '/signup 200',
+          '/recover 200',
+          '/resend 429',
+          '/magiclink 200',
+        ],
+      )
+      for (const [who, actual] of told) assert.deepEqual(actual, expected, who)
+    }
+  })
+
+  const oneStep = { unconfirmed: 'updated_at = now()', banned: "banned_until = 'infinity'" }
+  for (const [state, change] of Object.entries(oneStep)) {
+    await t.test(`18.5 that somebody is ${state} is told after the right password`, async () => {
+      const { email } = await newUser(state === 'banned' ? `${confirmed}, ${change}` : change)
+      const codes = []
+      for (const candidate of ['wrong', password]) {
+        const body = { email, password: candidate }
+        codes.push((await post('/token?grant_type=password', body)).body.error_code)
+      }
+      const told = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
+      assert.deepEqual(codes, ['invalid_credentials', told])
+    })
+  }
+
+  await t.test(
+    '18.4 somebody without a password, or with one of no format, costs a hash',
+    async () => {
+      for (const hash of ['null', "''", "'$unknown$'"]) {
+        const { email } = await newUser(`${confirmed}, encrypted_password = ${hash}`)
+        server.takeCost()
+        const { body } = await post('/token?grant_type=password', { email, password })
+        assert.deepEqual([body.error_code, server.takeCost().hashes], ['invalid_credentials', 1])
+      }
+    },
+  )
+})
+
+test('18.3 nobody learns who has a number', async (t) => {
+  const server = await openPhoneServer(t)
+  if (!server) return
+  const { post, query } = server
+  freezeClock(server.clock)
+  const people = {
+    'somebody new': async () => newPhone(),
+    'somebody confirmed': async () => (await server.newPerson()).phone,
+    'somebody unconfirmed': async () => {
+      const { id, phone } = await server.newPerson()
+      await query('update users set phone_confirmed_at = null where id = $1', [id])
+      return phone
+    },
+    'somebody of another audience': async () => {
+      const { id, phone } = await server.newPerson()
+      await query("update users set aud = 'x' where id = $1", [id])
+      return phone
+    },
+  } as const
+  const steps = [
+    ['/otp', 0, 200],
+    ['/signup', 0, 429],
+    ['/resend', 30_000, 429],
+    ['/signup', 31_000, 200],
+    ['/otp', 0, 429],
+    ['/resend', 61_000, 200],
+    ['/otp', 61_000, 200],
+  ] as const
+  for (const headers of [{}, sdk]) {
+    const told = new Map<string, readonly unknown[]>()
+    for (const [who, find] of Object.entries(people)) {
+      const phone = await find()
+      const answers = []
+      for (const [path, passedMs, expected] of steps) {
+        server.clock.aheadMs += passedMs
+        const body = { phone, password, type: 'sms' }
+        const { status, body: told, headers: received } = await post(path, body, headers)
+        assert.equal(status, expected, `${path} of ${who}`)
+        answers.push(received.get('retry-after'), status === 200 ? Object.keys(told) : told)
+      }
+      told.set(who, answers)
+    }
+    const expected = told.get('somebody new')
+    for (const [who, actual] of told) assert.deepEqual(actual, expected, who)
+  }
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SignJWT } from 'jose'
+import { jwtSecret, openAuthServer } from '../support/auth-server.ts'
+import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
+import { errorOf } from '../support/flow-server.ts'
+import { type Ask, ask as askHttp, newEmail, password } from '../support/http-client.ts'
+import { newPerson, signInByLink } from './people.ts'
+
+/** Always from somebody else: how many may come from one is not the question here. */
+const ask = (url: string, path: string, options: Ask) =>
+  askHttp(url, path, { ...options, headers: { 'x-somebody': crypto.randomUUID() } })
+
+/** What a request without a good token is answered. */
+const refused = (why: string) => [
+  400,
+  'captcha_failed',
+  `captcha protection: request disallowed (${why})`,
+]
+
+test('a CAPTCHA stands before everything that a program could try by the thousand', async (t) => {
+  const service = await openCaptchaService(t, 'hcaptcha')
+  const server = await openAuthServer(t, {
+    env: {
+      ...toCaptchaEnvironment('hcaptcha'),
+      AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+      AUTH_PASSKEY_ENABLED: 'true',
+      AUTH_RATE_LIMIT_HEADER: 'x-somebody',
+      AUTH_SMTP_MAX_FREQUENCY: '0',
+    },
+    checkers: { captchaUrl: service.url },
+  })
+  if (!server) return
+  const { url, serviceToken } = server
+  t.after(() => assert.deepEqual(service.faults, []))
+
+  const { email } = await newPerson(server)
+  /** Each with a body that is fine but for the token, and a status that only who passes gets. */
+  const guarded = {
+    '/signup': [() => ({ email: newEmail(), password }), 200],
+    '/recover': [() => ({ email }), 200],
+    '/resend': [() => ({ type: 'signup', email }), 200],
+    '/magiclink': [() => ({ email }), 200],
+    '/otp': [() => ({ email }), 200],
+    '/token?grant_type=password': [() => ({ email, password }), 400],
+    '/token?grant_type=web3': [() => ({}), 422],
+    '/passkeys/authentication/options': [() => ({}), 200],
+  } as const
+  const paths = Object.entries(guarded)
+
+  await t.test('18.31 a token that is missing, empty or wrong keeps everybody out', async () => {
+    for (const [path, [toBody]] of paths) {
+      server.takeStatements()
+      const forms = service.forms.length
+      for (const extra of [
+        {},
+        { captcha_token: '' },
+        { captcha_token: ' \t ' },
+        { captcha_token: null },
+        { captcha_token: 5 },
+        { gotrue_meta_security: {} },
+        { gotrue_meta_security: { captcha_token: null } },
+        { gotrue_meta_security: 'x' },
+      ]) {
+        const answer = await ask(url, path, { body: { ...toBody(), ...extra } })
+        assert.deepEqual(errorOf(answer), refused('no captcha_token found'), path)
+      }
+      assert.equal(service.forms.length, forms, 'the service is not asked about nothing')
+      const wrong = await ask(url, path, { body: { ...toBody(), captcha_token: 'made up' } })
+      assert.deepEqual(errorOf(wrong), refused('invalid-input-response'), path)
+      assert.deepEqual(server.takeStatements(), [], path)
+    }
+  })
+
+  await t.test('18.31 a token counts in both places, once', async () => {
+    for (const [path, [toBody, status]] of paths) {
+      for (const toExtra of [
+        (token: string) => ({ captcha_token: token }),
+        (token: string) => ({ gotrue_meta_security: { captcha_token: token } }),
+        (token: string) => ({ captcha_token: ` ${token}\n` }),
+        (token: string) => ({ captcha_token: '', gotrue_meta_security: { captcha_token: token } }),
+      ]) {
+        const extra = toExtra(service.solve())
+        const first = await ask(url, path, { body: { ...toBody(), ...extra } })
+        assert.equal(first.status, status, `${path}: ${JSON.stringify(first.body)}`)
+        assert.notEqual(first.body.error_code, 'captcha_failed', path)
+        const replayed = await ask(url, path, { body: { ...toBody(), ...extra } })
+        assert.deepEqual(errorOf(replayed), refused('invalid-or-already-seen-response'), path)
+      }
+    }
+  })
+
+  await t.test('18.31 of two tokens the first place counts', async () => {
+    const body = { email: newEmail(), password }
+    const good = service.solve()
+    const nested = { captcha_token: 'made up', gotrue_meta_security: { captcha_token: good } }
+    const kept = await ask(url, '/signup', { body: { ...body, ...nested } })
+    assert.deepEqual(errorOf(kept), refused('invalid-input-response'))
+    const top = { captcha_token: good, gotrue_meta_security: { captcha_token: 'made up' } }
+    assert.equal((await ask(url, '/signup', { body: { ...body, ...top } })).status, 200)
+  })
+
+  await t.test('18.31 only an administrator with a good token goes past it', async () => {
+    const { access_token: own } = await signInByLink(server, email)
+    const sign = (claims: Readonly<Record<string, unknown>>, secret: string = jwtSecret) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(new TextEncoder().encode(secret))
+    const hourAgo = Math.floor(Date.now() / 1_000) - 3_600
+    const others = {
+      'a user': own,
+      'an anonymous key': await sign({ role: 'anon' }),
+      'a forged one': await sign({ role: 'service_role' }, 'x'.repeat(40)),
+      'an expired one': await sign({ role: 'service_role', exp: hourAgo }),
+      'one of a session that has ended': await sign({
+        role: 'service_role',
+        session_id: crypto.randomUUID(),
+      }),
+      'one with a broken session': await sign({ role: 'service_role', session_id: 'x' }),
+      nonsense: 'nonsense',
+    }
+    for (const [path, [toBody, status]] of paths) {
+      for (const [who, token] of Object.entries(others)) {
+        const answer = await ask(url, path, { body: toBody(), token })
+        assert.deepEqual(errorOf(answer), refused('no captcha_token found'), `${path}: ${who}`)
+      }
+      const admin = await ask(url, path, { body: toBody(), token: serviceToken })
+      assert.equal(admin.status, status, `${path}: ${JSON.stringify(admin.body)}`)
+      assert.notEqual(admin.body.error_code, 'captcha_failed', path)
+    }
+  })
+
+  await t.test('18.31 grants that need more than guessing have none', async () => {
+    const { refresh_token } = await signInByLink(server, email)
+    const path = '/token?grant_type=refresh_token'
+    assert.equal((await ask(url, path, { body: { refresh_token } })).status, 200)
+    for (const name of ['pkce', 'id_token']) {
+      const answer = await ask(url, `/token?grant_type=${name}`, { body: {} })
+      assert.notEqual(answer.body.error_code, 'captcha_failed', name)
+    }
+    // The first one is what the request is, and what is checked.
+    const twice = '/token?grant_type=password&grant_type=refresh_token'
+    const answer = await ask(url, twice, { body: { email, password } })
+    assert.deepEqual(errorOf(answer), refused('no captcha_token found'))
+  })
+
+  await t.test('18.31 the secret is in no answer and in no log', async () => {
+    const body = { email, captcha_token: 'made up' }
+    const answer = await ask(url, '/recover', { body })
+    assert.equal(answer.status, 400)
+    const said = [JSON.stringify(answer.body), ...server.log].join('\n')
+    assert.doesNotMatch(said, /our secret there/)
+  })
+})

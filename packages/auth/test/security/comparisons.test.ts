@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import crypto, { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import { test } from 'node:test'
+import { createTokenSigner } from '../../src/core/json-web-token.ts'
+import { createOneTimeTokens } from '../../src/core/one-time-tokens.ts'
+import { matchesVerifier } from '../../src/core/pkce.ts'
+import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
+import { createSigningKeys } from '../../src/core/signing-keys.ts'
+
+const compare = crypto.timingSafeEqual
+let compared: (readonly [NodeJS.ArrayBufferView, NodeJS.ArrayBufferView])[] = []
+crypto.timingSafeEqual = (one, other) => {
+  compared.push([one, other])
+  return compare(one, other)
+}
+syncBuiltinESMExports()
+
+/** What a check compared in constant time, and what it said. */
+function watch<Result>(check: () => Result) {
+  compared = []
+  let result: Result | 'refused'
+  try {
+    result = check()
+  } catch {
+    result = 'refused'
+  }
+  return { result, count: compared.length }
+}
+
+/** Another last character, the hardest to find by the clock. */
+function change(text: string): string {
+  const bytes = Buffer.from(text, 'base64url')
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 5) ^ 1, bytes.length - 5)
+  return bytes.toString('base64url')
+}
+
+test('18.35 signatures of access tokens are compared in constant time', () => {
+  const keys = createSigningKeys({ secret: 'x'.repeat(32), keyId: undefined, keys: undefined })
+  const signer = createTokenSigner(keys)
+  const token = signer.sign({ sub: randomUUID() })
+  const [head, body, signature = ''] = token.split('.')
+  assert.equal(watch(() => signer.verify(token, 0)).count, 1)
+  const forged = `${head}.${body}.${change(signature)}`
+  assert.deepEqual(
+    watch(() => signer.verify(forged, 0)),
+    { result: 'refused', count: 1 },
+  )
+})
+
+test('18.35 refresh tokens are compared in constant time', () => {
+  const tokens = createRefreshTokens(randomBytes(32))
+  const token = tokens.encode({ sessionId: randomUUID(), counter: 7 })
+  assert.equal(watch(() => tokens.decode(token)).count, 1)
+  const bytes = Buffer.from(token, 'base64url')
+  // The last byte of the keyed hash, with a checksum that fits: anybody can make one.
+  bytes.writeUInt8(bytes.readUInt8(36) ^ 1, 36)
+  createHash('sha256').update(bytes.subarray(0, 37)).digest().copy(bytes, 37, 0, 4)
+  assert.deepEqual(
+    watch(() => tokens.decode(bytes.toString('base64url'))),
+    { result: undefined, count: 1 },
+  )
+})
+
+test('18.35 verifiers of PKCE are compared in constant time', () => {
+  const verifier = randomBytes(32).toString('base64url')
+  const challenge = createHash('sha256').update(verifier).digest('base64url')
+  for (const [method, expected] of [
+    ['s256', challenge],
+    ['plain', verifier],
+  ] as const) {
+    const check = (text: string) =>
+      watch(() => matchesVerifier({ challenge: expected, method }, text))
+    assert.deepEqual(check(verifier), { result: true, count: 1 })
+    assert.deepEqual(check(change(verifier)), { result: false, count: 1 })
+  }
+})
+
+test('18.35 codes and links are looked up by hashes, which a guess cannot come near', () => {
+  const tokens = createOneTimeTokens(randomBytes(32))
+  const { digits, linkToken } = tokens.create(6, false)
+  const near = (text: string) => text.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  const pairs = [
+    [tokens.hashLink(linkToken), tokens.hashLink(near(linkToken))],
+    [tokens.hashDigits(digits, 'a@b.c'), tokens.hashDigits(near(digits), 'a@b.c')],
+    [tokens.hashDigits(digits, 'a@b.c'), tokens.hashDigits(digits, 'a@b.d')],
+    // Without the key of the server nobody knows the hash of even the right digits.
+    [
+      tokens.hashDigits(digits, 'a@b.c'),
+      createOneTimeTokens(randomBytes(32)).hashDigits(digits, 'a@b.c'),
+    ],
+  ] as const
+  for (const [one, other] of pairs) {
+    const same = one.filter((byte, at) => byte === other[at]).length
+    assert.ok(one.length === 32 && same < 8, `${same} of 32 bytes`)
+  }
+})

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { createLog } from '@portcullis/service-kit/log'
+import { parseConfig } from '../../src/config.ts'
+import { createBcrypt } from '../../src/core/password-formats.ts'
+import { createPasswords } from '../../src/core/passwords.ts'
+import { createServices } from '../../src/create-services.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { endpoints } from '../../src/endpoints/index.ts'
+import { createServer } from '../../src/http/server.ts'
+import { testEnvironment } from '../support/auth-server.ts'
+import { openSharedPostgres } from '../support/shared-postgres.ts'
+
+/** What a request costs besides the network: what an attacker could measure by the clock. */
+export interface Cost {
+  /** Passwords hashed, or compared with a hash: each takes some 70 ms. */
+  readonly hashes: number
+  readonly statements: readonly string[]
+}
+
+export interface CountedServer {
+  readonly url: string
+  readonly databaseUrl: string
+  readonly schema: string
+  /** Since the last call. */
+  takeCost(): Cost
+  /** It stands still, so that answers can be compared to the letter. */
+  clock: { nowMs: number }
+}
+
+const log = createLog({ level: 'error', format: 'text', write: () => {} })
+
+/** The server of the application, with a clock that stands still and hashes that are counted. */
+export async function openCountedServer(t: TestContext): Promise<CountedServer | undefined> {
+  const postgres = await openSharedPostgres(t)
+  if (!postgres) return undefined
+  const schema = `counted_${process.pid}_${randomUUID().slice(0, 8)}`
+  const { config } = parseConfig({
+    ...testEnvironment,
+    DATABASE_URL: postgres.url,
+    AUTH_DB_NAMESPACE: schema,
+    AUTH_MAILER_AUTOCONFIRM: 'false',
+    AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
+    AUTH_SMTP_HOST: '127.0.0.1',
+    AUTH_SMTP_PORT: '1',
+    AUTH_RATE_LIMIT_EMAIL_SENT: '1000000',
+  })
+  await migrate({ url: postgres.url, schema })
+  let statements: string[] = []
+  let hashes = 0
+  // A zero at the end: some write it out, others do not.
+  const clock = { nowMs: Math.floor(Date.now() / 1_000) * 1_000 + 120 }
+  const db = openDatabase({
+    url: postgres.url,
+    schema,
+    maxPoolSize: 10,
+    idleTimeoutMs: 10_000,
+    log,
+    onStatement: (name) => statements.push(name),
+  })
+  const services = await createServices({
+    config,
+    version: '0.0.0-test',
+    db,
+    log,
+    wakeMessages: () => {},
+    now: () => clock.nowMs,
+  })
+  const server = createServer({
+    endpoints,
+    services: {
+      ...services,
+      // Not what is tested here, and all requests come from one address.
+      requestLimits: { take: () => undefined },
+      passwords: createPasswords(
+        {
+          waiting: 0,
+          run(hash) {
+            hashes += 1
+            return hash()
+          },
+        },
+        createBcrypt(4),
+      ),
+    },
+    log,
+  })
+  t.after(async () => {
+    await server.close()
+    await db[Symbol.asyncDispose]()
+  })
+  const url = await server.listen({ port: 0, host: '127.0.0.1' })
+  return {
+    url,
+    databaseUrl: postgres.url,
+    schema,
+    clock,
+    takeCost() {
+      const cost = { hashes, statements }
+      hashes = 0
+      statements = []
+      return cost
+    },
+  }
+}

@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict'
+import { createHash, randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
+import { fragmentOf, queryOf } from '../support/flow-server.ts'
+import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { openOAuthServer } from '../support/oauth-server.ts'
+import { keycloak as keycloakShape } from '../support/provider-shapes/keycloak.ts'
+
+const verifier = 'v'.repeat(64)
+const pkce = {
+  provider: 'keycloak',
+  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+  code_challenge_method: 's256',
+} as const
+
+function problemOf(answer: HttpAnswer): readonly unknown[] {
+  const { error_code, error_description } = queryOf(answer)
+  return [error_code, error_description]
+}
+
+const noState = ['bad_oauth_state', 'OAuth state not found or expired']
+
+/** A browser that has just agreed at the provider. */
+async function agree(server: ExternalServer, query: Readonly<Record<string, string>>) {
+  const provider = server.at(query['provider'] ?? '')
+  const { url, cookie, state } = await server.depart(query)
+  return { agreement: await provider.agree(`${url}`), cookie, state }
+}
+
+test('18.19 a state is good once, in time, and for the browser that asked', async (t) => {
+  const server = await openExternalServer(t, ['keycloak', 'google'])
+  if (!server) return
+  server.at('keycloak').account = newAccount()
+  const plain = { provider: 'keycloak' } as const
+  const exchange = (body: object) => server.post('/token?grant_type=pkce', body)
+
+  await t.test('18.19 missing, malformed and unknown states lead to the site', async () => {
+    const cases = [
+      ['', ['bad_oauth_callback', 'OAuth state parameter missing']],
+      ['mine', ['bad_oauth_state', 'OAuth state parameter is invalid']],
+      [randomUUID(), noState],
+    ] as const
+    for (const [state, problem] of cases) {
+      const url = `https://auth.example/callback?code=1&state=${state}`
+      const answer = await server.arrive({ url }, '')
+      assert.equal(answer.status, 303)
+      assert.ok(answer.headers.get('location')?.startsWith('https://site.example?error='))
+      assert.deepEqual(problemOf(answer), problem)
+    }
+  })
+
+  await t.test('18.19 expired by a second', async () => {
+    const { agreement, cookie } = await agree(server, plain)
+    server.clock.aheadMs += 301_000
+    const answer = await server.arrive(agreement, cookie)
+    assert.deepEqual(problemOf(answer), ['bad_oauth_state', 'OAuth state has expired'])
+  })
+
+  await t.test('18.19 used a second time, with tokens and with codes', async () => {
+    const implicit = await agree(server, plain)
+    await server.arrive(implicit.agreement, implicit.cookie)
+    const again = await server.arrive(implicit.agreement, implicit.cookie)
+    assert.deepEqual(problemOf(again), noState)
+    const withCode = await agree(server, pkce)
+    await server.arrive(withCode.agreement, withCode.cookie)
+    assert.deepEqual(problemOf(await server.arrive(withCode.agreement, withCode.cookie)), [
+      'flow_state_already_used',
+      'State has already been used',
+    ])
+  })
+
+  await t.test('18.19 of twenty who come at once one gets in', async () => {
+    for (const query of [plain, pkce]) {
+      const { agreement, cookie } = await agree(server, query)
+      const answers: readonly HttpAnswer[] = await Promise.all(
+        Array.from({ length: 20 }, () => server.arrive(agreement, cookie)),
+      )
+      const inside = answers.filter(
+        (answer) => fragmentOf(answer)['access_token'] ?? queryOf(answer)['code'],
+      )
+      assert.equal(inside.length, 1)
+    }
+  })
+
+  await t.test('18.19 a victim is not signed in as who started the flow', async () => {
+    const { agreement } = await agree(server, plain)
+    const ofVictim = await agree(server, plain)
+    for (const cookie of ['', ofVictim.cookie]) {
+      assert.deepEqual(problemOf(await server.arrive(agreement, cookie)), noState)
+    }
+  })
+
+  await t.test('18.19 a guessed cookie is refused in both flows', async () => {
+    for (const query of [plain, pkce]) {
+      const { agreement, cookie, state } = await agree(server, query)
+      const guess = `${cookie.split('=')[0]}=${'A'.repeat(43)}`
+      assert.deepEqual(problemOf(await server.arrive(agreement, guess)), noState)
+      assert.equal(
+        (await server.query('select 1 from flow_states where id = $1', [state])).length,
+        1,
+      )
+    }
+  })
+
+  await t.test('18.19 a code without a cookie is worth nothing without the verifier', async () => {
+    const { agreement } = await agree(server, pkce)
+    const { code: auth_code } = queryOf(await server.arrive(agreement, ''))
+    const refused = await exchange({ auth_code, code_verifier: 'w'.repeat(64) })
+    assert.equal(refused.body.error_code, 'bad_code_verifier')
+    assert.equal((await exchange({ auth_code })).status, 400)
+    const fine = await exchange({ auth_code, code_verifier: verifier })
+    assert.equal(fine.status, 200)
+    const twice = await exchange({ auth_code, code_verifier: verifier })
+    assert.equal(twice.body.error_code, 'flow_state_not_found')
+  })
+
+  await t.test('18.19 a code is over after five minutes', async () => {
+    const { agreement, cookie } = await agree(server, pkce)
+    const { code: auth_code } = queryOf(await server.arrive(agreement, cookie))
+    server.clock.aheadMs += 301_000
+    const late = await exchange({ auth_code, code_verifier: verifier })
+    assert.equal(late.body.error_code, 'flow_state_expired')
+  })
+
+  await t.test('18.19 the code of a message is no state', async () => {
+    const { email } = await server.newUser()
+    const { provider: _, ...challenge } = pkce
+    await server.post('/magiclink', { email, ...challenge })
+    const [flow] = await server.query(`select id from flow_states where provider_type = ''`)
+    const url = `https://auth.example/callback?code=1&state=${flow.id}`
+    assert.deepEqual(problemOf(await server.arrive({ url }, '')), noState)
+  })
+})
+
+test('18.20 the code of one provider is of no use with the state of another', async (t) => {
+  const server = await openExternalServer(t, ['keycloak', 'google'])
+  if (!server) return
+  const codeOf = (url: string) => new URL(url).searchParams.get('code') ?? ''
+  const ofGoogle = await agree(server, { provider: 'google' })
+  const { cookie, state } = await server.depart({ provider: 'keycloak' })
+  const query = new URLSearchParams({ state, code: codeOf(ofGoogle.agreement.url) })
+  const answer = await server.arrive({ url: `https://auth.example/callback?${query}` }, cookie)
+  assert.match(`${problemOf(answer)[1]}`, /^Unable to exchange external code/)
+  assert.deepEqual(server.at('keycloak').refusals, ['unknown code'])
+
+  await t.test('18.20 nor a code that says it is of another issuer', async () => {
+    const back = await agree(server, { provider: 'keycloak' })
+    const iss = encodeURIComponent(server.at('google').url)
+    const mixed = await server.arrive({ url: `${back.agreement.url}&iss=${iss}` }, back.cookie)
+    assert.match(`${problemOf(mixed)[1]}`, /^Unable to exchange external code/)
+    const right = await agree(server, { provider: 'keycloak' })
+    const own = encodeURIComponent(server.at('keycloak').url)
+    const fine = await server.arrive({ url: `${right.agreement.url}&iss=${own}` }, right.cookie)
+    assert.equal(fragmentOf(fine)['provider'], 'keycloak')
+  })
+})
+
+test('18.21 who registers an address of others has nothing when they come', async (t) => {
+  const server = await openExternalServer(t, ['keycloak', 'google'])
+  if (!server) return
+  const email = newEmail()
+  const attacker = { email, password, data: { note: 'mine' } }
+  const { body: made } = await server.post('/signup', attacker)
+  // The worst case: the attacker has got a session, an identity and a number before.
+  await server.query('update users set email_confirmed_at = now() where id = $1', [made.id])
+  const { body: session } = await server.post('/token?grant_type=password', { email, password })
+  await server.query(
+    `update users set email_confirmed_at = null, phone = '4915112345678',
+       phone_confirmed_at = now(), email_change = 'attacker@evil.example' where id = $1`,
+    [made.id],
+  )
+  await server.query(
+    `insert into identities (id, user_id, provider, provider_id, identity_data)
+     values ($1, $2, 'google', 'attacker', '{"email": "attacker@evil.example"}')`,
+    [randomUUID(), made.id],
+  )
+  await server.query(
+    `insert into mfa_factors (id, user_id, factor_type, status, secret)
+     values ($1, $2, 'totp', 'verified', 'of the attacker')`,
+    [randomUUID(), made.id],
+  )
+  const { path: link } = await server.mailTo(email)
+
+  const fragment = fragmentOf(await server.goThrough('keycloak', newAccount({ email })))
+  const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+  assert.deepEqual([user.id, user.email, user.phone], [made.id, email, ''])
+  assert.ok(user.email_confirmed_at)
+  assert.deepEqual(user.app_metadata, { provider: 'keycloak', providers: ['keycloak'] })
+  assert.deepEqual(
+    user.identities.map((identity: { provider: string }) => identity.provider),
+    ['keycloak'],
+  )
+  assert.deepEqual([user.user_metadata.note, user.new_email], [undefined, undefined])
+
+  await t.test('18.21 no factor is in the way', async () => {
+    assert.deepEqual(await server.query('select 1 from mfa_factors'), [])
+  })
+  await t.test('18.21 the password is dead', async () => {
+    const { body } = await server.post('/token?grant_type=password', { email, password })
+    assert.equal(body.error_code, 'invalid_credentials')
+  })
+  await t.test('18.21 the session is dead', async () => {
+    const { refresh_token, access_token: token } = session
+    const refreshed = await server.post('/token?grant_type=refresh_token', { refresh_token })
+    assert.equal(refreshed.status, 400)
+    const changed = await ask(server.url, '/user', { method: 'PUT', token, body: { data: {} } })
+    assert.equal(changed.body.error_code, 'session_not_found')
+  })
+  await t.test('18.21 links from before are dead', async () => {
+    assert.equal(fragmentOf(await ask(server.url, link))['error_code'], 'otp_expired')
+  })
+  await t.test('18.21 the identity from before is nobody’s here', async () => {
+    const google = { sub: 'attacker', email: 'attacker@evil.example', email_verified: true }
+    const other = fragmentOf(await server.goThrough('google', google))
+    const { body } = await ask(server.url, '/user', { token: other['access_token'] ?? '' })
+    assert.notEqual(body.id, made.id)
+  })
+})
+
+test('18.22 an address that the provider has not verified links to nobody', async (t) => {
+  for (const autoconfirm of ['false', 'true']) {
+    await t.test(`18.22 with AUTH_MAILER_AUTOCONFIRM=${autoconfirm}`, async (t) => {
+      const server = await openExternalServer(t, ['keycloak', 'google'], {
+        AUTH_MAILER_AUTOCONFIRM: autoconfirm,
+      })
+      if (!server) return
+      const email = newEmail()
+      const created = { token: server.serviceToken, body: { email, password, email_confirm: true } }
+      const { body: victim } = await ask(server.url, '/admin/users', created)
+      const attacker = newAccount({ email, email_verified: false })
+      const answer = await server.goThrough('keycloak', attacker)
+      if (autoconfirm === 'false') {
+        assert.deepEqual(problemOf(answer), [
+          'provider_email_needs_verification',
+          'Unverified email with keycloak. Verify the email with keycloak in order to sign in',
+        ])
+        assert.deepEqual(await server.mailsTo(email), [])
+      }
+      const [separate] = await server.query(
+        `select u.* from users u join identities i on i.user_id = u.id where i.provider_id = $1`,
+        [attacker['sub']],
+      )
+      assert.notEqual(separate.id, victim.id)
+      assert.deepEqual([separate.email, separate.email_confirmed_at], [null, null])
+
+      const google = { sub: randomUUID(), email, email_verified: true }
+      const fragment = fragmentOf(await server.goThrough('google', google))
+      const { body: user } = await ask(server.url, '/user', {
+        token: fragment['access_token'] ?? '',
+      })
+      assert.equal(user.id, victim.id, 'who has it verified is not drawn to the other account')
+    })
+  }
+})
+
+test('18.23 an ID token is taken only as its issuer made it for us', async (t) => {
+  const server = await openExternalServer(t, ['keycloak'])
+  if (!server) return
+  const keycloak = server.at('keycloak')
+  const stranger = await openOAuthServer(t, keycloakShape)
+  const now = Math.floor(Date.now() / 1_000)
+  const account = newAccount()
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  const { privateKey } = await generateKeyPair('ES256')
+  const own = { ...account, iss: keycloak.url, aud: keycloak.clientId, iat: now, exp: now + 60 }
+  const sign = (alg: string, key: Parameters<SignJWT['sign']>[0], claims: JWTPayload = own) =>
+    new SignJWT(claims).setProtectedHeader({ alg, kid: 'one' }).sign(key)
+  const secret = new TextEncoder().encode(keycloak.secret)
+  const none = [{ alg: 'none' }, own].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  )
+  const bad = 'Bad ID token'
+  const both = 'Passed nonce and nonce in id_token should either both exist or not.'
+
+  const cases: readonly (readonly [string, string, string, object?])[] = [
+    [
+      'another audience',
+      await keycloak.createIdToken({ ...account, aud: 'x' }),
+      'Unacceptable audience in id_token: [x]',
+    ],
+    [
+      'no audience',
+      await keycloak.createIdToken({ ...account, aud: [] }),
+      'Unacceptable audience in id_token: []',
+    ],
+    [
+      'another issuer',
+      await keycloak.createIdToken({ ...account, iss: 'https://evil.example' }),
+      bad,
+    ],
+    [
+      'the token of a stranger’s server',
+      await stranger.createIdToken({ ...account, aud: keycloak.clientId }),
+      bad,
+    ],
+    ['a stranger’s key in our issuer’s name', await sign('ES256', privateKey), bad],
+    ['expired', await keycloak.createIdToken({ ...account, exp: now - 1 }), bad],
+    ['without an end', await keycloak.createIdToken({ ...account, exp: undefined }), bad],
+    ['not yet valid', await keycloak.createIdToken({ ...account, nbf: now + 60 }), bad],
+    [
+      'without a user',
+      await keycloak.createIdToken({ ...account, sub: '' }),
+      'Missing sub claim in id_token',
+    ],
+    ['signed with our secret', await sign('HS256', secret), bad],
+    ['not signed', `${none.join('.')}.`, bad],
+    ['cut off', (await keycloak.createIdToken(account)).slice(0, -4), bad],
+    ['no token at all', 'x', bad],
+    [
+      'a nonce in the token only',
+      await keycloak.createIdToken({ ...account, nonce: sha256('n') }),
+      both,
+    ],
+    ['a nonce in the request only', await keycloak.createIdToken(account), both, { nonce: 'n' }],
+    [
+      'another nonce',
+      await keycloak.createIdToken({ ...account, nonce: sha256('n') }),
+      'Nonces mismatch',
+      { nonce: 'm' },
+    ],
+    [
+      'the nonce itself in place of its hash',
+      await keycloak.createIdToken({ ...account, nonce: 'n' }),
+      'Nonces mismatch',
+      { nonce: 'n' },
+    ],
+  ]
+  for (const [what, id_token, message, more] of cases) {
+    await t.test(`18.23 ${what}`, async () => {
+      const body = { provider: 'keycloak', id_token, ...more }
+      const answer = await server.post('/token?grant_type=id_token', body)
+      assert.deepEqual([answer.status, answer.body.error_description], [400, message])
+    })
+  }
+
+  await t.test('18.23 an issuer that the caller names is never asked', async () => {
+    const answer = await server.post('/token?grant_type=id_token', {
+      issuer: stranger.url,
+      client_id: keycloak.clientId,
+      id_token: await stranger.createIdToken({ aud: keycloak.clientId }),
+    })
+    assert.deepEqual(
+      [answer.status, answer.body.msg],
+      [400, `Provider (issuer "${stranger.url}") is not enabled`],
+    )
+    assert.equal(stranger.keyRequests, 0)
+  })
+
+  await t.test('18.23 and nobody was let in', async () => {
+    assert.deepEqual(await server.query('select 1 from users'), [])
+  })
+})

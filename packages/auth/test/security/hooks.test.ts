@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createHttpTransport } from '../../src/hooks/http-transport.ts'
+import type { ResolvedAddress } from '../../src/messages/fetch/guarded-fetch.ts'
+import { openHookReceiver } from '../support/hook-receiver.ts'
+
+test('18.29 no hook is called inside the house, whatever the DNS says', async (t) => {
+  const receiver = await openHookReceiver(t)
+  const addresses: Readonly<Record<string, readonly string[]>> = {
+    'inside.example': ['127.0.0.1'],
+    'mixed.example': ['1.1.1.1', '127.0.0.1'],
+    'six.example': ['::1'],
+    'mapped.example': ['::ffff:127.0.0.1'],
+    'metadata.example': ['169.254.169.254'],
+  }
+  const resolve = async (host: string): Promise<readonly ResolvedAddress[]> =>
+    (addresses[host] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  const ask = (host: string, isInsideAllowed: boolean) =>
+    createHttpTransport({
+      target: { kind: 'http', url: `http://${host}:${receiver.port}/`, isInsideAllowed },
+      secrets: [],
+      now: Date.now,
+      limits: { pauseMs: 1 },
+      resolve,
+    })({}, 'id')
+  const refused = {
+    code: 'unexpected_failure',
+    message: 'Hook is at an address that is not permitted',
+  }
+  for (const host of Object.keys(addresses)) {
+    await assert.rejects(ask(host, false), refused, host)
+  }
+  await assert.rejects(ask('metadata.example', true), refused)
+  assert.equal(receiver.questions.length, 0)
+  // Who is named in AUTH_HOOK_ALLOWED_HOSTS may be there.
+  await ask('inside.example', true)
+  assert.equal(receiver.questions.length, 1)
+})

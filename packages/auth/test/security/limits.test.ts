@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openAuthServer } from '../support/auth-server.ts'
+import { ask } from '../support/http-client.ts'
+import { freezeClock } from './frozen-clock.ts'
+
+const fourHundred = { body: { type: 'signup', token: '' } }
+
+test('18.30 limits hold by default, and nobody gets around them with headers', async (t) => {
+  const server = await openAuthServer(t)
+  if (!server) return
+  freezeClock(server.clock)
+  const spoofed = (at: number) => ({
+    'x-forwarded-for': `203.0.113.${at}`,
+    'x-real-ip': `203.0.113.${at}`,
+    'x-client-ip': `203.0.113.${at}`,
+    'sb-forwarded-for': `203.0.113.${at}`,
+    'cf-connecting-ip': `203.0.113.${at}`,
+    forwarded: `for=203.0.113.${at}`,
+    'true-client-ip': `203.0.113.${at}`,
+  })
+  const paths = {
+    '/verify': fourHundred,
+    '/token?grant_type=refresh_token': { body: { refresh_token: 'x' } },
+    '/recover': { body: {} },
+    '/otp': { body: {} },
+    '/magiclink': { body: {} },
+    '/resend': { body: {} },
+    '/signup': { body: { email: 'x', password: 'x' } },
+  }
+  for (const [path, options] of Object.entries(paths)) {
+    const statuses = []
+    for (let at = 0; at < 31; at += 1) {
+      const answer = await ask(server.url, path, { ...options, headers: spoofed(at) })
+      statuses.push(answer.status)
+      if (at < 30) continue
+      assert.equal(answer.body.error_code, 'over_request_rate_limit', path)
+      assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
+    }
+    assert.deepEqual(statuses.indexOf(429), 30, path)
+  }
+  // Another spelling of a path is the same one.
+  for (const path of ['/verify/', '/verify?x=1']) {
+    assert.equal((await ask(server.url, path, fourHundred)).status, 429, path)
+  }
+})
+
+test('18.30 a trusted header counts, others do not, and without it the address does', async (t) => {
+  const server = await openAuthServer(t, {
+    env: { AUTH_RATE_LIMIT_HEADER: 'X-Real-Client', AUTH_RATE_LIMIT_VERIFY: '2' },
+  })
+  if (!server) return
+  const verify = async (headers: Readonly<Record<string, string>>) =>
+    (await ask(server.url, '/verify', { ...fourHundred, headers })).status
+  for (const status of [400, 400, 429, 429]) {
+    // Only the first value is of the client; what it says elsewhere changes nothing.
+    const forwarded = `198.51.100.${Math.random()}`
+    const headers = { 'x-real-client': `a, ${forwarded}`, 'x-forwarded-for': forwarded }
+    assert.equal(await verify(headers), status)
+  }
+  assert.equal(await verify({ 'x-real-client': 'b' }), 400)
+  for (const status of [400, 400, 429]) {
+    assert.equal(await verify({ 'x-forwarded-for': `198.51.100.${Math.random()}` }), status)
+  }
+  assert.equal(await verify({ 'x-real-client': '' }), 429)
+  assert.equal(await verify({ 'x-real-client': ' , b' }), 429)
+})
+
+test('18.30 the addresses of one network of IPv6 count as one', async (t) => {
+  const server = await openAuthServer(t, {
+    env: { AUTH_RATE_LIMIT_HEADER: 'X-Real-Client', AUTH_RATE_LIMIT_VERIFY: '1' },
+  })
+  if (!server) return
+  const verify = async (address: string) => {
+    const headers = { 'x-real-client': address }
+    return (await ask(server.url, '/verify', { ...fourHundred, headers })).status
+  }
+  const addresses = {
+    '2001:db8:1:2::1': 400,
+    '2001:db8:1:2::2': 429,
+    '2001:DB8:1:2:ffff:ffff:ffff:ffff': 429,
+    '2001:0db8:0001:0002:0:0:0:3': 429,
+    '2001:db8:1:3::1': 400,
+    '2001:db8::1': 400,
+    '2001:db8:0:0:5::': 429,
+    '::ffff:192.0.2.1': 400,
+    '::ffff:192.0.2.2': 400,
+    '::ffff:c000:201': 429,
+    '192.0.2.3': 400,
+    '192.0.2.4': 400,
+    'fe80::1%eth0': 400,
+    'fe80::2%eth1': 429,
+  } as const
+  for (const [address, status] of Object.entries(addresses)) {
+    assert.equal(await verify(address), status, address)
+  }
+})

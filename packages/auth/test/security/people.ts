@@ -1,0 +1,33 @@
+import type { FlowServer } from '../support/flow-server.ts'
+import { ask, newEmail } from '../support/http-client.ts'
+
+export interface Person {
+  readonly id: string
+  readonly email: string
+}
+
+export interface Tokens {
+  readonly access_token: string
+  readonly refresh_token: string
+}
+
+type Server = Pick<FlowServer, 'url' | 'serviceToken'>
+
+/** Somebody with a confirmed address and no password: to hash one takes its time. */
+export async function newPerson({ url, serviceToken: token }: Server): Promise<Person> {
+  const email = newEmail()
+  const { body } = await ask(url, '/admin/users', { body: { email, email_confirm: true }, token })
+  return { id: body.id, email }
+}
+
+/** A new session, by a link. */
+export async function signInByLink(
+  { url, serviceToken: token }: Server,
+  email: string,
+): Promise<Tokens> {
+  const made = await ask(url, '/admin/generate_link', { body: { type: 'magiclink', email }, token })
+  const { body } = await ask(url, '/verify', {
+    body: { type: 'magiclink', token_hash: made.body.hashed_token },
+  })
+  return body
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const read = (name: string) => readFile(join(import.meta.dirname, name), 'utf8')
+
+test('every property has a test of its number in each file that the table names', async () => {
+  const rows = [...(await read('README.md')).matchAll(/^\| (\d+) \|.*\| ([^|]+) \|$/gm)]
+  assert.deepEqual(
+    rows.map(([, number]) => Number(number)),
+    Array.from({ length: 42 }, (_, at) => at + 1),
+  )
+  for (const [, number = '', where = ''] of rows) {
+    const files = [...where.matchAll(/`([\w-]+\.test\.ts)`/g)].map(([, file = '']) => file)
+    assert.ok(files.length > 0, `${number}: ${where}`)
+    for (const file of files) {
+      const named = new RegExp(`(?:['"\`]| and )18\\.${number}\\b`)
+      assert.ok(named.test(await read(file)), `18.${number} in ${file}`)
+    }
+  }
+})

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { fragmentOf, openFlowServer, queryOf } from '../support/flow-server.ts'
+import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
+
+const site = 'https://site.example'
+
+/** Places that look permitted to somebody who reads them in a hurry. */
+const elsewhere = [
+  'https://evil.example',
+  'https://evil.example/https://site.example',
+  'https://site.example@evil.example',
+  'https://site.example:443@evil.example/',
+  'https://site.example%40evil.example',
+  'https://evil.example\\@site.example',
+  'https:\\\\evil.example',
+  'https:/\\evil.example',
+  'https://site.example\\.evil.example',
+  'https://site.example.evil.com',
+  'https://evilsite.example',
+  'https://evil.example?https://site.example',
+  'https://evil.example#https://site.example',
+  'https://evil.example;site.example',
+  'https://evil.example%2f.site.example',
+  'https://evil.example%00.site.example',
+  'https://evil.example/?.foo.example.com/x',
+  'https://evil.example/.foo.example.com/x',
+  'https://a.b.foo.example.com/x',
+  'https://foo.example.com.evil.example/x',
+  '//evil.example',
+  '///evil.example',
+  '/\\evil.example',
+  'evil.example',
+  '/relative',
+  '?query',
+  'http:evil.example',
+  'https:evil.example',
+  'javascript:alert(1)',
+  'JaVaScRiPt:alert(1)',
+  'javascript://site.example/%0aalert(1)',
+  'java\tscript:alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  'vbscript:x',
+  'blob:https://site.example/x',
+  'file://site.example/etc/passwd',
+  'ftp://site.example/',
+  'view-source:https://site.example',
+  'https://2130706433',
+  'https://16909060/',
+  'https://0x7f000001',
+  'https://0x1.0x2.0x3.0x4',
+  'https://0177.0.0.1.evil.example',
+  'https://1.2.3.4',
+  'https://1.2.772',
+  'https://[::ffff:1.2.3.4]',
+  'https://[::ffff:102:304]',
+  'https://[2001:db8::1]',
+  'https://site.example.',
+  'https://SITE.EXAMPLE.',
+  'https://evil.example./',
+  'https://si\tte.example.evil.example',
+  'https://evil.example\n.site.example',
+  'https://evil\r\n.example',
+  'https://site.example\r\nSet-Cookie: a=b',
+  ' https://evil.example',
+  '\u0000https://site.example',
+  'https://ѕite.example',
+  'https://site。example.evil.example',
+  'https://sıte.example',
+  'https://xn--ite-5cd.example',
+  'https://site.example\u2044.evil.example',
+  'https://docs.example/docss',
+  'https://docs.example/docs/',
+  'https://docs.example/docs/../admin',
+  'https://docs.example/docs?next=https://evil.example',
+  'https://docs.example:8443/docs',
+  'http://docs.example/docs',
+  'https://docs.example/DOCS',
+  'myapp://evil',
+  'myapp2://callback',
+]
+
+const allowList = 'https://docs.example/docs,https://*.foo.example.com/*,myapp://callback'
+
+test('nobody is sent elsewhere', async (t) => {
+  const server = await openFlowServer(t, { AUTH_URI_ALLOW_LIST: allowList })
+  if (!server) return
+  const { url, post } = server
+  const follow = (target: string, headers = {}) =>
+    ask(url, `/verify?type=signup&token=none&redirect_to=${encodeURIComponent(target)}`, {
+      headers,
+    })
+
+  for (const target of elsewhere) {
+    await t.test(`18.6 open redirect: ${JSON.stringify(target)}`, async () => {
+      const refused = await follow(target)
+      assert.deepEqual(
+        [refused.status, refused.body.error_code, refused.headers.get('location')],
+        [400, 'validation_failed', null],
+      )
+      // The client expects the site instead.
+      const followed = await follow(target, sdk)
+      assert.equal(followed.status, 303)
+      assert.match(followed.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
+    })
+  }
+
+  await t.test('18.6 what is permitted is, also in capitals and with another port', async () => {
+    const fine = [
+      'https://site.example/in?a=b',
+      'HTTPS://SITE.example/',
+      'http://site.example:8080/',
+      'https://docs.example/docs',
+      'https://a.foo.example.com/x',
+      'myapp://callback',
+    ]
+    for (const target of fine) {
+      const location = (await follow(target)).headers.get('location') ?? ''
+      assert.ok(location.startsWith(`${target}#error=`), location)
+    }
+  })
+
+  await t.test('18.6 a referrer elsewhere is ignored', async () => {
+    for (const referer of ['https://evil.example/', 'https://site.example@evil.example']) {
+      const answer = await ask(url, '/verify?type=signup&token=none', { headers: { referer } })
+      assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
+    }
+  })
+
+  await t.test('18.6 no header of a request decides where a link leads', async () => {
+    const { email } = await server.newUser()
+    await post('/recover', { email }, { 'x-forwarded-host': 'evil.example', host: 'evil.example' })
+    assert.equal((await server.mailTo(email)).url.origin, 'https://auth.example')
+  })
+
+  const tables = ['users', 'identities', 'sessions', 'one_time_tokens', 'flow_states', 'outbox']
+  const readAll = async () => {
+    const rows = []
+    for (const table of [...tables, 'audit_log_entries', 'message_caps']) {
+      rows.push(await server.query(`select t.* from ${table} t order by t::text`))
+    }
+    return JSON.stringify(rows)
+  }
+  const verifier = 'v'.repeat(43)
+  const challenge = {
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 's256',
+  }
+
+  await t.test('18.7 a forbidden redirect leaves no trace', async () => {
+    const { email } = await server.newUser()
+    const signedIn = await post('/token?grant_type=password', { email, password })
+    const token = signedIn.body.access_token
+    await post('/recover', { email })
+    const mail = await server.mailTo(email)
+    const evil = `redirect_to=${encodeURIComponent('https://evil.example')}`
+    const body = { email, password, ...challenge }
+    const unknown = { ...body, email: newEmail() }
+    const admin = server.serviceToken
+    const requests: readonly (readonly [string, string, object])[] = [
+      ['POST', `/signup?${evil}`, { body: unknown }],
+      ['POST', `/otp?${evil}`, { body }],
+      ['POST', `/otp?${evil}`, { body: unknown }],
+      ['POST', `/magiclink?${evil}`, { body: unknown }],
+      ['POST', `/recover?${evil}`, { body }],
+      ['POST', `/resend?${evil}`, { body: { ...body, type: 'signup' } }],
+      ['PUT', `/user?${evil}`, { body: { email: newEmail(), data: { a: 1 } }, token }],
+      ['POST', `/invite?${evil}`, { body: { email: newEmail() }, token: admin }],
+      [
+        'POST',
+        `/admin/generate_link?${evil}`,
+        { body: { type: 'magiclink', email: newEmail() }, token: admin },
+      ],
+      [
+        'POST',
+        '/admin/generate_link',
+        {
+          body: { type: 'recovery', email, redirect_to: 'https://evil.example' },
+          token: admin,
+        },
+      ],
+      ['GET', `/verify?type=recovery&token=${mail.token}&${evil}`, {}],
+      [
+        'POST',
+        '/verify',
+        { body: { type: 'recovery', token: mail.token, redirect_to: 'https://evil.example' } },
+      ],
+      ['POST', '/recover', { body, headers: { redirect_to: 'https://evil.example' } }],
+    ]
+    const before = await readAll()
+    for (const [method, path, options] of requests) {
+      const answer = await ask(url, path, { ...options, method })
+      assert.deepEqual(
+        [answer.status, answer.body.msg],
+        [400, 'redirect_to is not permitted'],
+        path,
+      )
+    }
+    assert.equal(await readAll(), before)
+    const used = await ask(url, mail.path)
+    assert.ok(fragmentOf(used)['access_token'])
+  })
+
+  await t.test('18.8 tokens are never in a query, and no answer is kept or passed on', async () => {
+    const { email } = await server.newUser()
+    const kept: HttpAnswer[] = []
+    const keep = (answer: HttpAnswer) => {
+      kept.push(answer)
+      return answer
+    }
+    const signedIn = keep(await post('/token?grant_type=password', { email, password }))
+    const refresh = { refresh_token: signedIn.body.refresh_token }
+    keep(await post('/token?grant_type=refresh_token', refresh))
+    keep(await post('/token?grant_type=refresh_token', { refresh_token: 'x' }))
+    keep(await ask(url, '/user', { token: signedIn.body.access_token }))
+    keep(await post('/signup', { email: newEmail(), password }))
+
+    await post('/recover', { email })
+    const implicit = keep(await ask(url, (await server.mailTo(email)).path))
+    keep(await ask(url, (await server.mailTo(email)).path))
+    await post('/otp', { email, ...challenge })
+    server.clock.aheadMs += 61_000
+    await post('/otp', { email, ...challenge })
+    const link = await server.mailTo(email)
+    const withCode = keep(await ask(url, link.path))
+    const code = queryOf(withCode)['code'] ?? ''
+    const body = { auth_code: code, code_verifier: verifier }
+    const exchanged = keep(await post('/token?grant_type=pkce', body))
+    assert.ok(exchanged.body.access_token)
+    const made = await ask(url, '/admin/generate_link', {
+      body: { type: 'magiclink', email },
+      token: server.serviceToken,
+    })
+    const verified = { type: 'magiclink', token_hash: made.body.hashed_token }
+    const another = keep(await post('/verify', verified))
+    assert.ok(another.body.access_token)
+
+    assert.ok(fragmentOf(implicit)['access_token'])
+    for (const { headers, status } of kept) {
+      assert.equal(headers.get('cache-control'), 'no-store', `${status}`)
+      assert.equal(headers.get('referrer-policy'), 'no-referrer', `${status}`)
+      const location = headers.get('location')
+      if (location === null) continue
+      const query = new URL(location).search
+      assert.doesNotMatch(query, /token|eyJ/)
+      if (query !== '') assert.equal(query, `?code=${code}`)
+      assert.ok(location.startsWith(site))
+    }
+  })
+})

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openAuthServer } from '../support/auth-server.ts'
+import { errorOf, openFlowServer } from '../support/flow-server.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+import { freezeClock } from './frozen-clock.ts'
+import { newPerson, signInByLink } from './people.ts'
+
+test('refresh tokens', async (t) => {
+  const server = await openFlowServer(t)
+  if (!server) return
+  freezeClock(server.clock)
+  const { url, query } = server
+  const refresh = (token: string, at = url) =>
+    ask(at, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+  const { email, id } = await newPerson(server)
+  const signIn = (address = email) => signInByLink(server, address)
+  const used = [400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'] as const
+  const ended = [400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found'] as const
+
+  await t.test('18.12 the one before gets the same child within the interval', async () => {
+    const { refresh_token: first } = await signIn()
+    const { body: rotated } = await refresh(first)
+    server.clock.aheadMs += 9_000
+    const { body: again } = await refresh(first)
+    assert.notEqual(rotated.refresh_token, first)
+    assert.equal(again.refresh_token, rotated.refresh_token)
+    assert.equal((await refresh(rotated.refresh_token)).status, 200)
+  })
+
+  await t.test('18.12 later it ends the whole family', async () => {
+    const { refresh_token: first } = await signIn()
+    const { body: rotated } = await refresh(first)
+    server.clock.aheadMs += 10_001
+    assert.deepEqual(errorOf(await refresh(first)), used)
+    assert.deepEqual(errorOf(await refresh(rotated.refresh_token)), ended)
+    assert.deepEqual(errorOf(await refresh(first)), ended)
+  })
+
+  await t.test('18.12 the one before that does, however soon', async () => {
+    const { refresh_token: first } = await signIn()
+    const { body: second } = await refresh(first)
+    const { body: third } = await refresh(second.refresh_token)
+    assert.deepEqual(errorOf(await refresh(first)), used)
+    assert.deepEqual(errorOf(await refresh(third.refresh_token)), ended)
+    assert.deepEqual(errorOf(await refresh(second.refresh_token)), ended)
+  })
+
+  await t.test('18.12 a family that ended leaves the other sessions of the user', async () => {
+    const { refresh_token: first } = await signIn()
+    const { refresh_token: other } = await signIn()
+    await refresh((await refresh(first)).body.refresh_token)
+    await refresh(first)
+    assert.equal((await refresh(other)).status, 200)
+  })
+
+  await t.test('18.12 tokens that were tampered with are none, and end nothing', async () => {
+    const { refresh_token: token } = await signIn()
+    const bytes = Buffer.from(token, 'base64url')
+    const missing = [400, 'refresh_token_not_found']
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = Buffer.from(bytes)
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
+      const answer = await refresh(changed.toString('base64url'))
+      assert.deepEqual(errorOf(answer).slice(0, 2), missing, `byte ${at}`)
+    }
+    for (const text of ['', 'x', `${token}A`, token.slice(1), `${token}\0`, token.toUpperCase()]) {
+      assert.deepEqual(errorOf(await refresh(text)).slice(0, 2), missing, text)
+    }
+    assert.equal((await refresh(token)).status, 200)
+  })
+
+  await t.test('18.13 fifty at once on two servers: one rotation, one child', async (t) => {
+    const second = await openAuthServer(t, {
+      env: { AUTH_MAILER_AUTOCONFIRM: 'true' },
+      database: { url: server.databaseUrl, schema: server.schema },
+    })
+    if (!second) return
+    freezeClock(second.clock)
+    second.clock.aheadMs = server.clock.aheadMs
+    const { refresh_token: token } = await signIn()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => refresh(token, at % 2 === 0 ? url : second.url)),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    const children = new Set(answers.map(({ body }) => body.refresh_token))
+    assert.equal(children.size, 1)
+    const [row] = await query(
+      `select refresh_token_counter as counter, id from sessions
+       where user_id = $1 order by created_at desc limit 1`,
+      [id],
+    )
+    assert.equal(row.counter, 1)
+    const rotations = await query(
+      `select 1 from audit_log_entries
+       where payload ->> 'action' = 'token_refreshed' and payload #>> '{traits,session_id}' = $1`,
+      [row.id],
+    )
+    assert.equal(rotations.length, 1)
+    for (const { body } of answers.slice(0, 4)) {
+      assert.equal((await ask(second.url, '/user', { token: body.access_token })).status, 200)
+    }
+    assert.equal((await refresh([...children][0] ?? '', second.url)).status, 200)
+  })
+
+  await t.test('18.14 each scope of a logout ends what it names and nothing else', async () => {
+    const scopes = {
+      '?scope=local': { own: 400, other: 200 },
+      '?scope=others': { own: 200, other: 400 },
+      '?scope=global': { own: 400, other: 400 },
+      '': { own: 400, other: 400 },
+    } as const
+    const stranger = await newPerson(server)
+    for (const [scope, { own, other }] of Object.entries(scopes)) {
+      const mine = await signIn()
+      const elsewhere = await signIn()
+      const strangers = await signIn(stranger.email)
+      const { status } = await ask(url, `/logout${scope}`, {
+        method: 'POST',
+        token: mine.access_token,
+      })
+      assert.equal(status, 204)
+      assert.equal((await refresh(mine.refresh_token)).status, own, `own, ${scope}`)
+      assert.equal((await refresh(elsewhere.refresh_token)).status, other, `other, ${scope}`)
+      assert.equal((await refresh(strangers.refresh_token)).status, 200, `stranger, ${scope}`)
+      const changed = await ask(url, '/user', {
+        method: 'PUT',
+        body: { data: { a: 1 } },
+        token: mine.access_token,
+      })
+      assert.equal(changed.status, own === 200 ? 200 : 403, `PUT /user, ${scope}`)
+    }
+    const bad = await ask(url, '/logout?scope=everybody', {
+      method: 'POST',
+      token: (await signIn()).access_token,
+    })
+    assert.equal(bad.status, 400)
+  })
+
+  await t.test('18.14 nobody is logged out by the token of another', async () => {
+    const stranger = await signIn((await newPerson(server)).email)
+    const mine = await signIn()
+    const [, claims = ''] = mine.access_token.split('.')
+    const { session_id: session } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+    for (const path of ['/logout', `/logout?session_id=${session}&user_id=${id}`]) {
+      await ask(url, path, { method: 'POST', token: stranger.access_token, body: { id, session } })
+    }
+    assert.equal((await refresh(mine.refresh_token)).status, 200)
+  })
+
+  await t.test('18.12 a token of a database is worth nothing in another', async (t) => {
+    const other = await openAuthServer(t)
+    if (!other) return
+    const body = { email: newEmail(), password }
+    const foreign = (await ask(other.url, '/signup', { body })).body.refresh_token
+    const answer = await refresh(foreign)
+    assert.deepEqual(errorOf(answer).slice(0, 2), [400, 'refresh_token_not_found'])
+  })
+})

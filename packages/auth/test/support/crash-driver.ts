@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { checkPerson } from './crash-checks.ts'
+import { newPerson, operations, type Person, pickOperation, type Random } from './crash-people.ts'
+import type { CrashServer } from './crash-server.ts'
+import { type MailServer, openMailServer } from './mail-server.ts'
+import { until } from './outbox.ts'
+
+export interface CrashSettings {
+  readonly moments: number
+  readonly schema: string
+  /** Starts it on the same database as before. */
+  start(env: Readonly<Record<string, string>>): Promise<CrashServer>
+  /** Ends it, and whatever else is to end. */
+  kill(server: CrashServer): Promise<void>
+  /** Where the database is, now that the server runs. */
+  findDatabase(): Promise<string>
+}
+
+export interface CrashFigures {
+  acknowledged: number
+  unanswered: number
+  checks: number
+}
+
+const workers = 6
+
+/**
+ * People at work; the server is killed in the middle of it, started again, and asked about everything
+ * it had acknowledged. Again and again, at moments that depend on a seed alone as far as they can.
+ */
+export async function crashAgainAndAgain(
+  t: TestContext,
+  settings: CrashSettings,
+): Promise<CrashFigures> {
+  const seed = Number(process.env['CRASH_SEED']) || Math.floor(Math.random() * 2 ** 31)
+  const random = createRandom(seed)
+  t.diagnostic(`CRASH_SEED=${seed}`)
+  const mail = await openMailServer(t)
+  const figures: CrashFigures = { acknowledged: 0, unanswered: 0, checks: 0 }
+  const people: Person[] = []
+  const startedAt = performance.now()
+  let moments = 0
+  t.after(() => {
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+    t.diagnostic(
+      `${moments} moments, ${figures.acknowledged} operations acknowledged, ` +
+        `${figures.unanswered} unanswered, ${figures.checks} checks, ${mail.received.length} ` +
+        `messages to ${people.filter(({ isMailed }) => isMailed).length} people, ${seconds} s`,
+    )
+  })
+  for (; moments < settings.moments; moments++) {
+    const server = await settings.start(toEnvironment(mail, moments % 2 === 0))
+    figures.checks += await check(server, settings, people, mail)
+    await workUntilKilled({ server, people, random, figures, kill: settings.kill })
+  }
+  const server = await settings.start(toEnvironment(mail, true))
+  figures.checks += await check(server, settings, people, mail)
+  await checkAllMailed(server, settings, people, mail)
+  return figures
+}
+
+function toEnvironment(mail: MailServer, confirmsByMail: boolean) {
+  return {
+    AUTH_MAILER_AUTOCONFIRM: `${!confirmsByMail}`,
+    AUTH_SMTP_HOST: '127.0.0.1',
+    AUTH_SMTP_PORT: `${mail.port}`,
+    AUTH_SMTP_ADMIN_EMAIL: 'noreply@auth.example',
+    // A busy machine may take long to start a server, and to check passwords.
+    AUTH_API_MAX_REQUEST_DURATION: '120s',
+    AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '600s',
+  }
+}
+
+interface Work {
+  readonly server: CrashServer
+  readonly people: Person[]
+  readonly random: Random
+  readonly figures: CrashFigures
+  readonly kill: CrashSettings['kill']
+}
+
+async function workUntilKilled({ server, people, random, figures, kill }: Work): Promise<void> {
+  const { promise: isDue, resolve } = Promise.withResolvers<void>()
+  const killAfter = figures.acknowledged + 1 + Math.floor(random() * 40)
+  let isKilled = false
+  const faults: unknown[] = []
+
+  const work = async (own: Person[]) => {
+    while (!isKilled) {
+      const known = own[Math.floor(random() * own.length * 1.25)] ?? addPerson(own, people)
+      const [, operation] = pickOperation(known, random) ?? []
+      if (operation === undefined) {
+        own.splice(own.indexOf(known), 1)
+        continue
+      }
+      known.isDirty = true
+      try {
+        if (await operation.run(server.url, known)) figures.acknowledged++
+      } catch (error) {
+        // Without an answer nothing is known. An answer that is wrong is a fault.
+        if (error instanceof assert.AssertionError) faults.push(error)
+        else if (!isKilled) faults.push(error)
+        else figures.unanswered++
+        resolve()
+        return
+      }
+      if (figures.acknowledged >= killAfter) resolve()
+    }
+  }
+  // Nobody touches what somebody else is working on.
+  const own = people.filter(isActive)
+  const working = Array.from({ length: workers }, (_, at) =>
+    work(own.filter((_, index) => index % workers === at).slice(-3)),
+  )
+  await isDue
+  await sleep(random() * 20)
+  isKilled = true
+  await kill(server)
+  await Promise.all(working)
+  if (faults.length > 0) throw faults[0]
+}
+
+const isActive = ({ isThere, isMailed, session }: Person) =>
+  isThere === 'yes' && (!isMailed || session?.isOpen === 'yes')
+
+function addPerson(own: Person[], people: Person[]): Person {
+  const person = newPerson()
+  own.push(person)
+  people.push(person)
+  return person
+}
+
+/** Everything acknowledged is so, as far as it may have changed since the last look. */
+async function check(
+  { url }: CrashServer,
+  settings: CrashSettings,
+  people: readonly Person[],
+  mail: MailServer,
+): Promise<number> {
+  let checks = 0
+  const dirty = people.filter(({ isDirty }) => isDirty)
+  await Promise.all(
+    dirty.map(async (person) => {
+      const done = await checkPerson(url, person)
+      checks += done
+      person.isDirty = false
+    }),
+  )
+  // What has left the outbox was received before.
+  const waiting = new Set(await query(settings, 'select recipient from outbox'))
+  const received = new Set(mail.received.flatMap(({ to }) => to))
+  const mailed = dirty.filter(({ isMailed }) => isMailed)
+  for (const { email } of mailed) {
+    assert.ok(waiting.has(email) || received.has(email), `the message to ${email} is lost`)
+  }
+  return checks + mailed.length
+}
+
+/** Messages that a dead server had taken are sent by others in a while: here, at once. */
+async function checkAllMailed(
+  { url }: CrashServer,
+  settings: CrashSettings,
+  people: readonly Person[],
+  mail: MailServer,
+): Promise<void> {
+  await query(settings, 'update outbox set next_attempt_at = now()')
+  // One more message makes the server look for all.
+  await operations['sign up']?.run(url, newPerson())
+  await until(async () => (await query(settings, 'select recipient from outbox')).length === 0)
+  const received = new Set(mail.received.flatMap(({ to }) => to))
+  const lost = people.filter(({ isMailed, email }) => isMailed && !received.has(email))
+  assert.deepEqual(lost, [])
+}
+
+/** The first column of all rows. */
+async function query(settings: CrashSettings, sql: string): Promise<unknown[]> {
+  const client = new Client({
+    connectionString: await settings.findDatabase(),
+    options: `-c search_path=${settings.schema}`,
+  })
+  await client.connect()
+  try {
+    const { rows } = await client.query({ text: sql, rowMode: 'array' })
+    return rows.map(([first]) => first)
+  } finally {
+    await client.end()
+  }
+}
+
+/** mulberry32: the same numbers for the same seed. */
+function createRandom(seed: number): Random {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { createTokenSigner } from '../../src/core/json-web-token.ts'
+import { createSigningKeys } from '../../src/core/signing-keys.ts'
+import { packageFolder } from './auth-program.ts'
+import { jwtSecret, testEnvironment } from './auth-server.ts'
+
+/** A server that is a process of its own, so that it can end badly. */
+export interface CrashServer {
+  readonly url: string
+  readonly pid: number
+  /** What it logged so far. */
+  output(): string
+  hasEnded(): boolean
+  /** SIGKILL, and nothing before it. Resolves once it is gone. */
+  kill(): Promise<void>
+}
+
+/** Loads do not stop at limits that are meant for people. */
+export const unlimited = {
+  AUTH_RATE_LIMIT_EMAIL_SENT: '1000000',
+  AUTH_RATE_LIMIT_OTP: '1000000',
+  AUTH_RATE_LIMIT_TOKEN_REFRESH: '1000000',
+  AUTH_RATE_LIMIT_VERIFY: '1000000',
+} as const
+
+export const serviceToken = createTokenSigner(
+  createSigningKeys({ secret: jwtSecret, keyId: undefined, keys: undefined }),
+).sign({ role: 'service_role' })
+
+/** Starts `auth up`, and waits until it listens. */
+export async function startCrashServer(
+  t: TestContext,
+  env: Readonly<Record<string, string>>,
+): Promise<CrashServer> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const child = spawn(process.execPath, [join(packageFolder, 'src/main.ts'), 'up'], {
+    cwd: '/',
+    env: {
+      PATH,
+      ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+      ...testEnvironment,
+      ...unlimited,
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const closed = once(child, 'close')
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  t.after(async () => {
+    child.kill('SIGTERM')
+    await closed
+  })
+  let output = ''
+  const listening = Promise.withResolvers<string>()
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk
+    const [, url] = /Listening on (http:[^\s,]+)/.exec(output) ?? []
+    if (url !== undefined) listening.resolve(url)
+  })
+  child.once('close', () => listening.reject(new Error(`The server ended: ${output}`)))
+  return {
+    url: await listening.promise,
+    pid: child.pid ?? 0,
+    output: () => output,
+    hasEnded,
+    async kill() {
+      child.kill('SIGKILL')
+      await closed
+    },
+  }
+}
+
+/** Memory of a process in MB; undefined where the system does not tell. */
+export function readMemoryMb(pid: number): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return kb === undefined ? undefined : Number(kb) / 1024
+}

@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto'
+import { hash } from '@node-rs/bcrypt'
+import type { Client } from 'pg'
+import { createOneTimeTokens } from '../../src/core/one-time-tokens.ts'
+import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
+import { password } from './http-client.ts'
+
+const tokenKey = Buffer.alloc(32, 'one-time tokens')
+const sessionKey = Buffer.alloc(32, 'refresh tokens')
+const oneTimeTokens = createOneTimeTokens(tokenKey)
+
+/** People as a server of an earlier version has left them. */
+export const earlier = {
+  /** Has a password, a session, and all that later versions could give her. */
+  ada: { id: '00000000-0000-4000-8000-00000000000a', email: 'ada@earlier.example' },
+  /** Was asked to confirm an address, and has not yet. */
+  ben: { id: '00000000-0000-4000-8000-00000000000b', email: 'ben@earlier.example' },
+  sessionId: '00000000-0000-4000-8000-0000000000a1',
+  refreshToken: createRefreshTokens(sessionKey).encode({
+    sessionId: '00000000-0000-4000-8000-0000000000a1',
+    counter: 3,
+  }),
+  linkToken: 'f'.repeat(56),
+  authCode: '00000000-0000-4000-8000-0000000000a2',
+  codeVerifier: 'v'.repeat(43),
+  factorId: '00000000-0000-4000-8000-0000000000a3',
+  passkeyId: '00000000-0000-4000-8000-0000000000a4',
+} as const
+
+const { ada, ben } = earlier
+const challenge = createHash('sha256').update(earlier.codeVerifier).digest('base64url')
+const linked = oneTimeTokens.store({ digits: '123456', linkToken: earlier.linkToken }, ben.email)
+/** Cheaper than what is written today, which a login makes up for. */
+const passwordHash = await hash(password, { cost: 4 })
+
+type Insert = readonly [table: string, row: Readonly<Record<string, unknown>>]
+
+/**
+ * What each version brought, with the columns that it had then: a migration that adds a table or a
+ * column gets rows here, and those that follow it have to keep them.
+ */
+const rows: Readonly<Record<string, readonly Insert[]>> = {
+  '0001-init': [
+    [
+      'users',
+      {
+        ...ada,
+        aud: 'authenticated',
+        role: 'authenticated',
+        encrypted_password: passwordHash,
+        email_confirmed_at: '2024-01-01T00:00:00Z',
+        phone: '15550100001',
+        phone_confirmed_at: '2024-01-01T00:00:00Z',
+        raw_app_meta_data: { provider: 'email', providers: ['email', 'phone'] },
+        raw_user_meta_data: { full_name: 'Ada Lovelace' },
+      },
+    ],
+    [
+      'users',
+      { ...ben, aud: 'authenticated', role: 'authenticated', encrypted_password: passwordHash },
+    ],
+    [
+      'identities',
+      {
+        id: '00000000-0000-4000-8000-0000000000a5',
+        user_id: ada.id,
+        provider: 'email',
+        provider_id: ada.id,
+        identity_data: { sub: ada.id, email: ada.email, email_verified: true },
+      },
+    ],
+    [
+      'identities',
+      {
+        id: '00000000-0000-4000-8000-0000000000b5',
+        user_id: ben.id,
+        provider: 'email',
+        provider_id: ben.id,
+        identity_data: { sub: ben.id, email: ben.email },
+      },
+    ],
+    [
+      'sessions',
+      {
+        id: earlier.sessionId,
+        user_id: ada.id,
+        amr: JSON.stringify([{ method: 'password', timestamp: 1_700_000_000 }]),
+        user_agent: 'Mozilla/5.0',
+        ip: '192.0.2.1',
+        refresh_token_counter: 3,
+      },
+    ],
+    [
+      'one_time_tokens',
+      {
+        user_id: ben.id,
+        token_type: 'confirmation',
+        token_hash: linked.tokenHash,
+        otp_hash: linked.otpHash,
+        relates_to: ben.email,
+        expires_at: '9999-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'flow_states',
+      {
+        id: '00000000-0000-4000-8000-0000000000a6',
+        user_id: ada.id,
+        auth_code: earlier.authCode,
+        code_challenge: challenge,
+        code_challenge_method: 's256',
+        authentication_method: 'magiclink',
+        auth_code_issued_at: '9999-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'outbox',
+      {
+        channel: 'email',
+        kind: 'confirmation',
+        recipient: ben.email,
+        payload: {
+          SiteURL: 'https://site.example',
+          Email: ben.email,
+          Token: '123456',
+          TokenHash: earlier.linkToken,
+          ConfirmationURL: `https://auth.example/verify?token=${earlier.linkToken}&type=signup`,
+          Data: {},
+        },
+        expires_at: '9999-01-01T00:00:00Z',
+      },
+    ],
+    ['message_caps', { channel: 'email', window_start: '2024-01-01T00:00:00Z', sent: 7 }],
+    [
+      'audit_log_entries',
+      {
+        id: '00000000-0000-4000-8000-0000000000a7',
+        payload: { action: 'login', log_type: 'account', actor_id: ada.id, traits: {} },
+        ip_address: '192.0.2.1',
+      },
+    ],
+    ['server_keys', { name: 'one_time_tokens', value: tokenKey }],
+    ['server_keys', { name: 'refresh_tokens', value: sessionKey }],
+  ],
+  '0004-factors': [
+    [
+      'mfa_factors',
+      {
+        id: earlier.factorId,
+        user_id: ada.id,
+        factor_type: 'phone',
+        friendly_name: 'the old phone',
+        status: 'verified',
+        phone: '15550100001',
+      },
+    ],
+    [
+      'mfa_challenges',
+      {
+        id: '00000000-0000-4000-8000-0000000000a8',
+        factor_id: earlier.factorId,
+        ip_address: '192.0.2.1',
+        otp_hash: Buffer.alloc(32, 1),
+        expires_at: '9999-01-01T00:00:00Z',
+      },
+    ],
+    ['mfa_recovery_codes', { factor_id: earlier.factorId, code_hash: Buffer.alloc(32, 2) }],
+  ],
+  '0005-external': [
+    [
+      'flow_states',
+      {
+        id: '00000000-0000-4000-8000-0000000000a9',
+        auth_code: '00000000-0000-4000-8000-0000000000aa',
+        authentication_method: 'oauth',
+        provider_type: 'github',
+        provider_memo: { verifier: 'secret' },
+        browser_hash: Buffer.alloc(32, 3),
+        linking_target_id: ada.id,
+      },
+    ],
+  ],
+  '0007-passkeys': [
+    [
+      'webauthn_credentials',
+      {
+        id: earlier.passkeyId,
+        user_id: ada.id,
+        credential_id: Buffer.alloc(16, 4),
+        public_key: Buffer.alloc(77, 5),
+        aaguid: '00000000-0000-0000-0000-000000000000',
+        is_syncable: true,
+        is_backed_up: false,
+        friendly_name: 'the old key',
+      },
+    ],
+    [
+      'webauthn_challenges',
+      {
+        id: '00000000-0000-4000-8000-0000000000ab',
+        ceremony: 'authentication',
+        challenge: 'x'.repeat(43),
+        expires_at: '9999-01-01T00:00:00Z',
+      },
+    ],
+  ],
+  '0010-message-gaps': [
+    ['message_gaps', { key: Buffer.alloc(32, 6), sent_at: '2024-01-01T00:00:00Z' }],
+    [
+      'one_time_tokens',
+      {
+        user_id: ada.id,
+        token_type: 'recovery',
+        token_hash: Buffer.alloc(32, 7),
+        otp_hash: Buffer.alloc(32, 8),
+        relates_to: ada.email,
+        expires_at: '2024-01-01T00:00:00Z',
+        voids_password: true,
+      },
+    ],
+  ],
+}
+
+/** Adds what a version brought. The search path is that of the schema. */
+export async function addEarlierRows(client: Client, version: string): Promise<void> {
+  for (const [table, row] of rows[version] ?? []) {
+    const names = Object.keys(row)
+    const places = names.map((_, at) => `$${at + 1}`)
+    await client.query(
+      `insert into ${table} (${names.join(', ')}) values (${places.join(', ')})`,
+      Object.values(row),
+    )
+  }
+}

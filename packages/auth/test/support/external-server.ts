@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { type FlowServer, openFlowServer } from './flow-server.ts'
+import { ask, type HttpAnswer } from './http-client.ts'
+import { type Agreement, type OAuthServer, openOAuthServer } from './oauth-server.ts'
+import { openOAuth1Server } from './oauth1-server.ts'
+import type { Account } from './provider-shape.ts'
+import { providerShapes } from './provider-shapes/index.ts'
+
+/** A browser on its way to a provider. */
+export interface Departure {
+  readonly answer: HttpAnswer
+  /** Of the provider. */
+  readonly url: URL
+  readonly state: string
+  /** `name=value`, or empty. */
+  readonly cookie: string
+}
+
+export interface ExternalServer extends FlowServer {
+  /** The provider of that id. */
+  at(id: string): OAuthServer
+  /** Asks for `/authorize` with a query. */
+  depart(
+    query: Readonly<Record<string, string>>,
+    headers?: Record<string, string>,
+  ): Promise<Departure>
+  /** Follows the provider's answer, with the cookies of the browser. */
+  arrive(agreement: Agreement, cookie: string): Promise<HttpAnswer>
+  /** All of it, as a browser whose user agrees to everything. The answer of the callback. */
+  goThrough(
+    provider: string,
+    account: Account,
+    query?: Readonly<Record<string, string>>,
+  ): Promise<HttpAnswer>
+}
+
+/** A server that is registered at some providers. Undefined where PostgreSQL is missing. */
+export async function openExternalServer(
+  t: TestContext,
+  ids: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ExternalServer | undefined> {
+  const shapes = providerShapes.filter(({ id }) => ids.includes(id))
+  const providers = await Promise.all(
+    shapes.map((shape) =>
+      shape.requestTokenPath === undefined ? openOAuthServer(t, shape) : openOAuth1Server(t, shape),
+    ),
+  )
+  const registered = Object.assign({}, ...providers.map((provider) => provider.env))
+  const server = await openFlowServer(t, { ...registered, ...env })
+  if (!server) return undefined
+  const at = (id: string): OAuthServer => {
+    const provider = providers.find(({ shape }) => shape.id === id)
+    if (provider === undefined) throw new Error(`The test has no ${id}`)
+    return provider
+  }
+  const depart: ExternalServer['depart'] = async (query, headers = {}) => {
+    const answer = await ask(server.url, `/authorize?${new URLSearchParams(query)}`, { headers })
+    const url = new URL(answer.headers.get('location') ?? 'none:')
+    const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+    return { answer, url, state: url.searchParams.get('state') ?? '', cookie }
+  }
+  const arrive: ExternalServer['arrive'] = ({ url, form }, cookie) => {
+    const { pathname, search } = new URL(url)
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' }
+    return form === undefined
+      ? ask(server.url, `${pathname}${search}`, { headers: { cookie } })
+      : ask(server.url, pathname, { body: `${new URLSearchParams(form)}`, headers })
+  }
+  return {
+    ...server,
+    clock: server.clock,
+    at,
+    depart,
+    arrive,
+    async goThrough(id, account, query = {}) {
+      const provider = at(id)
+      provider.account = account
+      const { answer, url, cookie } = await depart({ provider: id, ...query })
+      if (answer.status !== 302) throw new Error(`/authorize: ${JSON.stringify(answer.body)}`)
+      return arrive(await provider.agree(`${url}`), cookie)
+    },
+  }
+}
+
+/** Somebody at keycloak, which is as plain as providers get. */
+export function newAccount(more: Account = {}): Account & { readonly email: string } {
+  const sub = randomUUID()
+  return { sub, email: `${sub}@realm.example`, email_verified: true, name: 'Ada', ...more }
+}

@@ -1,0 +1,115 @@
+import { Secret, TOTP } from 'otpauth'
+import type { FlowServer } from './flow-server.ts'
+import { ask, type HttpAnswer, newEmail } from './http-client.ts'
+
+/** No limits that a test does not ask for, and every kind of factor. */
+export const factorEnvironment = {
+  AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '1000000',
+  AUTH_MFA_PHONE_ENROLL_ENABLED: 'true',
+  AUTH_MFA_PHONE_VERIFY_ENABLED: 'true',
+  // Nobody is there: messages stay where tests can read them.
+  AUTH_SMS_PROVIDER: 'webhook',
+  AUTH_SMS_WEBHOOK_URL: 'http://127.0.0.1:1/',
+  AUTH_RATE_LIMIT_SMS_SENT: '1000000',
+} as const
+
+export interface Clock {
+  aheadMs: number
+}
+
+/** An authenticator app: each of its codes is a new one, for which it may turn the clock. */
+export function createApp(secret: string, clock: Clock) {
+  const app = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6 })
+  let last = 0
+  const codeAt = (step: number) => app.generate({ timestamp: step * 30_000 })
+  return {
+    nextCode(): string {
+      const present = () => Math.floor((Date.now() + clock.aheadMs) / 30_000)
+      last = Math.max(last + 1, present())
+      if (last > present() + 1) clock.aheadMs += 30_000
+      return codeAt(last)
+    },
+    lastCode: () => codeAt(last),
+    /** Not the code of any step that would be accepted. */
+    wrongCode(): string {
+      const right = [-2, -1, 0, 1, 2, 3].map((delta) => codeAt(last + delta))
+      return ['000000', '111111', '222222', '333333', '444444', '555555', '666666'].find(
+        (code) => !right.includes(code),
+      ) as string
+    },
+  }
+}
+export type App = ReturnType<typeof createApp>
+
+/** Somebody signed in, with the tokens of the moment. */
+export interface Somebody {
+  readonly id: string
+  readonly email: string
+  token: string
+  refreshToken: string
+}
+
+export function createFactorCalls(server: FlowServer) {
+  const { url, clock } = server
+  const call = (who: Pick<Somebody, 'token'>, path: string, body: unknown = {}) =>
+    ask(url, path, { body, token: who.token })
+  const take = (who: Somebody, answer: HttpAnswer) => {
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+    who.token = answer.body.access_token
+    who.refreshToken = answer.body.refresh_token
+    return answer
+  }
+  const asAdmin = { authorization: `Bearer ${server.serviceToken}` }
+  /** By a link: to hash passwords takes longer than all the rest. */
+  const signIn = async (email: string) => {
+    const link = await server.post('/admin/generate_link', { type: 'magiclink', email }, asAdmin)
+    const { hashed_token: token_hash } = link.body
+    const { body } = await server.post('/verify', { type: 'magiclink', token_hash })
+    return { token: body.access_token as string, refreshToken: body.refresh_token as string }
+  }
+  const newSomebody = async (): Promise<Somebody> => {
+    const email = newEmail()
+    const { body } = await server.post('/admin/users', { email, email_confirm: true }, asAdmin)
+    return { id: body.id, email, ...(await signIn(email)) }
+  }
+  const challenge = (who: Pick<Somebody, 'token'>, factorId: string, body: unknown = {}) =>
+    call(who, `/factors/${factorId}/challenge`, body)
+  /** A challenge and the answer to it. */
+  const answer = async (who: Pick<Somebody, 'token'>, factorId: string, code: string) => {
+    const { body } = await challenge(who, factorId)
+    return call(who, `/factors/${factorId}/verify`, { challenge_id: body.id, code })
+  }
+  return {
+    call,
+    take,
+    signIn,
+    challenge,
+    answer,
+    enroll: (who: Pick<Somebody, 'token'>, body: unknown = { factor_type: 'totp' }) =>
+      call(who, '/factors', body),
+    unenroll: (who: Pick<Somebody, 'token'>, factorId: string) =>
+      ask(url, `/factors/${factorId}`, { method: 'DELETE', token: who.token }),
+    user: async (who: Pick<Somebody, 'token'>) =>
+      (await ask(url, '/user', { token: who.token })).body,
+    refresh: (refreshToken: string) =>
+      server.post('/token?grant_type=refresh_token', { refresh_token: refreshToken }),
+    newSomebody,
+    /** Somebody with a verified TOTP factor, at aal2. */
+    async newMember(): Promise<Somebody & { readonly factorId: string; readonly app: App }> {
+      const who = await newSomebody()
+      const { body } = await call(who, '/factors', { factor_type: 'totp' })
+      const app = createApp(body.totp.secret, clock)
+      take(who, await answer(who, body.id, app.nextCode()))
+      return Object.assign(who, { factorId: body.id as string, app })
+    },
+  }
+}
+
+export function claimsOf(token: string) {
+  const [, payload = ''] = token.split('.')
+  return JSON.parse(Buffer.from(payload, 'base64url').toString())
+}
+
+export function methodsOf(token: string): readonly string[] {
+  return claimsOf(token).amr.map(({ method }: { method: string }) => method)
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+
+/** What becomes of a request that has been read. */
+const behaviours = {
+  works: (response: ServerResponse) => void response.writeHead(200).end('{}'),
+  'says nothing': () => {},
+  'answers 500': (response: ServerResponse) => void response.writeHead(500).end('oops'),
+  'answers 503 with a page': (response: ServerResponse) =>
+    void response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Back soon</h1>'),
+  'hangs up': (response: ServerResponse) => void response.socket?.resetAndDestroy(),
+  'begins an answer and hangs up': (response: ServerResponse) => {
+    response.writeHead(200, { 'content-length': '100' }).write('{')
+    setImmediate(() => response.socket?.resetAndDestroy())
+  },
+  'begins an answer and says no more': (response: ServerResponse) => {
+    response.writeHead(200, { 'content-length': '100' }).write('{')
+  },
+} as const
+
+export type HttpBehaviour = keyof typeof behaviours
+
+export interface FaultyHttpServer {
+  readonly url: string
+  /** Bodies of all requests. */
+  readonly bodies: readonly string[]
+  /** Requests that have no answer. */
+  readonly open: number
+  /** From now on; who waits is cut off. */
+  behave(name: HttpBehaviour): void
+}
+
+/** A service of somebody else, on one of its bad days. */
+export async function openFaultyHttpServer(t: TestContext): Promise<FaultyHttpServer> {
+  const bodies: string[] = []
+  const waiting = new Set<ServerResponse>()
+  let behaviour: HttpBehaviour = 'works'
+  const server = createServer((request, response) => {
+    waiting.add(response)
+    response.once('close', () => waiting.delete(response))
+    text(request).then((body) => {
+      bodies.push(body)
+      behaviours[behaviour](response)
+    }, ignore)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    bodies,
+    get open() {
+      return waiting.size
+    },
+    behave(name) {
+      behaviour = name
+      server.closeAllConnections()
+    },
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,110 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+
+export const hookSecret = 'v1,whsec_c2VjcmV0IG9mIHR3ZW50eS1mb3VyIGJ5dGVz'
+
+export interface Question {
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any question
+  readonly body: any
+}
+
+/** A status with a body, JSON if nothing else is said; or no answer at all. */
+export interface Reply {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly isNone?: boolean
+}
+
+export interface HookReceiver {
+  readonly url: string
+  readonly port: number
+  /** All that were asked, the newest last. */
+  readonly questions: Question[]
+  /** What it says to each; to begin with, nothing. */
+  reply: (question: Question, count: number) => Reply
+  /** As receivers do after some seconds. */
+  closeIdle(): void
+  /** Resolves with the first question that fits, which may come yet. */
+  waitFor(fits: (question: Question) => boolean): Promise<Question>
+}
+
+export interface ReceiverOptions {
+  readonly tls?: { readonly key: string; readonly certificate: string }
+  /** Without one it believes everybody. */
+  readonly secret?: string
+}
+
+/** Whoever writes a receiver checks signatures with this package: so does this one. */
+export async function openHookReceiver(
+  t: TestContext,
+  { tls, secret }: ReceiverOptions = {},
+): Promise<HookReceiver> {
+  const webhook = secret === undefined ? undefined : new Webhook(secret.replace(/^v1,/, ''))
+  const questions: Question[] = []
+  const waiting = new Set<() => void>()
+  const server = tls ? createTlsServer({ key: tls.key, cert: tls.certificate }) : createServer()
+  server.on('request', async (request, response) => {
+    const body = await text(request)
+    const { headers } = request
+    const question = { headers, text: body, body: JSON.parse(body) }
+    const reply = isGenuine(webhook, question)
+      ? receiver.reply(question, questions.push(question))
+      : { status: 401 }
+    for (const look of waiting) look()
+    if (reply.isNone) return
+    const isText = typeof reply.body === 'string'
+    const type = isText || reply.body === undefined ? {} : { 'content-type': 'application/json' }
+    response.writeHead(reply.status ?? (reply.body === undefined ? 204 : 200), {
+      ...type,
+      ...reply.headers,
+    })
+    response.end(isText ? reply.body : reply.body && JSON.stringify(reply.body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const receiver: HookReceiver = {
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
+    port,
+    questions,
+    reply: () => ({}),
+    closeIdle: () => server.closeIdleConnections(),
+    waitFor(fits) {
+      const { promise, resolve } = Promise.withResolvers<Question>()
+      const look = () => {
+        const found = questions.find(fits)
+        if (found === undefined) return
+        waiting.delete(look)
+        resolve(found)
+      }
+      waiting.add(look)
+      look()
+      return promise
+    },
+  }
+  return receiver
+}
+
+function isGenuine(webhook: Webhook | undefined, { headers, text: body }: Question): boolean {
+  if (webhook === undefined) return true
+  try {
+    webhook.verify(body, {
+      'webhook-id': `${headers['webhook-id']}`,
+      'webhook-timestamp': `${headers['webhook-timestamp']}`,
+      'webhook-signature': `${headers['webhook-signature']}`,
+    })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,92 @@
+import type { TestContext } from 'node:test'
+import { type FlowServer, openFlowServer } from './flow-server.ts'
+import { type HookReceiver, hookSecret, openHookReceiver, type Reply } from './hook-receiver.ts'
+
+/** By what `metadata` calls it: how variables do. */
+const variables = {
+  'send-sms': 'SEND_SMS',
+  'send-email': 'SEND_EMAIL',
+  'customize-access-token': 'CUSTOM_ACCESS_TOKEN',
+  'mfa-verification': 'MFA_VERIFICATION_ATTEMPT',
+  'password-verification': 'PASSWORD_VERIFICATION_ATTEMPT',
+  'before-user-created': 'BEFORE_USER_CREATED',
+  'after-user-created': 'AFTER_USER_CREATED',
+} as const
+export type HookedName = keyof typeof variables
+
+export function toHookEnvironment(
+  names: readonly HookedName[],
+  uri: string,
+  secret = hookSecret,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    names.flatMap((name) => [
+      [`AUTH_HOOK_${variables[name]}_ENABLED`, 'true'],
+      [`AUTH_HOOK_${variables[name]}_URI`, uri],
+      [`AUTH_HOOK_${variables[name]}_SECRETS`, secret],
+    ]),
+  )
+}
+
+export interface HookedServer extends FlowServer {
+  readonly receiver: HookReceiver
+  /** What one hook was asked, the newest last. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any question
+  asked(name: HookedName): readonly any[]
+  /** What it says while something is done; otherwise all say yes. */
+  saying<Result>(
+    name: HookedName,
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    reply: (body: any) => Reply,
+    use: () => Promise<Result>,
+  ): Promise<Result>
+  /** The next message that a hook gets to send, or notice of a user, which may come yet. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  told(name: HookedName, fits: (body: any) => boolean): Promise<any>
+}
+
+/** A server whose hooks are asked. Undefined where PostgreSQL is missing. */
+export async function openHookedServer(
+  t: TestContext,
+  names: readonly HookedName[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<HookedServer | undefined> {
+  const receiver = await openHookReceiver(t, { secret: hookSecret })
+  const hooks = toHookEnvironment(names, receiver.url)
+  const server = await openFlowServer(t, { ...hooks, ...env })
+  if (!server) return undefined
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const replies = new Map<string, (body: any) => Reply>()
+  receiver.reply = ({ body }) => {
+    const { name } = body.metadata
+    const reply = replies.get(name)
+    if (reply !== undefined) return reply(body)
+    return name === 'customize-access-token' ? { body: { claims: body.claims } } : {}
+  }
+  return {
+    ...server,
+    clock: server.clock,
+    receiver,
+    asked: (name) =>
+      receiver.questions.map(({ body }) => body).filter(({ metadata }) => metadata.name === name),
+    async saying(name, reply, use) {
+      replies.set(name, reply)
+      try {
+        return await use()
+      } finally {
+        replies.delete(name)
+      }
+    },
+    async told(name, fits) {
+      const { body } = await receiver.waitFor(
+        (question) => question.body.metadata.name === name && fits(question.body),
+      )
+      return body
+    },
+  }
+}
+
+/** `{"error": …}` as hooks write it. */
+export function rejection(http_code: number, message: string): Reply {
+  return { body: { error: { http_code, message } } }
+}

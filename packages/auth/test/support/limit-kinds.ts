@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { createLog } from '@portcullis/service-kit/log'
+import { open } from '@portcullis/test-servers'
+import { createClient } from '@redis/client'
+import { parseConfig } from '../../src/config.ts'
+import { createBuckets } from '../../src/core/buckets.ts'
+import {
+  type LimiterName,
+  limiterNames,
+  type RequestLimit,
+  type RequestLimits,
+} from '../../src/core/request-limits.ts'
+import { openRequestLimits } from '../../src/limits/index.ts'
+import { testEnvironment } from './auth-server.ts'
+import { openRateLimitService } from './rate-limit-service.ts'
+
+/** What a process of the server would have. */
+export interface OpenLimits extends RequestLimits {
+  /** What it logged. */
+  readonly log: readonly string[]
+}
+
+/** One way to count, ready for use. */
+export interface LimitPlace {
+  openLimits(): Promise<OpenLimits>
+  /** Lets time pass for what was counted. */
+  advance(ms: number): Promise<void>
+  /** Where somebody else counts. */
+  readonly store?: { kill(): Promise<void>; restart(): Promise<void> }
+}
+
+export type OpenLimitPlace = (t: TestContext) => Promise<LimitPlace | undefined>
+
+/** Three at once, and one more each 100 seconds. */
+const three = { most: 3, periodMs: 300_000, burst: 3 }
+
+export const contractLimits = toLimits({ verify: three, otp: three })
+
+export function toLimits(
+  some: Partial<Record<LimiterName, RequestLimit>>,
+): Readonly<Record<LimiterName, RequestLimit>> {
+  const all = limiterNames.map((name) => [name, some[name] ?? { ...three, most: 0 }] as const)
+  return Object.fromEntries(all) as Record<LimiterName, RequestLimit>
+}
+
+export interface LimitsOptions {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+  readonly limits?: Readonly<Record<LimiterName, RequestLimit>>
+  /** How long an answer may take: by default longer than a busy machine needs. */
+  readonly timeout?: string
+}
+
+/** Limits as the server makes them of its configuration. */
+export async function openLimits(
+  t: TestContext,
+  url: string,
+  { now = Date.now, limits = contractLimits, timeout = '5s' }: LimitsOptions = {},
+): Promise<OpenLimits> {
+  const { config, faults } = parseConfig({
+    ...testEnvironment,
+    DATABASE_URL: 'postgres://unused.example/auth',
+    AUTH_RATE_LIMIT_SERVICE_URL: url,
+    AUTH_RATE_LIMIT_SERVICE_TIMEOUT: timeout,
+  })
+  if (faults.length > 0) throw new Error(JSON.stringify(faults))
+  const log: string[] = []
+  const opened = await openRequestLimits({
+    config: config.limits,
+    limits,
+    own: createBuckets(limits, now),
+    log: createLog({ level: 'warning', format: 'text', write: (line) => log.push(line) }),
+    now,
+  })
+  t.after(() => opened[Symbol.asyncDispose]())
+  return { take: (limiter, key) => opened.take(limiter, key), log }
+}
+
+export const limitPlaces: Readonly<Record<string, OpenLimitPlace>> = {
+  async 'in the process'(t) {
+    const clock = { nowMs: Date.now() }
+    return {
+      openLimits: () => openLimits(t, '', { now: () => clock.nowMs }),
+      async advance(ms) {
+        clock.nowMs += ms
+      },
+    }
+  },
+
+  async 'in Redis'(t) {
+    const redis = await open(t, 'redis', { password: 'p@ss word' })
+    if (!redis) return undefined
+    const url = `${redis.url}/3?prefix=test:${randomUUID()}:`
+    return {
+      openLimits: () => openLimits(t, url),
+      // Redis has the clock; so what it noted is moved back instead.
+      async advance(ms) {
+        const client = createClient({ url: `${redis.url}/3` })
+        await client.connect()
+        for (const key of await client.keys('*')) await client.hIncrBy(key, 'at', -ms)
+        client.destroy()
+      },
+      store: redis,
+    }
+  },
+
+  async 'in a rate limit service'(t) {
+    await untilNoHourEnds()
+    const service = await openRateLimitService(t, 'domain: auth\n')
+    // Some minutes after the full hour.
+    const clock = { nowMs: Math.floor(Date.now() / 3_600_000) * 3_600_000 + 400_000 }
+    return {
+      openLimits: () => openLimits(t, `grpc://${service.address}`, { now: () => clock.nowMs }),
+      async advance(ms) {
+        clock.nowMs += ms
+      },
+      store: service,
+    }
+  },
+}
+
+/** The service has a clock of its own, and begins anew with each hour. */
+async function untilNoHourEnds(): Promise<void> {
+  while (Date.now() % 3_600_000 > 3_570_000) await new Promise((done) => setTimeout(done, 100))
+}

@@ -1,0 +1,282 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import type { Account, ProviderShape } from './provider-shape.ts'
+
+export interface OAuthServer {
+  readonly shape: ProviderShape
+  /** What `EXTERNAL_X_URL` is set to. */
+  readonly url: string
+  /** Variables with which our server is registered here. */
+  readonly env: Readonly<Record<string, string>>
+  readonly clientId: string
+  readonly secret: string
+  /** Who sits at the browser from now on. */
+  account: Account
+  /** What goes wrong from now on; undefined: nothing. */
+  trouble: Trouble | undefined
+  /** What it refused, and why. */
+  readonly refusals: readonly string[]
+  /** How often somebody has asked for its keys. */
+  readonly keyRequests: number
+  /** An ID token, as the provider's own SDK would get one; a claim that is undefined is left out. */
+  createIdToken(claims?: Account): Promise<string>
+  /**
+   * What a browser does here: reads the page, agrees, and is sent back.
+   * @returns where to, and what is posted there if it is not a redirect.
+   */
+  agree(authorizeUrl: string): Promise<Agreement>
+}
+
+export interface Agreement {
+  readonly url: string
+  readonly form?: Readonly<Record<string, string>>
+}
+
+/** `deny`: the user does not agree. The others are about programs that ask. */
+export type Trouble =
+  | 'deny'
+  | 'token endpoint fails'
+  | 'API fails'
+  | 'too long answer'
+  | 'no answer'
+
+export interface OAuthServerOptions {
+  readonly redirectUri?: string
+}
+
+interface Grant {
+  readonly account: Account
+  readonly challenge: string | null
+  readonly nonce: string | null
+  readonly redirectUri: string
+}
+
+/** A provider that takes nothing for granted, on a port of its own. */
+export async function openOAuthServer(
+  t: TestContext,
+  shape: ProviderShape,
+  { redirectUri = 'https://auth.example/callback' }: OAuthServerOptions = {},
+): Promise<OAuthServer> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }
+  const clientId = `client of ${shape.id}`
+  const secret = `secret:${randomUUID()}+/&`
+  const grants = new Map<string, Grant>()
+  const tokens = new Map<string, Account>()
+  const refusals: string[] = []
+  let keyRequests = 0
+
+  const http = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      refusals.push(`${error instanceof Error ? error.message : error}`)
+      response.writeHead(500).end()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  t.after(() => {
+    http.close()
+    http.closeAllConnections()
+  })
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  const url = `${origin}${shape.basePath ?? ''}`
+  const issuer = `${url}${shape.issuerPath ?? ''}`
+
+  const refuse = (response: ServerResponse, status: number, error: string, why: string) => {
+    refusals.push(why)
+    const body = { ...shape.refusalFields, error, error_description: why }
+    send(response, shape.hidesRefusals ? 200 : status, body)
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked = new URL(request.url ?? '/', origin)
+    const path = asked.pathname.slice((shape.basePath ?? '').length)
+    if (path === `${shape.issuerPath ?? ''}/.well-known/openid-configuration`) {
+      return send(response, 200, { issuer, jwks_uri: `${url}/keys` })
+    }
+    if (path === '/keys') {
+      keyRequests++
+      return send(response, 200, { keys: [jwk] })
+    }
+    if (path === shape.authorizePath) return authorize(asked, response)
+    if (path === shape.tokenPath) return giveTokens(request, response)
+    return callApi(path, asked, request, response)
+  }
+
+  function authorize({ searchParams: query }: URL, response: ServerResponse) {
+    const flaw = findFlaw(query)
+    if (flaw !== undefined) {
+      // As real ones do: nobody is sent to an address that is not registered.
+      refusals.push(flaw)
+      return send(response, 400, { error: 'invalid_request', error_description: flaw })
+    }
+    const state = query.get('state') ?? ''
+    const back: Record<string, string> = { state }
+    if (server.trouble === 'deny') {
+      back['error'] = 'access_denied'
+      back['error_description'] = 'The user said no'
+    } else {
+      const code = randomUUID()
+      grants.set(code, {
+        account: server.account,
+        challenge: query.get('code_challenge'),
+        nonce: query.get('nonce'),
+        redirectUri: query.get('redirect_uri') ?? '',
+      })
+      Object.assign(back, { code }, shape.returnsWith?.(server.account))
+    }
+    if (shape.returnsBy === 'form post') {
+      return send(response, 200, { action: redirectUri, form: back })
+    }
+    response.writeHead(302, { location: `${redirectUri}?${new URLSearchParams(back)}` }).end()
+  }
+
+  function findFlaw(query: URLSearchParams): string | undefined {
+    const expected = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code' }
+    for (const [name, value] of Object.entries({ ...expected, ...shape.parameters })) {
+      if (query.get(name) !== value) return `${name} is ${query.get(name)}`
+    }
+    const scopes = (query.get('scope') ?? '').split(' ')
+    if (shape.hasFixedScopes && scopes.length > shape.scopes.length) return 'too many scopes'
+    const missing = shape.scopes.find((scope) => !scopes.includes(scope))
+    if (missing !== undefined) return `the scope ${missing} is missing`
+    if (!query.get('state')) return 'state is missing'
+    if (query.has('client_secret')) return 'the secret is in the URL'
+    const method = query.get('code_challenge_method')
+    if (query.has('code_challenge') !== (method === 'S256')) return 'half a challenge'
+    return undefined
+  }
+
+  async function giveTokens(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (server.trouble === 'no answer') return
+    if (server.trouble === 'too long answer') return void response.end('x'.repeat(2_000_000))
+    if (server.trouble === 'token endpoint fails') {
+      return refuse(response, 500, 'server_error', 'it was told to fail')
+    }
+    const form = new URLSearchParams(await readBody(request))
+    const flaw = findCredentialFlaw(request, form)
+    if (flaw !== undefined) return refuse(response, 401, 'invalid_client', flaw)
+    if (form.get('grant_type') !== 'authorization_code') {
+      return refuse(response, 400, 'unsupported_grant_type', `grant ${form.get('grant_type')}`)
+    }
+    const code = form.get('code') ?? ''
+    const grant = grants.get(code)
+    // Whatever comes of it, a code is good for one attempt.
+    grants.delete(code)
+    if (grant === undefined) return refuse(response, 400, 'invalid_grant', 'unknown code')
+    if (form.get('redirect_uri') !== grant.redirectUri) {
+      return refuse(response, 400, 'invalid_grant', 'another redirect_uri')
+    }
+    const verifier = form.get('code_verifier')
+    if (!fits(grant.challenge, verifier)) {
+      return refuse(response, 400, 'invalid_grant', `code_verifier ${verifier}`)
+    }
+    const accessToken = `access ${randomUUID()}`
+    tokens.set(accessToken, grant.account)
+    const nonce = grant.nonce === null ? {} : { nonce: grant.nonce }
+    const claims = shape.idToken?.(grant.account)
+    const fields = {
+      access_token: accessToken,
+      refresh_token: `refresh ${randomUUID()}`,
+      token_type: 'bearer',
+      expires_in: 3_600,
+      ...(claims && { id_token: await createIdToken({ ...claims, ...nonce }) }),
+      ...shape.tokenFields?.(grant.account),
+    }
+    if (shape.tokenFormat !== 'form') return send(response, 200, fields)
+    const texts = Object.entries(fields).map(([name, value]) => [name, `${value}`])
+    response
+      .writeHead(200, { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' })
+      .end(`${new URLSearchParams(texts)}`)
+  }
+
+  function findCredentialFlaw(request: IncomingMessage, form: URLSearchParams) {
+    const [, basic] = /^Basic (.+)$/.exec(request.headers.authorization ?? '') ?? []
+    const isInBody = form.has('client_secret')
+    if (basic !== undefined && isInBody) return 'credentials twice'
+    if (shape.credentials === 'basic' && basic === undefined) return 'credentials in the body'
+    if (shape.credentials === 'body' && !isInBody) return 'credentials not in the body'
+    const shown =
+      basic === undefined
+        ? [form.get('client_id'), form.get('client_secret')]
+        : Buffer.from(basic, 'base64')
+            .toString()
+            .split(':')
+            .map((part) => new URLSearchParams(`v=${part}`).get('v'))
+    return shown[0] === clientId && shown[1] === secret ? undefined : 'wrong credentials'
+  }
+
+  function callApi(path: string, asked: URL, request: IncomingMessage, response: ServerResponse) {
+    if (server.trouble === 'API fails') {
+      const status = shape.refusalFields === undefined ? 503 : 200
+      return send(response, status, { ...shape.refusalFields, error: 'overloaded' })
+    }
+    const handler = shape.api[path]
+    if (handler === undefined) return refuse(response, 404, 'not_found', `no ${path}`)
+    const { headers } = request
+    const accessToken = headers.authorization?.replace(/^Bearer /, '') ?? ''
+    const account = tokens.get(accessToken)
+    if (account === undefined) return refuse(response, 401, 'invalid_token', 'no such token')
+    send(response, 200, handler(account, { url: asked, headers, accessToken, secret }))
+  }
+
+  async function createIdToken(claims: Account = {}): Promise<string> {
+    const now = Math.floor(Date.now() / 1_000)
+    const own = shape.idToken?.(server.account) ?? {}
+    const standard = { iss: issuer, aud: clientId, iat: now, exp: now + 3_600 }
+    return new SignJWT({ ...standard, ...own, ...claims })
+      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+      .sign(privateKey)
+  }
+
+  const prefix = `AUTH_EXTERNAL_${shape.id.toUpperCase()}`
+  const server: OAuthServer = {
+    shape,
+    url,
+    env: {
+      [`${prefix}_ENABLED`]: 'true',
+      [`${prefix}_CLIENT_ID`]: clientId,
+      [`${prefix}_SECRET`]: secret,
+      [`${prefix}_REDIRECT_URI`]: redirectUri,
+      [`${prefix}_URL`]: url,
+    },
+    clientId,
+    secret,
+    account: shape.example.account,
+    trouble: undefined,
+    refusals,
+    get keyRequests() {
+      return keyRequests
+    },
+    createIdToken,
+    async agree(authorizeUrl) {
+      const response = await fetch(authorizeUrl, { redirect: 'manual' })
+      if (response.status === 302) {
+        await response.text()
+        return { url: response.headers.get('location') ?? '' }
+      }
+      const page = await response.json()
+      if (response.status === 200) return { url: page.action, form: page.form }
+      throw new Error(`${shape.id} refused ${authorizeUrl}: ${page.error_description}`)
+    },
+  }
+  return server
+}
+
+function fits(challenge: string | null, verifier: string | null): boolean {
+  if (challenge === null || verifier === null) return challenge === verifier
+  return createHash('sha256').update(verifier).digest('base64url') === challenge
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  return text
+}

@@ -1,0 +1,70 @@
+import { createFactorCalls, factorEnvironment, type Somebody } from './factors.ts'
+import type { FlowServer } from './flow-server.ts'
+import { ask, type HttpAnswer } from './http-client.ts'
+import {
+  type AuthenticatorSettings,
+  createAuthenticator,
+  type Lies,
+  type SoftwareAuthenticator,
+} from './software-authenticator.ts'
+
+/** Passkeys for the site of the tests, and WebAuthn factors; no limits that a test does not ask for. */
+export const passkeyEnvironment = {
+  ...factorEnvironment,
+  AUTH_SITE_URL: 'https://app.example.com/home',
+  AUTH_PASSKEY_ENABLED: 'true',
+  AUTH_RATE_LIMIT_PASSKEY: '1000000',
+  AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED: 'true',
+  AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED: 'true',
+} as const
+
+export const siteOrigin = 'https://app.example.com'
+
+export function newAuthenticator(settings: Partial<AuthenticatorSettings> = {}) {
+  return createAuthenticator({ rpId: 'app.example.com', origin: siteOrigin, ...settings })
+}
+
+export function createPasskeyCalls(server: FlowServer) {
+  const { url, post } = server
+  const factors = createFactorCalls(server)
+  const registrationOptions = (who: Pick<Somebody, 'token'>) =>
+    factors.call(who, '/passkeys/registration/options')
+  const finishRegistration = (who: Pick<Somebody, 'token'>, body: unknown) =>
+    factors.call(who, '/passkeys/registration/verify', body)
+  const signInOptions = () => post('/passkeys/authentication/options', {})
+  const finishSignIn = (body: unknown) => post('/passkeys/authentication/verify', body)
+  const register = async (
+    who: Pick<Somebody, 'token'>,
+    authenticator: SoftwareAuthenticator,
+    lies: Lies & { readonly id?: string } = {},
+  ): Promise<HttpAnswer> => {
+    const { body } = await registrationOptions(who)
+    const credential = authenticator.create(body.options, lies)
+    return finishRegistration(who, { challenge_id: body.challenge_id, credential })
+  }
+  return {
+    ...factors,
+    registrationOptions,
+    finishRegistration,
+    register,
+    signInOptions,
+    finishSignIn,
+    async signInWith(authenticator: SoftwareAuthenticator, lies: Lies = {}): Promise<HttpAnswer> {
+      const { body } = await signInOptions()
+      const credential = authenticator.get(body.options, lies)
+      return finishSignIn({ challenge_id: body.challenge_id, credential })
+    },
+    list: (who: Pick<Somebody, 'token'>) => ask(url, '/passkeys', { token: who.token }),
+    rename: (who: Pick<Somebody, 'token'>, id: string, body: unknown) =>
+      ask(url, `/passkeys/${id}`, { method: 'PATCH', body, token: who.token }),
+    remove: (who: Pick<Somebody, 'token'>, id: string) =>
+      ask(url, `/passkeys/${id}`, { method: 'DELETE', token: who.token }),
+    /** Somebody with a passkey, and the authenticator that has it. */
+    async newOwner(settings: Partial<AuthenticatorSettings> = {}) {
+      const authenticator = newAuthenticator(settings)
+      const who = await factors.newSomebody()
+      const { body } = await register(who, authenticator)
+      return Object.assign(who, { authenticator, passkeyId: body.id as string })
+    },
+  }
+}

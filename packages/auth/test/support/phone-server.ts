@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { type FlowServer, openFlowServer } from './flow-server.ts'
+import { ask, type HttpAnswer } from './http-client.ts'
+
+/** Nobody is there: messages stay where tests can read them. */
+export const phoneEnvironment = {
+  AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+  AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+  AUTH_SMS_PROVIDER: 'webhook',
+  AUTH_SMS_WEBHOOK_URL: 'http://127.0.0.1:1/',
+  AUTH_RATE_LIMIT_SMS_SENT: '1000000',
+} as const
+
+export interface Text {
+  readonly kind: string
+  readonly code: string
+  readonly channel: string
+}
+
+export interface PhoneServer extends FlowServer {
+  /** Those to a number, the newest first. */
+  textsTo(phone: string): Promise<readonly Text[]>
+  /** The code of the newest one to a number. */
+  codeTo(phone: string): Promise<string>
+  /** Somebody with a confirmed number, without a password, who has signed in. */
+  newPerson(): Promise<{ readonly id: string; readonly phone: string; readonly token: string }>
+  /** As somebody who has signed in. */
+  call(token: string, path: string, body?: unknown, method?: string): Promise<HttpAnswer>
+}
+
+let last = 0
+
+/** Digits that no other test has. */
+export function newPhone(): string {
+  return `1555${String(process.pid % 1_000).padStart(3, '0')}${String(++last).padStart(4, '0')}`
+}
+
+/** A code that is not the right one. */
+export function notCode(code: string): string {
+  return code.replace(/^./, (digit) => (digit === '1' ? '2' : '1'))
+}
+
+/** A server for people with phones, without limits that a test does not ask for. */
+export async function openPhoneServer(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = {},
+): Promise<PhoneServer | undefined> {
+  const server = await openFlowServer(t, { ...phoneEnvironment, ...env })
+  if (!server) return undefined
+  const { query, post, url } = server
+  const textsTo = async (phone: string): Promise<readonly Text[]> => {
+    const sql = "select * from outbox where recipient = $1 and channel = 'sms' order by id desc"
+    const rows = await query(sql, [phone])
+    return rows.map(({ kind, payload }) => ({ kind, code: payload.Code, channel: payload.Channel }))
+  }
+  const codeTo = async (phone: string) => {
+    const [text] = await textsTo(phone)
+    if (text === undefined) throw new Error(`No message to ${phone}`)
+    return text.code
+  }
+  return {
+    ...server,
+    clock: server.clock,
+    textsTo,
+    codeTo,
+    call: (token, path, body, method) =>
+      ask(url, path, { token, body, ...(method !== undefined && { method }) }),
+    async newPerson() {
+      const phone = newPhone()
+      await post('/otp', { phone })
+      const { status, body } = await post('/verify', {
+        type: 'sms',
+        phone,
+        token: await codeTo(phone),
+      })
+      assert.equal(status, 200, JSON.stringify(body))
+      await query('delete from message_gaps')
+      await query('delete from outbox where recipient = $1', [phone])
+      return { id: body.user.id, phone, token: body.access_token }
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+
+/** What a browser is told, as far as an authenticator cares. */
+export interface CreationOptions {
+  readonly challenge: string
+  readonly user: { readonly id: string }
+}
+
+export interface RequestOptions {
+  readonly challenge: string
+  readonly allowCredentials?: readonly { readonly id: string }[]
+}
+
+/** What browser and authenticator say that they would not say if all were well. */
+export interface Lies {
+  readonly origin?: string
+  readonly rpId?: string
+  readonly challenge?: string
+  readonly type?: string
+  readonly counter?: number
+  readonly flags?: number
+  readonly userHandle?: string
+  /** Takes part in what is sent, not in what is signed. */
+  readonly spoil?: (signature: Buffer) => Buffer
+}
+
+export interface MadeKey {
+  readonly id: string
+  readonly userHandle: string
+  readonly privateKey: KeyObject
+  counter: number
+}
+
+const flagBits = { present: 1, verified: 4, syncable: 8, backedUp: 16, attested: 64 }
+const unknownModel = '00000000-0000-0000-0000-000000000000'
+
+export interface AuthenticatorSettings {
+  readonly rpId: string
+  readonly origin: string
+  readonly aaguid?: string
+  /** Whether it counts signatures; those of passkeys that are synchronized do not. */
+  readonly counts?: boolean
+  readonly isSyncable?: boolean
+}
+
+/** A browser with an authenticator (WebAuthn): P-256 keys, attestation `none`. */
+export function createAuthenticator(settings: AuthenticatorSettings) {
+  const { rpId, origin, aaguid = unknownModel, counts = true, isSyncable = false } = settings
+  const keys: MadeKey[] = []
+  const kept = isSyncable ? flagBits.syncable | flagBits.backedUp : 0
+  const present = flagBits.present | flagBits.verified | kept
+
+  const toClientData = (type: string, challenge: string, lies: Lies) =>
+    Buffer.from(
+      JSON.stringify({
+        type: lies.type ?? type,
+        challenge: lies.challenge ?? challenge,
+        origin: lies.origin ?? origin,
+        crossOrigin: false,
+      }),
+    )
+  const toHead = (flags: number, counter: number, lies: Lies) => {
+    const head = Buffer.alloc(37)
+    hash(lies.rpId ?? rpId).copy(head)
+    head[32] = flags
+    head.writeUInt32BE(counter, 33)
+    return head
+  }
+
+  return {
+    keys,
+
+    /** `navigator.credentials.create` */
+    create(options: CreationOptions, lies: Lies & { readonly id?: string } = {}) {
+      const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      const id = lies.id ?? randomBytes(32).toString('base64url')
+      const key: MadeKey = { id, userHandle: options.user.id, privateKey, counter: 0 }
+      keys.push(key)
+      const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
+      const cose = toMap([
+        [toInteger(1), toInteger(2)],
+        [toInteger(3), toInteger(-7)],
+        [toInteger(-1), toInteger(1)],
+        [toInteger(-2), toByteString(Buffer.from(x, 'base64url'))],
+        [toInteger(-3), toByteString(Buffer.from(y, 'base64url'))],
+      ])
+      const idBytes = Buffer.from(id, 'base64url')
+      const idLength = Buffer.alloc(2)
+      idLength.writeUInt16BE(idBytes.length)
+      const flags = lies.flags ?? present
+      const authData = Buffer.concat([
+        toHead(flags | flagBits.attested, lies.counter ?? key.counter, lies),
+        Buffer.from(aaguid.replaceAll('-', ''), 'hex'),
+        idLength,
+        idBytes,
+        cose,
+      ])
+      const attestationObject = toMap([
+        [toTextString('fmt'), toTextString('none')],
+        [toTextString('attStmt'), toMap([])],
+        [toTextString('authData'), toByteString(authData)],
+      ])
+      return {
+        ...toCredential(id),
+        response: {
+          clientDataJSON: encode(toClientData('webauthn.create', options.challenge, lies)),
+          attestationObject: encode(attestationObject),
+          transports: ['internal'],
+        },
+      }
+    },
+
+    /** `navigator.credentials.get` @param key which of its keys; the last one if none. */
+    get(options: RequestOptions, lies: Lies = {}, key: MadeKey | undefined = keys.at(-1)) {
+      if (key === undefined) throw new Error('The authenticator has no key')
+      if (counts) key.counter += 1
+      const authData = toHead(lies.flags ?? present, lies.counter ?? key.counter, lies)
+      const clientData = toClientData('webauthn.get', options.challenge, lies)
+      const signature = sign('sha256', Buffer.concat([authData, hash(clientData)]), key.privateKey)
+      return {
+        ...toCredential(key.id),
+        response: {
+          clientDataJSON: encode(clientData),
+          authenticatorData: encode(authData),
+          signature: encode(lies.spoil?.(signature) ?? signature),
+          userHandle: lies.userHandle ?? key.userHandle,
+        },
+      }
+    },
+  }
+}
+export type SoftwareAuthenticator = ReturnType<typeof createAuthenticator>
+
+function toCredential(id: string) {
+  return { id, rawId: id, type: 'public-key', clientExtensionResults: {} }
+}
+
+function hash(data: string | Buffer): Buffer {
+  return createHash('sha256').update(data).digest()
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64url')
+}
+
+// The little of CBOR (RFC 8949) that is needed.
+
+function toHeader(major: number, value: number): Buffer {
+  const kind = major << 5
+  if (value < 24) return Buffer.from([kind | value])
+  if (value < 256) return Buffer.from([kind | 24, value])
+  return Buffer.from([kind | 25, value >> 8, value & 255])
+}
+
+function toInteger(value: number): Buffer {
+  return value < 0 ? toHeader(1, -1 - value) : toHeader(0, value)
+}
+
+function toByteString(bytes: Buffer): Buffer {
+  return Buffer.concat([toHeader(2, bytes.length), bytes])
+}
+
+function toTextString(text: string): Buffer {
+  return Buffer.concat([toHeader(3, Buffer.byteLength(text)), Buffer.from(text)])
+}
+
+function toMap(entries: readonly (readonly [key: Buffer, value: Buffer])[]): Buffer {
+  return Buffer.concat([toHeader(5, entries.length), ...entries.flat()])
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import {
+  openProgramEnvironment,
+  runAuth,
+  type StartedAuth,
+  startAuth,
+} from '../support/auth-program.ts'
+import { testEnvironment } from '../support/auth-server.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+import { openConnection } from '../support/kept-connection.ts'
+
+/** Of those that serve, by their numbers; a worker that was replaced counts no more. */
+function toPids({ output }: StartedAuth): ReadonlyMap<string, number> {
+  const lines = [...output().matchAll(/Worker (\d+) \(pid (\d+)\) serves/g)]
+  return new Map(lines.map(([, number = '', pid]) => [number, Number(pid)]))
+}
+
+async function waitFor(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(10)
+}
+
+/** Keeps everybody who wants to read or write users waiting, until told. */
+async function blockUsers(t: TestContext, env: Readonly<Record<string, string>>) {
+  const client = new Client({ connectionString: env['DATABASE_URL'] })
+  await client.connect()
+  t.after(() => client.end())
+  const table = `${env['AUTH_DB_NAMESPACE']}.users`
+  await client.query(`begin; lock table ${table}`)
+  return {
+    release: () => client.query('commit'),
+    async waiting(): Promise<void> {
+      const waits = `select 1 from pg_locks where not granted and relation = '${table}'::regclass`
+      while ((await client.query(waits)).rows.length === 0) await sleep(10)
+    },
+  }
+}
+
+test('workers share a port: one that is killed takes its own connections along and is replaced, and SIGTERM lets requests end', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const server = await startAuth(t, ['up'], { ...env, WORKERS: '2' })
+  assert.match(server.output(), /Listening on .* with 2 workers/)
+  assert.equal(server.output().match(/Applied migration 0001-init/g)?.length, 1)
+  const connections = Array.from({ length: 4 }, () => openConnection(t, server.url))
+  for (const connection of connections) {
+    assert.equal((await connection.ask('/health')).status, 200)
+  }
+
+  const lanes = 3
+  let isLoaded = true
+  let failed = 0
+  const load = Array.from({ length: lanes }, async () => {
+    while (isLoaded) {
+      const { status } = await openConnection(t, server.url)
+        .ask('/settings')
+        .catch(() => ({ status: 0 }))
+      if (status !== 200) failed += 1
+      await sleep(2)
+    }
+  })
+  const first = toPids(server).get('1') ?? 0
+  assert.ok(first > 1)
+  process.kill(first, 'SIGKILL')
+  const gone = new Set<number>()
+  for (const [index, { closed }] of connections.entries()) {
+    void closed.then(() => gone.add(index))
+  }
+  await waitFor(() => gone.size >= 2 && toPids(server).get('1') !== first)
+  isLoaded = false
+  await Promise.all(load)
+  // Nobody can lose more than the one request that was under way.
+  assert.ok(failed <= lanes, `${failed} requests failed`)
+  assert.match(server.output(), /Worker 1 \(pid \d+\) was lost: killed by SIGKILL; another one/)
+  for (const [index, connection] of connections.entries()) {
+    if (!gone.has(index)) assert.equal((await connection.ask('/health')).status, 200)
+  }
+  assert.equal(gone.size, 2, 'each worker had two connections')
+
+  const { release, waiting } = await blockUsers(t, env)
+  const connection = openConnection(t, server.url)
+  const signup = connection.ask('/signup', { email: newEmail(), password })
+  await waiting()
+  const ended = server.stop('SIGTERM')
+  await assert.rejects(async () => {
+    for (;;) await openConnection(t, server.url).ask('/health')
+  })
+  await release()
+  const { status, headers } = await signup
+  assert.deepEqual([status, headers.connection], [200, 'close'])
+  assert.equal(await ended, 0)
+})
+
+test('a limit holds for all workers together, and a second signal ends them at once', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const server = await startAuth(t, ['up'], { ...env, WORKERS: '2', AUTH_RATE_LIMIT_OTP: '20' })
+  const [one, other] = [openConnection(t, server.url), openConnection(t, server.url)]
+  await Promise.all([one.ask('/health'), other.ask('/health')])
+  // An address has a limit of its own.
+  const recover = () => ({ email: newEmail() })
+  let atOne = 0
+  while ((await one.ask('/recover', recover())).status === 200) atOne += 1
+  // One comes back every 15 seconds.
+  assert.ok(atOne >= 20 && atOne < 25, `${atOne} passed`)
+  let atOther = 0
+  while ((await other.ask('/recover', recover())).status === 200) {
+    atOther += 1
+    await sleep(100)
+  }
+  assert.ok(atOther < 20, 'the other worker knew nothing')
+
+  const { waiting } = await blockUsers(t, env)
+  const signup = one.ask('/signup', { email: newEmail(), password })
+  const lost = assert.rejects(signup)
+  await waiting()
+  const ended = server.stop('SIGTERM')
+  await waitFor(() => server.output().includes('Received SIGTERM'))
+  void server.stop('SIGTERM')
+  // Resolves when the last of the processes has closed the log.
+  assert.equal(await ended, 143)
+  await lost
+})
+
+test('what keeps workers from starting is told once', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const occupant = createServer().listen(0, '127.0.0.1')
+  await once(occupant, 'listening')
+  t.after(() => occupant.close())
+  const bound = occupant.address()
+  assert.ok(typeof bound === 'object' && bound !== null)
+  const unreachable = 'postgres://u:hidden-word@127.0.0.1:1/x'
+  const [busy, lost] = await Promise.all([
+    runAuth(['up'], { env: { ...env, WORKERS: '2', PORT: `${bound.port}`, AUTH_API_PORT: '' } }),
+    runAuth(['serve'], { env: { ...testEnvironment, WORKERS: '2', DATABASE_URL: unreachable } }),
+  ])
+  const fatal = ({ stderr }: typeof busy) => stderr.match(/^.*"level":"fatal".*$/gm) ?? []
+  assert.deepEqual([busy.code, fatal(busy).length], [1, 1])
+  assert.match(fatal(busy)[0] ?? '', /The port is in use .*set AUTH_API_PORT/)
+  assert.deepEqual([lost.code, fatal(lost).length], [1, 1])
+  assert.match(fatal(lost)[0] ?? '', /PostgreSQL cannot be reached .*ECONNREFUSED/)
+  assert.doesNotMatch(lost.stderr, /hidden-word/)
+})
+
+test('four servers that start together on one empty database all serve, and each file is applied once', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const servers = await Promise.all(
+    ['1', '1', '1', '2'].map((workers) => startAuth(t, ['up'], { ...env, WORKERS: workers })),
+  )
+  const email = newEmail()
+  const [maker, ...others] = servers
+  assert.ok(maker)
+  const made = await ask(maker.url, '/signup', { body: { email, password } })
+  assert.equal(made.status, 200)
+  for (const { url } of others) {
+    const headers = { authorization: `Bearer ${made.body.access_token}` }
+    assert.equal((await ask(url, '/user', { headers })).body.email, email)
+  }
+  const applied = servers.flatMap(({ output }) => output().match(/Applied migration [\w-]+/g) ?? [])
+  assert.ok(applied.length > 2)
+  assert.equal(new Set(applied).size, applied.length)
+
+  // The end of the log is the end of the workers: they do not outlive who started them.
+  assert.equal(await servers[3]?.stop('SIGKILL'), null)
+})
