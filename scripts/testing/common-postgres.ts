@@ -5,26 +5,38 @@ import {
   type PostgresServer,
 } from '@portcullis/test-servers'
 
-/** Who needs no more than a database, and looks for the address in this variable. */
-export const commonPostgresVariable = 'PORTCULLIS_TEST_POSTGRES_URL'
 const users = 'packages/auth/test/'
 
+/** By the variable that tests look for the address in: that of the system, and our own. */
+const servers = {
+  PORTCULLIS_TEST_POSTGRES_URL: openPostgres,
+  PORTCULLIS_TEST_POSTGRES_EMBEDDED_URL: openPostgresEmbedded,
+} as const
+
+export interface CommonPostgres extends AsyncDisposable {
+  readonly env: Readonly<Record<string, string>>
+}
+
 /**
- * One PostgreSQL for a whole run: to make one takes a second of a core, and there are many test
- * files. Each makes a database of its own in it; those that stop or tune a server open their own.
- * Undefined where nobody needs it or it is missing: then every file looks, and says so.
+ * One PostgreSQL of each kind for a whole run: to make one takes a second of a core, and there are many
+ * test files. Each makes a database of its own there; those that stop or tune a server open their own.
+ * What is missing is left out: then every file looks, and says so.
  */
-export async function openCommonPostgres(
-  files: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<PostgresServer | undefined> {
+export async function openCommonPostgres(files: readonly string[]): Promise<CommonPostgres> {
+  const opened: (readonly [string, PostgresServer])[] = []
   // For one or two files a server of their own is as quick.
-  if (files.filter((file) => file.startsWith(users)).length < 3) return undefined
-  const opener = env['AUTH_TEST_POSTGRES'] === 'embedded' ? openPostgresEmbedded : openPostgres
-  try {
-    return await opener({ settings: { max_connections: '500' } })
-  } catch (error) {
-    if (error instanceof MissingProgramError) return undefined
-    throw error
+  const isWorthIt = files.filter((file) => file.startsWith(users)).length > 2
+  for (const [variable, opener] of isWorthIt ? Object.entries(servers) : []) {
+    try {
+      opened.push([variable, await opener({ settings: { max_connections: '500' } })])
+    } catch (error) {
+      if (!(error instanceof MissingProgramError)) throw error
+    }
+  }
+  return {
+    env: Object.fromEntries(opened.map(([variable, { url }]) => [variable, url])),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map(([, server]) => server.stop()))
+    },
   }
 }

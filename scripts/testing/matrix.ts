@@ -17,7 +17,7 @@ export interface Leg {
   readonly files: () => string[]
 }
 
-export type LegName = 'main' | 'graphql-16' | 'node-22' | 'postgres-18'
+export type LegName = 'main' | 'graphql-16' | 'node-22'
 
 export const legs: Readonly<Record<LegName, Leg>> = {
   main: {
@@ -42,18 +42,7 @@ export const legs: Readonly<Record<LegName, Leg>> = {
     env: { EXPECTED_NODE: '22', EXPECTED_GRAPHQL: '17' },
     files: () => findRepeatedFiles('node-22'),
   },
-  'postgres-18': {
-    title: 'Node 24, PostgreSQL 18 of our own',
-    node: () => process.execPath,
-    nodeArgs: [],
-    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17', AUTH_TEST_POSTGRES: 'embedded' },
-    files: () => findTestFiles().filter((file) => usesStatements.test(file)),
-  },
 }
-
-/** What runs the statements of the auth server; the main leg has them on the PostgreSQL of the system. */
-const usesStatements =
-  /^packages\/auth\/test\/(?:endpoints\/|db\/(?!embedded)|faults\/connection-lost)/
 
 interface Exception {
   /** For the file's name. */
@@ -71,6 +60,11 @@ const notRepeated: readonly Exception[] = [
   { pattern: /^(examples|docs)/, why: 'starts a process for every example' },
   { pattern: /^browser/, why: 'runs in a browser, which is the same everywhere' },
   { pattern: /^client/, why: 'the client does not use graphql', leg: 'graphql-16' },
+  {
+    pattern: /^adapters-(?:bad-input|connections)/,
+    why: 'what it sends is refused before graphql sees it',
+    leg: 'graphql-16',
+  },
 ]
 
 const testFiles = [

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commonPostgresVariable, openCommonPostgres } from './common-postgres.ts'
+import { openCommonPostgres } from './common-postgres.ts'
 import type { Counts } from './counts-reporter.ts'
 import { type Leg, root } from './matrix.ts'
 
@@ -42,13 +42,13 @@ export async function runLeg(leg: Leg, options: RunOptions): Promise<LegResult> 
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-test-'))
   const countsFile = join(folder, 'counts.json')
   const start = performance.now()
-  const postgres = await openCommonPostgres(options.files, { ...process.env, ...leg.env })
+  await using postgres = await openCommonPostgres(options.files)
   const child = spawn(node, nodeArgsOf(leg, options, countsFile), {
     cwd: root,
     env: {
       ...process.env,
       ...leg.env,
-      ...(postgres && { [commonPostgresVariable]: postgres.url }),
+      ...postgres.env,
       // Every file runs in a process of its own: without it each would strip and compile all it loads.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/portcullis-test'),
       PORTCULLIS_TEST_MISSES: options.missesFile,
@@ -77,7 +77,6 @@ export async function runLeg(leg: Leg, options: RunOptions): Promise<LegResult> 
     clearTimeout(lastResort)
     for (const signal of stopSignals) process.off(signal, signalAll)
     rmSync(folder, { recursive: true })
-    await postgres?.stop()
   }
 }
 

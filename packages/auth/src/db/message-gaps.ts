@@ -14,12 +14,21 @@ export interface GapRequest {
 }
 
 /**
+ * Whether the last message is too recent. One of the future, by more than the gap, was sent by a clock
+ * that has since been set back: nobody waits for that.
+ */
+function isTooRecent(now: string, seconds: string): string {
+  const gap = `make_interval(secs => (${seconds}))`
+  return `(g.sent_at > (${now}) - ${gap} and g.sent_at <= (${now}) + ${gap})`
+}
+
+/**
  * `gap` has the row of the address where there is one, locked: of several requests one goes on, and
  * the others see what it has left. It comes after the user and before the cap.
  */
 export function lockGap({ key, seconds, now, condition }: GapRequest): string {
   return `gap as materialized (
-     select g.key, g.sent_at > (${now}) - make_interval(secs => (${seconds})) as is_closed
+     select g.key, ${isTooRecent(now, seconds)} as is_closed
      from {ns}.message_gaps g
      where g.key = (${key}) and (${condition})
      for update of g
@@ -82,7 +91,7 @@ export const findMessageWait = statement(
          g.sent_at + make_interval(secs => $6::double precision) - $4::timestamptz)))::integer
        from {ns}.message_gaps g
        where g.key = decode($5::text, 'hex')
-         and g.sent_at > $4::timestamptz - make_interval(secs => $6::double precision)
+         and ${isTooRecent('$4::timestamptz', '$6::double precision')}
      ) as gap_seconds,
      ${toCapWait('$2::integer', '$3::double precision', '$4::timestamptz')} as cap_seconds,
      coalesce(${toRoom('$2::integer', '$3::double precision', '$4::timestamptz')}, $2::integer)

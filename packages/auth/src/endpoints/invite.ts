@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { checkAuthorized } from '../core/authorized-addresses.ts'
 import { parseEmail } from '../core/email-address.ts'
 import { inviteUser } from '../core/invite-user.ts'
@@ -6,6 +5,7 @@ import { toMetadata } from '../core/metadata.ts'
 import { json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
+import { Type } from '../http/schema.ts'
 
 export const invite = defineEndpoint({
   method: 'POST',

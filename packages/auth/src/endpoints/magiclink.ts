@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { parseEmail } from '../core/email-address.ts'
 import { type MagicLinkAsk, requestMagicLink } from '../core/magic-link.ts'
 import { toMetadata } from '../core/metadata.ts'
@@ -6,6 +5,7 @@ import type { Services } from '../core/services.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
+import { Type } from '../http/schema.ts'
 import { type MailBody, readMailAsk } from './mail-ask.ts'
 
 export const magiclink = defineEndpoint({

@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { toMetadata } from '../core/metadata.ts'
 import { parseTextChannel } from '../core/phone-gateway.ts'
 import { parsePhone } from '../core/phone-number.ts'
@@ -7,6 +6,7 @@ import type { Services } from '../core/services.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
+import { type Static, Type } from '../http/schema.ts'
 import { checkMagicLinkAllowed, sendMagicLink } from './magiclink.ts'
 
 const body = Type.Object({

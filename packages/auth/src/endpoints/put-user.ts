@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { parseEmail } from '../core/email-address.ts'
 import { toMetadata } from '../core/metadata.ts'
 import { parseTextChannel } from '../core/phone-gateway.ts'
@@ -8,6 +7,7 @@ import { updateSelf } from '../core/update-user-self.ts'
 import { json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
+import { Type } from '../http/schema.ts'
 
 const metadata = Type.Record(Type.String(), Type.Unknown())
 

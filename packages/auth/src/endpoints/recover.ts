@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import { parseEmail } from '../core/email-address.ts'
 import { requestRecovery } from '../core/recovery.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
+import { Type } from '../http/schema.ts'
 import { readMailAsk } from './mail-ask.ts'
 
 export const recover = defineEndpoint({

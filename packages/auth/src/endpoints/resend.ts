@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { parseEmail } from '../core/email-address.ts'
 import { parsePhone } from '../core/phone-number.ts'
 import { type PhoneResendType, resendText } from '../core/phone-resend.ts'
@@ -7,6 +6,7 @@ import type { Services } from '../core/services.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
+import { type Static, Type } from '../http/schema.ts'
 import { readMailAsk } from './mail-ask.ts'
 
 const body = Type.Object({

@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { checkAuthorized } from '../core/authorized-addresses.ts'
 import { parseEmail } from '../core/email-address.ts'
 import { toMetadata } from '../core/metadata.ts'
@@ -15,6 +14,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
+import { type Static, Type } from '../http/schema.ts'
 
 const body = Type.Object({
   email: Type.Optional(Type.String({ description: 'Address of the new user' })),

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { ApiError } from '../errors.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
+import { Type } from '../http/schema.ts'
 import { grants } from './grants/index.ts'
 
 /** Those that somebody could try out by the thousand (reference 1.7). */

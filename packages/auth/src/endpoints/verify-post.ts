@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { parseEmail } from '../core/email-address.ts'
 import { checkPassword } from '../core/password-policy.ts'
 import { parsePhone } from '../core/phone-number.ts'
@@ -16,6 +15,7 @@ import { invalid } from '../errors.ts'
 import { type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
+import { type Static, Type } from '../http/schema.ts'
 
 const body = Type.Object({
   type: Type.Optional(

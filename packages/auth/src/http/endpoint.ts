@@ -1,7 +1,7 @@
-import type { Static, TSchema } from 'typebox'
 import type { LimiterName } from '../core/request-limits.ts'
 import type { Services } from '../core/services.ts'
 import type { Answer, Call, CallerRow } from './call.ts'
+import type { Schema, Static } from './schema.ts'
 
 /**
  * Who may call. `user` needs a session that has not ended; `former user` takes the token of an ended
@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly limiter?: LimiterName
   /** Which calls need a token of the CAPTCHA, where there is one (reference 1.7). */
   readonly captcha?: 'always' | ((query: Call['query']) => boolean)
-  readonly body?: TSchema
+  readonly body?: Schema
   /** Whether the body may be a form, which any page can post. */
   readonly takesForms?: boolean
   /** Names and meanings of the query's parameters. */
@@ -36,16 +36,16 @@ type Caller<A extends Allowed> = A extends 'user' | 'former user'
     ? { readonly adminRole: string }
     : unknown
 
-interface Definition<Schema extends TSchema, A extends Allowed>
+interface Definition<S extends Schema, A extends Allowed>
   extends Omit<Endpoint, 'handle' | 'body' | 'allowed'> {
   readonly allowed: A
-  readonly body?: Schema
-  handle(call: Call<Static<Schema>> & Caller<A>, services: Services): Promise<Answer>
+  readonly body?: S
+  handle(call: Call<Static<S>> & Caller<A>, services: Services): Promise<Answer>
 }
 
 /** Ties the types of body and caller to the handler; the router has checked them by then. */
-export function defineEndpoint<Schema extends TSchema, A extends Allowed>(
-  definition: Definition<Schema, A>,
+export function defineEndpoint<S extends Schema, A extends Allowed>(
+  definition: Definition<S, A>,
 ): Endpoint {
   return definition as unknown as Endpoint
 }

@@ -11,7 +11,7 @@ import { createMailChannel, createNoMailChannel } from './mail-channel.ts'
 import { createMailRenderer } from './mail-renderer.ts'
 import { type OutboxSender, type OutboxSenderSettings, openOutboxSender } from './outbox-sender.ts'
 import { createSmsChannel } from './sms-channel.ts'
-import { openSmtp } from './smtp.ts'
+import { openSmtpLater } from './smtp-later.ts'
 import { type OnAttempt, watchChannels } from './watch-channels.ts'
 
 export interface MessagesSettings {
@@ -28,7 +28,7 @@ export interface MessagesSettings {
 export function openMessages(settings: MessagesSettings): OutboxSender {
   const { config, db, log, sending, hooks } = settings
   const { mail, site } = config
-  const smtp = mail.smtp === undefined ? undefined : openSmtp(mail.smtp)
+  const smtp = mail.smtp === undefined ? undefined : openSmtpLater(mail.smtp)
   const email =
     smtp === undefined || mail.smtp === undefined
       ? createNoMailChannel(log)

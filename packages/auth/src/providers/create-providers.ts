@@ -8,7 +8,7 @@ import {
 import type { ExternalProvider, ExternalProviders } from '../core/external-provider.ts'
 import { invalid } from '../errors.ts'
 import { providers } from './index.ts'
-import { createOpenId } from './oidc.ts'
+import { createOpenIdLater } from './oidc-later.ts'
 import type { Addresses, ProviderDefinition, ProviderSetup } from './provider.ts'
 import { createProviderHttp } from './provider-http.ts'
 
@@ -26,7 +26,7 @@ const maxBytes = 1_000_000
 export function createProviders(settings: ProvidersSettings): ExternalProviders {
   const { config, timeoutMs, now } = settings
   const http = createProviderHttp({ timeoutMs, maxBytes })
-  const openId = createOpenId({ http, now })
+  const openId = createOpenIdLater({ http, now })
   const made = new Map<ProviderId, ExternalProvider>()
 
   function make(id: ProviderId, definition: ProviderDefinition): ExternalProvider {

@@ -5,6 +5,7 @@ import { ask, newEmail, password, sdk } from '../support/http-client.ts'
 
 test('POST /admin/generate_link', async (t) => {
   const server = await openFlowServer(t, {
+    AUTH_PASSWORD_HASH: 'bcrypt',
     AUTH_DISABLE_SIGNUP: 'false',
     AUTH_RATE_LIMIT_EMAIL_SENT: '1000',
   })

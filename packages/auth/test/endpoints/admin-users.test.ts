@@ -17,6 +17,7 @@ const phoneTaken = [422, 'phone_exists', 'Phone number already registered by ano
 
 test('administration of users', async (t) => {
   const server = await openFlowServer(t, {
+    AUTH_PASSWORD_HASH: 'bcrypt',
     AUTH_JWT_AUD: 'authenticated',
     AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',
   })

@@ -7,7 +7,7 @@ const badLink = [403, 'otp_expired', 'Email link is invalid or has expired']
 const badDigits = [403, 'otp_expired', 'Token has expired or is invalid']
 
 test('POST /verify', async (t) => {
-  const server = await openFlowServer(t)
+  const server = await openFlowServer(t, { AUTH_PASSWORD_HASH: 'bcrypt' })
   if (!server) return
   const { post, mailTo, query } = server
   const signUp = async () => {

@@ -11,7 +11,7 @@ import { openRawConnection } from '../support/raw-connection.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 /** `HOSTILE_CLIENTS=5000` for the whole proof; each needs a descriptor here and one in the server. */
-const crowd = Number(process.env['HOSTILE_CLIENTS']) || 500
+const crowd = Number(process.env['HOSTILE_CLIENTS']) || 200
 const bodyLimitBytes = 1_048_576
 
 /** Undefined where the system does not tell. */

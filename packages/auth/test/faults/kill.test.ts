@@ -8,7 +8,7 @@ import { descendantsOf, kill, makeFolder } from '../support/embedded-place.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 /** Each starts a server and loads it; `CRASH_MOMENTS=50` for the whole proof. */
-const moments = Number(process.env['CRASH_MOMENTS']) || 5
+const moments = Number(process.env['CRASH_MOMENTS']) || 3
 
 test('nothing acknowledged is lost and no token half rotated when the server is killed', async (t) => {
   const postgres = await openSharedPostgres(t)

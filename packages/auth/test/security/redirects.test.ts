@@ -138,7 +138,13 @@ test('nobody is sent elsewhere', async (t) => {
   const readAll = async () => {
     const rows = []
     for (const table of [...tables, 'audit_log_entries', 'message_caps']) {
-      rows.push(await server.query(`select t.* from ${table} t order by t::text`))
+      // The sender works beside the requests, and notes in its table what it is at.
+      const columns = table === 'outbox' ? 't.id, t.kind, t.recipient, t.payload' : 't.*'
+      rows.push(
+        await server.query(
+          `select ${columns} from ${table} t order by ${columns === 't.*' ? 't::text' : 't.id'}`,
+        ),
+      )
     }
     return JSON.stringify(rows)
   }

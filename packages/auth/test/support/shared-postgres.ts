@@ -2,16 +2,24 @@ import { after, type TestContext } from 'node:test'
 import { open, type PostgresServer } from '@portcullis/test-servers'
 import { Client } from 'pg'
 
-/** By the value of AUTH_TEST_POSTGRES. */
-const kinds = { debian: 'postgres', embedded: 'postgres-embedded' } as const
+/** By the value of AUTH_TEST_POSTGRES: that of the system, and the one we bring along. */
+const kinds = {
+  debian: { server: 'postgres', common: 'PORTCULLIS_TEST_POSTGRES_URL' },
+  embedded: { server: 'postgres-embedded', common: 'PORTCULLIS_TEST_POSTGRES_EMBEDDED_URL' },
+} as const
 
 const isKind = (name: string): name is keyof typeof kinds => Object.hasOwn(kinds, name)
 
-/** The PostgreSQL that tests run on: the one of the system, or the one we bring along. */
-export const testPostgres = toTestPostgres(process.env['AUTH_TEST_POSTGRES'] || 'debian')
+/** These run on our own and all others on that of the system: so every statement meets both. */
+const ofOurOwn = /[/\\]test[/\\](?:endpoints|db)[/\\]/
 
-function toTestPostgres(name: string) {
-  if (isKind(name)) return kinds[name]
+const { server: testServer, common } = kinds[chooseKind()]
+export const testPostgres = testServer
+
+function chooseKind() {
+  const { AUTH_TEST_POSTGRES: name } = process.env
+  if (!name) return ofOurOwn.test(process.argv[1] ?? '') ? 'embedded' : 'debian'
+  if (isKind(name)) return name
   throw new Error(`AUTH_TEST_POSTGRES is ${Object.keys(kinds).join(' or ')}, not "${name}"`)
 }
 
@@ -41,8 +49,8 @@ export async function openSharedPostgres(
 
 /** In the server of the whole run, if there is one; to make one takes a second. */
 function openForFile(): Promise<SharedPostgres | undefined> {
-  const { PORTCULLIS_TEST_POSTGRES_URL: common } = process.env
-  if (common) return openDatabaseIn(common)
+  const serverUrl = process.env[common]
+  if (serverUrl) return openDatabaseIn(serverUrl)
   return open(
     {
       after: (close) => void (close && closing.push(() => (close as () => unknown)())),

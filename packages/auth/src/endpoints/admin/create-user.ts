@@ -1,10 +1,10 @@
-import { type Static, Type } from 'typebox'
 import { createUserAsAdmin } from '../../core/admin-create-user.ts'
 import { parseBan } from '../../core/ban-duration.ts'
 import { toMetadata } from '../../core/metadata.ts'
 import type { Services } from '../../core/services.ts'
 import { type Answer, type Call, json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { type Static, Type } from '../../http/schema.ts'
 import { checkText, parseUserFields, userFields } from './user-fields.ts'
 import { parseNewId } from './user-id.ts'
 

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { removeUser } from '../../core/admin-delete-user.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { Type } from '../../http/schema.ts'
 import { readUserId } from './user-id.ts'
 
 export const adminDeleteUser = defineEndpoint({

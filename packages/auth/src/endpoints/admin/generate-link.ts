@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { checkAuthorized } from '../../core/authorized-addresses.ts'
 import { parseEmail } from '../../core/email-address.ts'
 import { generateLink } from '../../core/generate-link.ts'
@@ -10,6 +9,7 @@ import { invalid } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { findRedirectTarget } from '../../http/redirect-target.ts'
+import { type Static, Type } from '../../http/schema.ts'
 
 const body = Type.Object({
   type: Type.Optional(Type.String({ description: `One of ${Object.keys(linkTypes).join(', ')}` })),

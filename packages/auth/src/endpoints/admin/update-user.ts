@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import { updateUserAsAdmin } from '../../core/admin-update-user.ts'
 import { parseBan } from '../../core/ban-duration.ts'
 import { toMetadata } from '../../core/metadata.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { Type } from '../../http/schema.ts'
 import { parseUserFields, userFields } from './user-fields.ts'
 import { readUserId } from './user-id.ts'
 

@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox'
 import { parseEmail } from '../../core/email-address.ts'
 import { parsePhone } from '../../core/phone-number.ts'
 import { isStorableText } from '../../core/storable-json.ts'
 import { invalid } from '../../errors.ts'
+import { type Static, Type } from '../../http/schema.ts'
 
 const metadata = Type.Record(Type.String(), Type.Unknown())
 

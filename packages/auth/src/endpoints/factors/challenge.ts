@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { challenge } from '../../core/factors/challenge.ts'
 import { requireMember } from '../../core/factors/member.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { Type } from '../../http/schema.ts'
 import { readFactorId } from './factor-id.ts'
 
 export const challengeFactor = defineEndpoint({

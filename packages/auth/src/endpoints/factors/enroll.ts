@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { enroll } from '../../core/factors/enroll.ts'
 import { requireMember } from '../../core/factors/member.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { Type } from '../../http/schema.ts'
 import { checkText } from '../admin/user-fields.ts'
 
 export const enrollFactor = defineEndpoint({

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { requireMember } from '../../core/factors/member.ts'
 import {
   findRecoveryCodes,
@@ -11,6 +10,7 @@ import {
 import { unenroll } from '../../core/factors/remove.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { Type } from '../../http/schema.ts'
 import { checkText } from '../admin/user-fields.ts'
 
 const path = '/factors/recovery-codes'

@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import { requireMember } from '../../core/factors/member.ts'
 import { verifyFactor as verify } from '../../core/factors/verify.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { uuidPattern } from '../../http/guards/bearer.ts'
+import { Type } from '../../http/schema.ts'
 import { readFactorId } from './factor-id.ts'
 
 export const verifyFactor = defineEndpoint({

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { CeremonyAnswer } from '../../core/passkeys/ceremony.ts'
 import { invalid } from '../../errors.ts'
 import { uuidPattern } from '../../http/guards/bearer.ts'
+import { Type } from '../../http/schema.ts'
 
 export const ceremonyAnswer = Type.Object({
   challenge_id: Type.Optional(Type.String({ description: 'That of the options' })),

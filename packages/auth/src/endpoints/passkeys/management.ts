@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import {
   findOwnPasskeys,
   nameOwnPasskey,
@@ -8,6 +7,7 @@ import {
 import { invalid } from '../../errors.ts'
 import { json, noContent } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { Type } from '../../http/schema.ts'
 import { checkText } from '../admin/user-fields.ts'
 import { readPasskeyId } from './passkey-id.ts'
 

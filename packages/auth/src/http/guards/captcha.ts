@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { Services } from '../../core/services.ts'
 import { ApiError } from '../../errors.ts'
 import type { Call } from '../call.ts'
+import { Type } from '../schema.ts'
 import { findAdminRole } from './admin.ts'
 import { readBearer } from './bearer.ts'
 

@@ -1,0 +1,77 @@
+/**
+ * JSON Schemas that know the type of what they accept: endpoints are checked, typed and described by
+ * one definition. The few kinds that requests need, because a library for all of them takes longer to
+ * load than the rest of the server.
+ */
+export interface Schema<Value = unknown> {
+  readonly type?: string
+  readonly description?: string
+  readonly maxLength?: number
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly anyOf?: readonly Schema[]
+  readonly additionalProperties?: Schema
+  /** Never there: holds the type. */
+  readonly '~value'?: Value
+}
+
+/** What a schema accepts. */
+export type Static<S extends Schema> = Exclude<S['~value'], undefined>
+
+interface Optional<Value> extends Schema<Value> {
+  readonly '~optional': true
+}
+
+interface ObjectSchema<F extends Fields> extends Schema<ObjectOf<F>> {
+  readonly properties: F
+}
+
+type Fields = Readonly<Record<string, Schema>>
+type OptionalNames<F extends Fields> = {
+  [Name in keyof F]: F[Name] extends { readonly '~optional': true } ? Name : never
+}[keyof F]
+type ObjectOf<F extends Fields> = {
+  [Name in Exclude<keyof F, OptionalNames<F>>]: Static<F[Name]>
+} & { [Name in OptionalNames<F>]?: Static<F[Name]> }
+
+interface Notes {
+  readonly description?: string
+}
+
+interface TextNotes extends Notes {
+  readonly maxLength?: number
+}
+
+/** Marks a field that may be missing; not part of the schema itself, so that it is not shown. */
+const optional = new WeakSet<Schema>()
+
+export const Type = {
+  String: (notes: TextNotes = {}): Schema<string> => ({ type: 'string', ...notes }),
+  Boolean: (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean', ...notes }),
+  Null: (): Schema<null> => ({ type: 'null' }),
+  Unknown: (notes: Notes = {}): Schema<unknown> => ({ ...notes }),
+  Record: <Value>(
+    _key: Schema<string>,
+    value: Schema<Value>,
+    notes: Notes = {},
+  ): Schema<Readonly<Record<string, Value>>> => ({
+    type: 'object',
+    additionalProperties: value,
+    ...notes,
+  }),
+  Union: <S extends readonly Schema[]>(schemas: S): Schema<Static<S[number]>> => ({
+    anyOf: schemas,
+  }),
+  Optional: <Value>(schema: Schema<Value>): Optional<Value> => {
+    const marked = { ...schema }
+    optional.add(marked)
+    return marked as Optional<Value>
+  },
+  Object: <F extends Fields>(properties: F): ObjectSchema<F> => {
+    const required = Object.keys(properties).filter((name) => {
+      const field = properties[name]
+      return field !== undefined && !optional.has(field)
+    })
+    return { type: 'object', properties, ...(required.length > 0 && { required }) }
+  },
+} as const
