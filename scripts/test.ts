@@ -2,7 +2,7 @@
 //
 //   npm test                            everything: every leg of scripts/testing/matrix.ts
 //   npm test -- WORD…                   the test files with such a path, on the pinned Node
-//   npm test -- --leg NAME [WORD…]      one leg, or some of its files
+//   npm test -- --leg NAME [WORD…]      one leg, or some of its files; `long` runs only this way
 //   npm test -- WORD… --OPTION          with an option of `node --test`, e.g. --test-name-pattern=x
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -37,6 +37,7 @@ async function runMatrix(): Promise<Map<string, LegResult>> {
   await prepare()
   const results = new Map<string, LegResult>()
   for (const leg of Object.values(legs)) {
+    if (leg.isOnDemand) continue
     const files = leg.files()
     console.log(`\n${styleText('bold', leg.title)} (${files.length} files)`)
     const result = await runLeg(leg, { ...common(), files, reporter: 'quiet', timeoutMs: 180_000 })

@@ -5,6 +5,8 @@ import {
   type PostgresServer,
 } from '@portcullis/test-servers'
 
+/** Databases come and go by the hundred, and none lives long enough to need care. */
+const settings = { max_connections: '500', autovacuum: 'off' }
 const users = 'packages/auth/test/'
 
 /** By the variable that tests look for the address in: that of the system, and our own. */
@@ -28,7 +30,7 @@ export async function openCommonPostgres(files: readonly string[]): Promise<Comm
   const isWorthIt = files.filter((file) => file.startsWith(users)).length > 2
   for (const [variable, opener] of isWorthIt ? Object.entries(servers) : []) {
     try {
-      opened.push([variable, await opener({ settings: { max_connections: '500' } })])
+      opened.push([variable, await opener({ isOpen: true, settings })])
     } catch (error) {
       if (!(error instanceof MissingProgramError)) throw error
     }

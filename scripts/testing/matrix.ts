@@ -15,9 +15,11 @@ export interface Leg {
   /** What the tests of the set-up itself check: that the leg is what its title says. */
   readonly env: Readonly<Record<string, string>>
   readonly files: () => string[]
+  /** Only when it is asked for. */
+  readonly isOnDemand?: true
 }
 
-export type LegName = 'main' | 'graphql-16' | 'node-22'
+export type LegName = 'main' | 'graphql-16' | 'node-22' | 'long'
 
 export const legs: Readonly<Record<LegName, Leg>> = {
   main: {
@@ -25,7 +27,7 @@ export const legs: Readonly<Record<LegName, Leg>> = {
     node: () => process.execPath,
     nodeArgs: [],
     env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17' },
-    files: findTestFiles,
+    files: () => findTestFiles().filter((file) => !isLong(file)),
   },
   'graphql-16': {
     title: 'Node 24, graphql 16',
@@ -42,6 +44,31 @@ export const legs: Readonly<Record<LegName, Leg>> = {
     env: { EXPECTED_NODE: '22', EXPECTED_GRAPHQL: '17' },
     files: () => findRepeatedFiles('node-22'),
   },
+  long: {
+    title: 'Node 24, long proofs',
+    node: () => process.execPath,
+    nodeArgs: [],
+    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17' },
+    files: () => findTestFiles().filter(isLong),
+    isOnDemand: true,
+  },
+}
+
+/**
+ * What kills, freezes and floods real servers again and again. Together they take minutes of two cores,
+ * and `npm test` has ten for everything: run them when you touch what they are about.
+ */
+const longProofs: readonly RegExp[] = [
+  /^packages\/auth\/test\/faults\/(?:kill|clients|postgres-restart)\./,
+  /^packages\/auth\/test\/db\/embedded-(?:crash|places)\./,
+  /^packages\/ratelimit\/test\/faults\//,
+  /^packages\/ratelimit\/test\/service\/(?:fuzz|over-admission)\./,
+  /^packages\/ratelimit\/test\/tracing\/outage\./,
+  /^packages\/ratelimit\/test\/workers\/(?:life|loss)\./,
+]
+
+function isLong(file: string): boolean {
+  return longProofs.some((pattern) => pattern.test(file))
 }
 
 interface Exception {
@@ -62,8 +89,7 @@ const notRepeated: readonly Exception[] = [
   { pattern: /^client/, why: 'the client does not use graphql', leg: 'graphql-16' },
   {
     pattern: /^adapters-(?:bad-input|connections)/,
-    why: 'what it sends is refused before graphql sees it',
-    leg: 'graphql-16',
+    why: 'what it sends is refused before graphql sees it, by the same reader on every Node',
   },
 ]
 
