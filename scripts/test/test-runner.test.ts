@@ -133,7 +133,7 @@ test('the other legs repeat tests of the library, and only those', () => {
   const all = findTestFiles()
   // Every file is in one of the two, and in no more.
   assert.deepEqual([...legs.main.files(), ...legs.long.files()].toSorted(), all)
-  assert.ok(legs.long.files().length < 15)
+  assert.ok(legs.long.files().length < 60)
   for (const leg of [legs['graphql-16'], legs['node-22']]) {
     const files = leg.files()
     assert.ok(files.includes('packages/graphql-over-http/test/matrix.test.ts'))

@@ -59,12 +59,15 @@ export const legs: Readonly<Record<LegName, Leg>> = {
  * and `npm test` has ten for everything: run them when you touch what they are about.
  */
 const longProofs: readonly RegExp[] = [
-  /^packages\/auth\/test\/faults\/(?:kill|clients|postgres-restart)\./,
+  /^packages\/auth\/test\/faults\//,
+  /^packages\/auth\/test\/workers\//,
   /^packages\/auth\/test\/db\/embedded-(?:crash|places)\./,
-  /^packages\/ratelimit\/test\/faults\//,
+  /^packages\/graphql-over-http\/test\/client-memory\./,
+  /^packages\/grpc-unary\/test\/(?:attacks|fuzz)\//,
+  /^packages\/ratelimit\/test\/(?:faults|workers)\//,
   /^packages\/ratelimit\/test\/service\/(?:fuzz|over-admission)\./,
   /^packages\/ratelimit\/test\/tracing\/outage\./,
-  /^packages\/ratelimit\/test\/workers\/(?:life|loss)\./,
+  /^packages\/test-servers\/test\/faults\./,
 ]
 
 function isLong(file: string): boolean {
