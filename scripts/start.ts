@@ -144,8 +144,13 @@ ${lines.join('\n')}
 Ctrl-C stops it.
 `)
 
-  const stop = () => void stopAll().then(() => console.log('Stopped.'))
-  for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, leave).once(signal, stop)
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const stop = () => {
+    // A second one must not end us before those who end with us are told.
+    for (const signal of signals) process.off(signal, stop).on(signal, leave)
+    void stopAll().then(() => console.log('Stopped.'))
+  }
+  for (const signal of signals) process.off(signal, leave).on(signal, stop)
 }
 
 try {
