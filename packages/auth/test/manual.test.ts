@@ -194,7 +194,7 @@ test('messages are as the manual says', async (t) => {
     assert.equal((await post('/verify', { type: 'recovery', token })).status, 200)
   })
 
-  await t.test('what is not there yet says so', async () => {
+  await t.test('a phone is refused where nobody signs in by phone', async () => {
     const { status, body } = await post('/otp', { phone: '+15555550100' })
     assert.deepEqual([status, body.error_code], [400, 'phone_provider_disabled'])
   })

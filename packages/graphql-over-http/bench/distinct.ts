@@ -4,7 +4,7 @@ import type { HandleOrder, HandleOutcome } from './handle.ts'
 import { type HandlerName, handlerNames, handlers, startHandler } from './handler-process.ts'
 import { install } from './installs.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
-import { describeMachine, writeResult } from './results.ts'
+import { describeSetting, writeResult } from './results.ts'
 
 const leastRequests = 100_000
 
@@ -33,7 +33,7 @@ const columns: readonly Column[] = [
  */
 export async function runDistinct(counts: readonly number[], graphql: GraphqlMajor): Promise<void> {
   await install(new Set(['peers']))
-  const machine = describeMachine(graphql)
+  const machine = describeSetting(graphql)
   console.log(
     `Node ${machine.node.slice(1)}, graphql ${machine.graphql}, ${machine.cores} × ${machine.cpu}, ` +
       `${machine.date}\nHandlers alone, called in process with { a0: hello }, { a1: hello }, …`,

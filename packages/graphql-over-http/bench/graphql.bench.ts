@@ -7,8 +7,8 @@ import { measure } from './measure.ts'
 import { type HandlerSamples, measureHandlers } from './measure-handlers.ts'
 import { drawResults, formatAims, formatHandlerTable, formatQueryTable } from './report.ts'
 import {
-  describeMachine,
   describePlan,
+  describeSetting,
   toContenderResults,
   toHandlerResults,
   writeResult,
@@ -35,7 +35,7 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
   const homes = plan.contenders.map((name): Home => contenders[name].home)
   await install(new Set<Home>(isComplete ? [...homes, 'peers'] : homes))
 
-  const machine = describeMachine(plan.graphql)
+  const machine = describeSetting(plan.graphql)
   const note =
     `Node ${machine.node.slice(1)} (uWebSockets: Node 22), graphql ${machine.graphql} for all, ` +
     `${machine.cores} × ${machine.cpu}, ${machine.date}`

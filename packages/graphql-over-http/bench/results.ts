@@ -1,6 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
+import { createResultWriter, describeMachine } from '@portcullis/bench-kit/results'
 import { best, median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { type ContenderName, contenders } from './contenders.ts'
 import { type HandlerName, handlers } from './handler-process.ts'
@@ -88,16 +87,8 @@ const rates = (slices: readonly Sample[]) => slices.map(({ perCpuSecond }) => pe
 const round = (value: number, digits: number) => Number(value.toFixed(digits))
 
 /** Where and with what it was measured. */
-export function describeMachine(graphql: GraphqlMajor) {
-  const cores = cpus()
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    cpu: cores[0]?.model.trim() ?? 'unknown',
-    cores: cores.length,
-    system: `${process.platform} ${process.arch}`,
-    node: process.version,
-    graphql: versionOf(graphqlPackages[graphql], 'root'),
-  }
+export function describeSetting(graphql: GraphqlMajor) {
+  return { ...describeMachine(), graphql: versionOf(graphqlPackages[graphql], 'root') }
 }
 
 export const describePlan = ({ connections, rounds, starts, seconds, warmupSeconds }: Plan) => ({
@@ -108,11 +99,4 @@ export const describePlan = ({ connections, rounds, starts, seconds, warmupSecon
   warmupSeconds,
 })
 
-const folder = join(import.meta.dirname, 'results')
-
-/** Writes a file of results, and tells its path from where the user stands. */
-export async function writeResult(file: string, content: string): Promise<string> {
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, file), content)
-  return relative(process.cwd(), join(folder, file))
-}
+export const writeResult = createResultWriter(join(import.meta.dirname, 'results'))

@@ -1,6 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
+import { createResultWriter } from '@portcullis/bench-kit/results'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { isLoadBound } from './aims.ts'
 import type { Sample, Series } from './measure.ts'
@@ -60,23 +59,4 @@ export function toScores(all: readonly Series[]): readonly Score[] {
 const perCpuSecond = (sample: Sample) => sample.perCpuSecond
 const round = (value: number, digits: number) => Number(value.toFixed(digits))
 
-/** Where and with what it was measured. */
-export function describeMachine() {
-  const cores = cpus()
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    cpu: cores[0]?.model.trim() ?? 'unknown',
-    cores: cores.length,
-    system: `${process.platform} ${process.arch}`,
-    node: process.version,
-  }
-}
-
-const folder = join(import.meta.dirname, 'results')
-
-/** Writes a file of results, and tells its path from where the user stands. */
-export async function writeResult(file: string, content: string): Promise<string> {
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, file), content)
-  return relative(process.cwd(), join(folder, file))
-}
+export const writeResult = createResultWriter(join(import.meta.dirname, 'results'))

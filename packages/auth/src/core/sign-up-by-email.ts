@@ -10,6 +10,7 @@ import { confirmEmail, draftEmailUser, type UserDraft, unconfirmed } from './new
 import { answerRepeatedSignUp } from './repeated-sign-up.ts'
 import type { Services } from './services.ts'
 import type { TokenResponse } from './sessions.ts'
+import { signUpAtOnce } from './sign-up-at-once.ts'
 import {
   type MailAsk,
   mailNobody,
@@ -49,7 +50,12 @@ export async function signUpByEmail(
   })
   try {
     return config.mail.autoconfirm
-      ? await createConfirmed(services, input, confirmEmail(draft), hash)
+      ? await signUpAtOnce(services, {
+          draft: confirmEmail(draft),
+          hash,
+          provider: 'email',
+          client: input.client,
+        })
       : toUserRecord(await createWaiting(services, input, draft, hash))
   } catch (error) {
     if (!isTaken(error, 'users_email')) throw error
@@ -57,31 +63,6 @@ export async function signUpByEmail(
     const [other] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
     return repeat(services, input, other)
   }
-}
-
-async function createConfirmed(
-  services: Services,
-  { client }: EmailSignUp,
-  draft: UserDraft,
-  hash: string,
-): Promise<TokenResponse> {
-  const now = new Date(services.now())
-  const actor = { ...draft, is_sso_user: false }
-  await insertUser(services, {
-    ...draft,
-    ...unconfirmed,
-    encrypted_password: hash,
-    email_confirmed_at: now,
-    now,
-    ip: client.ip,
-    audit: toAuditEntry('user_signedup', actor, { provider: 'email' }),
-    token: null,
-    flow: null,
-    messages: [],
-    cap_most: null,
-    cap_refill_ms: null,
-  })
-  return services.sessions.open({ user: actor, method: 'password', client })
 }
 
 async function createWaiting(

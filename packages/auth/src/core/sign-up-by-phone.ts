@@ -19,6 +19,7 @@ import {
 import { answerRepeatedSignUp } from './repeated-sign-up.ts'
 import type { Services } from './services.ts'
 import type { TokenResponse } from './sessions.ts'
+import { signUpAtOnce } from './sign-up-at-once.ts'
 import { toUserRecord, type UserRecord } from './user-record.ts'
 
 export interface PhoneSignUp extends PhoneAsk {
@@ -52,38 +53,18 @@ export async function signUpByPhone(
   })
   try {
     return autoconfirm
-      ? await createConfirmed(services, input, confirmPhone(draft), hash)
+      ? await signUpAtOnce(services, {
+          draft: confirmPhone(draft),
+          hash,
+          provider: 'phone',
+          client: input.client,
+        })
       : toUserRecord(await createWaiting(services, input, draft, hash))
   } catch (error) {
     if (!isTaken(error, 'users_phone')) throw error
     // Somebody was faster, since we looked; or the number belongs to another audience.
     return repeat(services, input, await find())
   }
-}
-
-async function createConfirmed(
-  services: Services,
-  { client }: PhoneSignUp,
-  draft: UserDraft,
-  hash: string,
-): Promise<TokenResponse> {
-  const now = new Date(services.now())
-  const actor = { ...draft, is_sso_user: false }
-  await insertUser(services, {
-    ...draft,
-    ...unconfirmed,
-    encrypted_password: hash,
-    phone_confirmed_at: now,
-    now,
-    ip: client.ip,
-    audit: toAuditEntry('user_signedup', actor, { provider: 'phone' }),
-    token: null,
-    flow: null,
-    messages: [],
-    cap_most: null,
-    cap_refill_ms: null,
-  })
-  return services.sessions.open({ user: actor, method: 'password', client })
 }
 
 async function createWaiting(

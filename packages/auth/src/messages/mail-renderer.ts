@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
 import { type MailConfig, type MailKind, type MessageConfig, mailKinds } from '../config/mail.ts'
 import { type NotificationMessage, notificationKinds } from '../config/notifications.ts'
+import { readBuiltInTemplate } from './built-in-templates.ts'
 import type { FetchSettings } from './fetch/guarded-fetch.ts'
 import { htmlToText } from './html-to-text.ts'
 import { parseHtmlTemplate, parseLineTemplate, type Template } from './template.ts'
@@ -78,11 +77,10 @@ function createKind(
   { subject, templateUrl }: Pick<MessageConfig, 'subject' | 'templateUrl'>,
   settings: MailRendererSettings,
 ): Kind {
-  const file = join(import.meta.dirname, 'templates', `${name.replaceAll('_', '-')}.html`)
   return {
     // The configuration has refused what is no template.
     subject: parseLineTemplate(subject),
-    builtIn: parseHtmlTemplate(readFileSync(file, 'utf8')),
+    builtIn: parseHtmlTemplate(readBuiltInTemplate(name)),
     source: templateUrl === '' ? undefined : toSource(name, templateUrl, settings),
   }
 }

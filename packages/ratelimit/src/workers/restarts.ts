@@ -1,1 +1,0 @@
-export { Restarts } from '@portcullis/service-kit/restarts'
