@@ -1,0 +1,62 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { createHandler } from '@portcullis/graphql-over-http/use/http'
+import { createIdentify, type Identify, type User } from './identify.ts'
+import { createCountRequest } from './limit.ts'
+import { type Context, schema } from './schema.ts'
+
+export interface ApiSettings {
+  /** Of the auth server; without it nobody is signed in. */
+  readonly jwtSecret?: string
+  /** Of the rate limit service; without it nobody is limited. */
+  readonly ratelimitUrl?: string
+}
+
+/** A GraphQL API that knows who is asking and lets nobody ask too often. */
+export function openApi({ jwtSecret, ratelimitUrl }: ApiSettings): RequestListener {
+  const identify: Identify = jwtSecret === undefined ? async () => ({}) : createIdentify(jwtSecret)
+  const countRequest = ratelimitUrl === undefined ? undefined : createCountRequest(ratelimitUrl)
+  const users = new WeakMap<IncomingMessage, User>()
+  const handler = createHandler<Context>({
+    schema,
+    context: (request) => ({ user: users.get(request.raw) }),
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { user, fault } = await identify(request.headers.authorization)
+    // Who shows a token that is not good is counted by address: guessing has a limit too.
+    const address = request.socket.remoteAddress ?? 'unknown'
+    const decision = user
+      ? await countRequest?.('user', user.id)
+      : await countRequest?.('address', address)
+    for (const [name, value] of decision?.headers ?? []) response.setHeader(name, value)
+    if (decision?.isAllowed === false) {
+      const { retryAfterSeconds } = decision
+      response.setHeader('retry-after', retryAfterSeconds)
+      refuse(response, 429, `Too many requests. Try again in ${retryAfterSeconds} s.`)
+    } else if (fault) {
+      response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
+      refuse(response, 401, `The access token is not good (${fault}). Sign in again.`)
+    } else {
+      if (user) users.set(request, user)
+      await handler(request, response)
+    }
+  }
+
+  return (request, response) => {
+    if (request.url?.split('?')[0] !== '/graphql') {
+      response.writeHead(404).end('There is nothing here. Try /graphql\n')
+      return
+    }
+    answer(request, response).catch((error: unknown) => {
+      console.error(error)
+      if (response.headersSent) response.destroy()
+      else refuse(response, 500, 'Something went wrong here.')
+    })
+  }
+}
+
+/** In the shape of GraphQL, so that its clients understand it. */
+function refuse(response: ServerResponse, status: 401 | 429 | 500, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/graphql-response+json; charset=utf-8' })
+  response.end(JSON.stringify({ errors: [{ message, extensions: { status } }] }))
+}

@@ -1,0 +1,43 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { guardAccess } from './access.ts'
+import { serveAssets } from './assets.ts'
+import { addErrorAnswers } from './error-answers.ts'
+import { type EventStreams, trackEventStreams } from './event-stream.ts'
+import { routes } from './routes/index.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+import type { ConsoleSettings } from './settings.ts'
+
+/** What a group of routes is given. */
+export interface ConsoleContext extends ConsoleSettings {
+  readonly streams: EventStreams
+}
+
+/** Adds the routes of one page. */
+export type AddRoutes = (server: FastifyInstance, context: ConsoleContext) => void
+
+export interface RunningConsole extends AsyncDisposable {
+  readonly url: string
+  /** With the token, for the first visit. */
+  readonly entryUrl: string
+}
+
+/** Opens the console: a page, and the calls it makes, for whoever has the token. */
+export async function openConsole(settings: ConsoleSettings): Promise<RunningConsole> {
+  const server = Fastify({ forceCloseConnections: true, bodyLimit: 2 * 1024 * 1024 })
+  const streams = trackEventStreams()
+  addSecurityHeaders(server)
+  guardAccess(server, { token: settings.token, allowedHosts: settings.allowedHosts ?? [] })
+  addErrorAnswers(server)
+  for (const addRoutes of routes) addRoutes(server, { ...settings, streams })
+  await serveAssets(server)
+  const address = await server.listen({ host: settings.host, port: settings.port })
+  const url = `http://localhost:${new URL(address).port}`
+  return {
+    url,
+    entryUrl: `${url}/?token=${settings.token}`,
+    async [Symbol.asyncDispose]() {
+      streams.close()
+      await server.close()
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+
+/** A failure that the page shows as it is. */
+export class ConsoleError extends Error {
+  override readonly name = 'ConsoleError'
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.status = status
+    this.code = code
+  }
+}
+
+/** Every failure is `{"error": {"code", "message"}}`; of our own mistakes the terminal tells more. */
+export function addErrorAnswers(server: FastifyInstance): void {
+  server.setErrorHandler(
+    async (error: Error & { statusCode?: number; code?: string }, _request, reply) => {
+      if (error instanceof ConsoleError) {
+        const { status, code, message } = error
+        return reply.code(status).send({ error: { code, message } })
+      }
+      const status = error.statusCode ?? 500
+      if (status < 500) {
+        return reply.code(status).send({ error: { code: 'bad_request', message: error.message } })
+      }
+      console.error('The console met an error:', error)
+      const message = 'The console met an error of its own; the terminal says more.'
+      return reply.code(500).send({ error: { code: 'unexpected', message } })
+    },
+  )
+}

@@ -1,0 +1,56 @@
+import type { FastifyReply } from 'fastify'
+
+/** Server-sent events: what happens reaches the page without its asking again and again. */
+export interface EventStream {
+  /** Fires when the page has gone, or the console stops. */
+  readonly closed: AbortSignal
+  send(event: string, data: unknown): void
+  close(): void
+}
+
+export interface EventStreams {
+  /** Answers the request with a stream. */
+  open(reply: FastifyReply): EventStream
+  /** They would go on for ever, and keep the server from closing. */
+  close(): void
+}
+
+export function trackEventStreams(): EventStreams {
+  const streams = new Set<EventStream>()
+  return {
+    open(reply) {
+      const stream = openEventStream(reply)
+      streams.add(stream)
+      stream.closed.addEventListener('abort', () => streams.delete(stream))
+      return stream
+    },
+    close() {
+      for (const stream of streams) stream.close()
+    },
+  }
+}
+
+function openEventStream(reply: FastifyReply): EventStream {
+  const closed = new AbortController()
+  const response = reply.raw
+  const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])
+  reply.hijack()
+  response.writeHead(200, {
+    ...Object.fromEntries(headers),
+    'content-type': 'text/event-stream; charset=utf-8',
+  })
+  // The page shall know that it is connected before anything happens.
+  response.write(': connected\n\n')
+  response.once('close', () => closed.abort())
+  return {
+    closed: closed.signal,
+    send(event, data) {
+      // A page that does not read on misses some: the next ones tell it the state again.
+      if (closed.signal.aborted || response.writableNeedDrain) return
+      response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+    },
+    close() {
+      response.end()
+    },
+  }
+}

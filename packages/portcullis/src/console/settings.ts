@@ -1,0 +1,36 @@
+import type { Mailbox } from '../mailbox/mailbox.ts'
+
+/** What a console looks at. Each part is optional: its pages say what is missing. */
+export interface ConsoleSettings {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Names that the browser may call us by, besides those of this machine. */
+  readonly allowedHosts?: readonly string[]
+  /** Whoever has it may use the console. */
+  readonly token: string
+  readonly version: string
+  readonly auth?: AuthTarget | undefined
+  readonly ratelimit?: RatelimitTarget | undefined
+  readonly graphql?: GraphqlTarget | undefined
+  readonly mailbox?: Mailbox | undefined
+}
+
+export interface AuthTarget {
+  readonly url: string
+  /** An admin's token. It stays on this side: the browser never sees it. */
+  readonly key: () => Promise<string>
+}
+
+export interface RatelimitTarget {
+  /** Of `/rlconfig` and `/stats`. */
+  readonly debugUrl: string
+  /** Of `/json`, where known: without it no decision can be asked for. */
+  readonly url?: string | undefined
+  /** Where the rule files are, when they may be edited here. */
+  readonly rulesDirectory?: string | undefined
+}
+
+export interface GraphqlTarget {
+  readonly url: string
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
+import process from 'node:process'
+
+// Types are stripped when a file is loaded; the next start finds the work done. What is to be
+// cached must be loaded after this line.
+enableCompileCache()
+const { runProgram } = await import('@portcullis/service-kit/run-program')
+const { createCommands } = await import('./commands/index.ts')
+
+await runProgram({
+  name: 'portcullis',
+  summary: 'What stands at the gate of an API: auth, rate limits, GraphQL, and a console for them.',
+  manifest: new URL('../package.json', import.meta.url),
+  commands: createCommands,
+  args: process.argv.slice(2),
+})

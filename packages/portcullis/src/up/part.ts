@@ -1,0 +1,28 @@
+import type { Mailbox } from '../mailbox/mailbox.ts'
+import type { PartName, Ports } from './ports.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What all parts of one start have in common. */
+export interface World {
+  readonly host: string
+  readonly ports: Ports
+  /** Where state is kept from one start to the next. */
+  readonly folder: string
+  readonly secrets: Secrets
+  readonly version: string
+  /** Which parts run: some do without others. */
+  readonly has: ReadonlySet<PartName>
+  /** There once its part has started. */
+  mailbox?: Mailbox
+}
+
+export interface RunningPart {
+  stop(): Promise<void>
+}
+
+/** Starts a part. @throws {PartStartError} with a reason for the person at the terminal. */
+export type StartPart = (world: World) => Promise<RunningPart>
+
+export class PartStartError extends Error {
+  override readonly name = 'PartStartError'
+}

@@ -1,0 +1,32 @@
+import { openConsole } from '../../console/console.ts'
+import { createAdminKeys } from '../admin-key.ts'
+import type { StartPart } from '../part.ts'
+import { toRulesDirectory } from '../starter-rules.ts'
+
+export const startConsole: StartPart = async (world) => {
+  const { host, ports, secrets, version, folder, has, mailbox } = world
+  const at = (port: number) => `http://${host}:${port}`
+  const running = await openConsole({
+    host,
+    port: ports.console,
+    token: secrets.consoleToken,
+    version,
+    mailbox,
+    ...(has.has('auth') && {
+      auth: { url: at(ports.auth), key: createAdminKeys(secrets.jwtSecret) },
+    }),
+    ...(has.has('ratelimit') && {
+      ratelimit: {
+        debugUrl: at(ports.debug),
+        url: at(ports.ratelimit),
+        rulesDirectory: toRulesDirectory(folder),
+      },
+    }),
+    ...(has.has('graphql') && { graphql: { url: `${at(ports.graphql)}/graphql` } }),
+  })
+  return {
+    async stop() {
+      await running[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { openApi } from '../../api/api.ts'
+import type { StartPart } from '../part.ts'
+
+/** The GraphQL API: a starting point for one's own. */
+export const startGraphql: StartPart = async ({ host, ports, secrets, has }) => {
+  const answer = openApi({
+    ...(has.has('auth') && { jwtSecret: secrets.jwtSecret }),
+    ...(has.has('ratelimit') && { ratelimitUrl: `http://${host}:${ports.ratelimit}` }),
+  })
+  const server = createServer(answer).listen(ports.graphql, host)
+  await once(server, 'listening')
+  return {
+    async stop() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import type { StartPart } from '../part.ts'
+import { startService } from '../service-process.ts'
+import { provideRules } from '../starter-rules.ts'
+
+/** The rate limit service, with counters in its memory and rules that people may edit. */
+export const startRatelimit: StartPart = ({ host, ports, folder }) =>
+  startService({
+    packageName: '@portcullis/ratelimit',
+    args: ['serve', '--rules', provideRules(folder)],
+    env: {
+      HOST: host,
+      PORT: `${ports.ratelimit}`,
+      GRPC_HOST: host,
+      GRPC_PORT: `${ports.grpc}`,
+      DEBUG_HOST: host,
+      DEBUG_PORT: `${ports.debug}`,
+      BACKEND_TYPE: 'memory',
+      LIMIT_RESPONSE_HEADERS_ENABLED: 'true',
+      DRAIN_DELAY: '0',
+    },
+    isReady: (line) => line.includes('Listening for HTTP on'),
+  })

@@ -1,0 +1,104 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso'
+import { callApi } from './api.ts'
+import { Icon, type IconName } from './components/icons.tsx'
+import { PageHeader } from './components/page-header.tsx'
+import { Empty, Failure, Loading } from './components/states.tsx'
+import { Toasts } from './components/toasts.tsx'
+import { pages } from './pages/index.ts'
+import { type ConsoleSession, SessionContext, useSession } from './session.ts'
+import { readTheme, setTheme, type Theme, toNextTheme } from './theme.ts'
+import { useLoaded } from './use-loaded.ts'
+
+export function App(): JSX.Element {
+  const session = useLoaded((signal) => callApi<ConsoleSession>('/api/session', { signal }), [])
+  if (session.state === 'loading') return <Loading />
+  if (session.state === 'failed') return <Failure error={session.error} onRetry={session.reload} />
+  return (
+    <SessionContext value={session.value}>
+      <LocationProvider>
+        <div class="shell">
+          <a class="skip" href="#content">
+            Skip to the content
+          </a>
+          <Sidebar />
+          <main id="content" class="content" tabIndex={-1}>
+            <ErrorBoundary>
+              <Router>
+                {pages.map(({ path, component }) => (
+                  <Route key={path} path={path} component={component} />
+                ))}
+                <Route default component={NoSuchPage} />
+              </Router>
+            </ErrorBoundary>
+          </main>
+        </div>
+      </LocationProvider>
+      <Toasts />
+    </SessionContext>
+  )
+}
+
+function Sidebar(): JSX.Element {
+  const { path } = useLocation()
+  const { version } = useSession()
+  return (
+    <header class="sidebar">
+      <a class="brand" href="/">
+        <Icon name="gate" />
+        <span>Portcullis</span>
+      </a>
+      <nav class="nav" aria-label="Pages">
+        {pages.map((page) => (
+          <a
+            key={page.path}
+            href={page.path}
+            aria-current={page.path === path ? 'page' : undefined}
+          >
+            <Icon name={page.icon} />
+            <span class="label">{page.title}</span>
+          </a>
+        ))}
+      </nav>
+      <footer>
+        <span class="version">{version}</span>
+        <ThemeButton />
+      </footer>
+    </header>
+  )
+}
+
+const themeIcons: Readonly<Record<Theme, IconName>> = { auto: 'system', light: 'sun', dark: 'moon' }
+
+function ThemeButton(): JSX.Element {
+  const [theme, setShown] = useState(readTheme)
+  const change = () => {
+    const next = toNextTheme(theme)
+    setTheme(next)
+    setShown(next)
+  }
+  const label = `Colours: ${theme === 'auto' ? 'as the system' : theme}. Change`
+  return (
+    <button
+      type="button"
+      class="button quiet small"
+      aria-label={label}
+      title={label}
+      onClick={change}
+    >
+      <Icon name={themeIcons[theme]} />
+    </button>
+  )
+}
+
+function NoSuchPage(): JSX.Element {
+  return (
+    <>
+      <PageHeader title="Nothing here" summary="The console has no such page." />
+      <Empty icon="gate" title="This gate leads nowhere">
+        Choose a page from the list.
+      </Empty>
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Icon, type IconName } from './icons.tsx'
+
+export interface ButtonProps {
+  readonly children: ComponentChildren
+  readonly kind?: 'primary' | 'danger' | 'quiet'
+  readonly size?: 'small'
+  readonly icon?: IconName
+  readonly type?: 'button' | 'submit'
+  readonly isDisabled?: boolean
+  /** Where the words alone do not say what happens. */
+  readonly label?: string
+  /** While a promise is open the button waits with it. */
+  readonly onClick?: () => unknown
+}
+
+export function Button(props: ButtonProps): JSX.Element {
+  const { children, kind, size, icon, type = 'button', isDisabled = false, label, onClick } = props
+  const [isBusy, setBusy] = useState(false)
+  const click = async () => {
+    setBusy(true)
+    try {
+      await onClick?.()
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <button
+      type={type}
+      class={['button', kind, size].filter(Boolean).join(' ')}
+      disabled={isDisabled || isBusy}
+      aria-label={label}
+      aria-busy={isBusy || undefined}
+      onClick={onClick && click}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}

@@ -1,0 +1,69 @@
+import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { toMessage } from '../api.ts'
+import { Button } from './button.tsx'
+import { Notice } from './states.tsx'
+
+export interface DialogProps {
+  readonly title: string
+  /** Escape, and whatever else the browser closes it with. */
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
+
+/** A native one: the browser keeps the focus inside and gives it back. */
+export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog ref={element} class="dialog" aria-labelledby={id} onClose={onClose}>
+      <div>
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+export interface FormDialogProps {
+  readonly title: string
+  readonly action: string
+  readonly kind?: 'primary' | 'danger'
+  /** What it rejects with is shown in the dialog, which then stays open. */
+  readonly onSubmit: (form: FormData) => Promise<unknown>
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
+
+export function FormDialog(props: FormDialogProps): JSX.Element {
+  const { title, action, kind = 'primary', onSubmit, onClose, children } = props
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(undefined)
+    try {
+      await onSubmit(new FormData(event.currentTarget))
+      onClose()
+    } catch (reason) {
+      setError(reason)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form class="stack" onSubmit={submit}>
+        {children}
+        {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={kind} isDisabled={isBusy}>
+            {action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

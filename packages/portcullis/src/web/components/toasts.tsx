@@ -1,0 +1,49 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { toMessage } from '../api.ts'
+
+interface Toast {
+  readonly id: number
+  readonly tone: 'ok' | 'danger'
+  readonly text: string
+}
+
+const shownMs = 5_000
+const listeners = new Set<(toast: Toast) => void>()
+let lastId = 0
+
+function show(tone: Toast['tone'], text: string): void {
+  const toast = { id: ++lastId, tone, text }
+  for (const listener of listeners) listener(toast)
+}
+
+/** Says that something was done. */
+export function tellDone(text: string): void {
+  show('ok', text)
+}
+
+/** Says that something was not done, where no place on the page is nearer. */
+export function tellFailure(error: unknown): void {
+  show('danger', toMessage(error))
+}
+
+export function Toasts(): JSX.Element {
+  const [toasts, setToasts] = useState<readonly Toast[]>([])
+  useEffect(() => {
+    const add = (toast: Toast) => {
+      setToasts((shown) => [...shown, toast])
+      setTimeout(() => setToasts((shown) => shown.filter(({ id }) => id !== toast.id)), shownMs)
+    }
+    listeners.add(add)
+    return () => listeners.delete(add)
+  }, [])
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.map(({ id, tone, text }) => (
+        <div key={id} class={`toast tone-${tone}`}>
+          {text}
+        </div>
+      ))}
+    </div>
+  )
+}

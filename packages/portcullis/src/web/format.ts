@@ -1,0 +1,30 @@
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+const precise = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+/** `1,234`; small ones with one digit after the point. */
+export function formatNumber(value: number): string {
+  return Math.abs(value) < 100 ? precise.format(value) : whole.format(value)
+}
+
+const steps = [
+  { unit: 'day', seconds: 86_400 },
+  { unit: 'hour', seconds: 3_600 },
+  { unit: 'minute', seconds: 60 },
+  { unit: 'second', seconds: 1 },
+] as const
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** `2 minutes ago`. */
+export function formatAge(time: number | string | Date, now = Date.now()): string {
+  const seconds = Math.round((new Date(time).getTime() - now) / 1000)
+  if (Math.abs(seconds) < 5) return 'just now'
+  const step = steps.find((each) => Math.abs(seconds) >= each.seconds) ?? steps[3]
+  return relative.format(Math.round(seconds / step.seconds), step.unit)
+}
+
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** `15 Nov 2026, 16:42:57`. */
+export function formatTime(time: number | string | Date): string {
+  return moment.format(new Date(time))
+}

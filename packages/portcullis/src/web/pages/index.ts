@@ -1,0 +1,52 @@
+import type { FunctionComponent } from 'preact'
+import { lazy } from 'preact-iso'
+import type { IconName } from '../components/icons.tsx'
+
+export interface Page {
+  readonly path: string
+  /** In the list at the side. */
+  readonly title: string
+  readonly icon: IconName
+  /** Loaded when it is first opened. */
+  readonly component: FunctionComponent
+}
+
+/** In the order of the list at the side. */
+export const pages: readonly Page[] = [
+  {
+    path: '/',
+    title: 'Overview',
+    icon: 'overview',
+    component: lazy(async () => (await import('./overview/overview-page.tsx')).OverviewPage),
+  },
+  {
+    path: '/users',
+    title: 'Users',
+    icon: 'users',
+    component: lazy(async () => (await import('./users/users-page.tsx')).UsersPage),
+  },
+  {
+    path: '/mailbox',
+    title: 'Mailbox',
+    icon: 'mailbox',
+    component: lazy(async () => (await import('./mailbox/mailbox-page.tsx')).MailboxPage),
+  },
+  {
+    path: '/limits',
+    title: 'Limits',
+    icon: 'limits',
+    component: lazy(async () => (await import('./limits/limits-page.tsx')).LimitsPage),
+  },
+  {
+    path: '/graphql-audits',
+    title: 'GraphQL',
+    icon: 'graphql',
+    component: lazy(async () => (await import('./graphql/graphql-page.tsx')).GraphqlPage),
+  },
+  {
+    path: '/try',
+    title: 'Try it',
+    icon: 'try',
+    component: lazy(async () => (await import('./try/try-page.tsx')).TryPage),
+  },
+]

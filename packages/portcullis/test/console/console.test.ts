@@ -1,0 +1,16 @@
+import { test } from 'node:test'
+import { open } from '@portcullis/test-servers'
+import { openWorld } from '../support/world.ts'
+import { suites } from './pages/index.ts'
+
+// Every page in a real browser, in front of everything that `portcullis up` starts. One world and one
+// browser for all of them: starting them costs more than most of the tests.
+test('the console', { timeout: 300_000 }, async (t) => {
+  const chromium = await open(t, 'chromium')
+  if (!chromium) return
+  await using world = await openWorld()
+  const scene = { world, browser: chromium.browser }
+  for (const [name, runSuite] of Object.entries(suites)) {
+    await t.test(name, (suite) => runSuite(suite, scene))
+  }
+})

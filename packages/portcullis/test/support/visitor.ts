@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+
+/** Somebody who looks at the console. */
+export interface Visitor extends AsyncDisposable {
+  readonly page: Page
+  /** What the browser complained about, which a test may look at and take out. */
+  readonly complaints: string[]
+}
+
+/** Opens the console in a fresh profile. Whatever the browser complains about fails the test in the end. */
+export async function openVisitor(
+  browser: Browser,
+  entryUrl: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(`${error.name}: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  await page.goto(entryUrl)
+  await page.getByRole('navigation').waitFor()
+  return {
+    page,
+    complaints,
+    async [Symbol.asyncDispose]() {
+      await context.close()
+      assert.deepEqual(complaints, [])
+    },
+  }
+}
