@@ -13,6 +13,7 @@ import { findTestFiles, type Leg, type LegName, legs, root } from './testing/mat
 import { prepare } from './testing/prepare.ts'
 import { type LegResult, type RunOptions, runLeg } from './testing/run-leg.ts'
 import { selectFiles } from './testing/select-files.ts'
+import { shareProcesses } from './testing/share-processes.ts'
 import { readMisses, summarize } from './testing/summary.ts'
 
 const usage = `Usage: npm test -- [--leg ${Object.keys(legs).join('|')}] [FILE, FOLDER, GLOB or WORD…] [--OPTION of node --test]`
@@ -40,7 +41,12 @@ async function runMatrix(): Promise<Map<string, LegResult>> {
     if (leg.isOnDemand) continue
     const files = leg.files()
     console.log(`\n${styleText('bold', leg.title)} (${files.length} files)`)
-    const result = await runLeg(leg, { ...common(), files, reporter: 'quiet', timeoutMs: 180_000 })
+    const result = await runLeg(leg, {
+      ...common(),
+      files: leg.sharesProcesses ? shareProcesses(files) : files,
+      reporter: 'quiet',
+      timeoutMs: 180_000,
+    })
     results.set(leg.title, result)
     console.log(colored(summarize(new Map([[leg.title, result]]), [])[0] ?? ''))
   }
@@ -54,9 +60,20 @@ async function runSome(leg: Leg): Promise<Map<string, LegResult>> {
     process.exit(2)
   }
   const files = words.length > 0 ? selected : leg.files()
-  // More time than in the whole run: a first test may have to install a server.
-  const result = await runLeg(leg, { ...common(), files, reporter: 'spec', timeoutMs: 600_000 })
+  const result = await runLeg(leg, {
+    ...common(),
+    files,
+    reporter: 'spec',
+    timeoutMs: findTimeout(),
+  })
   return new Map([[leg.title, result]])
+}
+
+/** More than in the whole run: a first test may have to install a server. Or as long as they say. */
+function findTimeout(): number {
+  const option = '--test-timeout='
+  const chosen = nodeArgs.find((arg) => arg.startsWith(option))?.slice(option.length)
+  return Number(chosen) || 600_000
 }
 
 function common(): Pick<RunOptions, 'missesFile' | 'nodeArgs'> {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { findTestFiles, legs } from '../testing/matrix.ts'
+import { findTestFiles, legs, root } from '../testing/matrix.ts'
 import { selectFiles } from '../testing/select-files.ts'
+import { shareProcesses } from '../testing/share-processes.ts'
 import { readMisses, summarize } from '../testing/summary.ts'
 
 const runLegModule = pathToFileURL(join(import.meta.dirname, '../testing/run-leg.ts')).href
@@ -141,4 +143,19 @@ test('the other legs repeat tests of the library, and only those', () => {
     assert.ok(files.every((file) => file.startsWith('packages/graphql-over-http/test/')))
     assert.ok(!files.some((file) => file.includes('memory') || file.includes('node_modules')))
   }
+})
+
+test('files that share a process are all loaded, each once', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-runner-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const files = legs.main.files()
+  const given = shareProcesses(files, folder)
+  const loaded = given.flatMap((path) => {
+    if (!path.startsWith(folder)) return [pathToFileURL(join(root, path)).href]
+    const imports = readFileSync(path, 'utf8').matchAll(/^import '(.+)'$/gm)
+    return [...imports].map(([, url = '']) => url)
+  })
+  const expected = files.map((file) => pathToFileURL(join(root, file)).href)
+  assert.deepEqual(loaded.toSorted(), expected.toSorted())
+  assert.ok(given.length < files.length)
 })

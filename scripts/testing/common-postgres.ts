@@ -27,7 +27,7 @@ export interface CommonPostgres extends AsyncDisposable {
 export async function openCommonPostgres(files: readonly string[]): Promise<CommonPostgres> {
   const opened: (readonly [string, PostgresServer])[] = []
   // For one or two files a server of their own is as quick.
-  const isWorthIt = files.filter((file) => file.startsWith(users)).length > 2
+  const isWorthIt = files.filter((file) => file.includes(users)).length > 2
   for (const [variable, opener] of isWorthIt ? Object.entries(servers) : []) {
     try {
       opened.push([variable, await opener({ isOpen: true, settings })])

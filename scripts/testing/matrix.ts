@@ -15,6 +15,8 @@ export interface Leg {
   /** What the tests of the set-up itself check: that the leg is what its title says. */
   readonly env: Readonly<Record<string, string>>
   readonly files: () => string[]
+  /** Whether files that get along run in one process. */
+  readonly sharesProcesses?: true
   /** Only when it is asked for. */
   readonly isOnDemand?: true
 }
@@ -28,6 +30,7 @@ export const legs: Readonly<Record<LegName, Leg>> = {
     nodeArgs: [],
     env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17' },
     files: () => findTestFiles().filter((file) => !isLong(file)),
+    sharesProcesses: true,
   },
   'graphql-16': {
     title: 'Node 24, graphql 16',

@@ -128,8 +128,7 @@ test('Configuration: tokens and database where nothing is set', async (t) => {
     assert.deepEqual(rows, [{ id: body.id }])
     const outside = await server.query(
       `select 1 from information_schema.tables
-       where table_schema not in ('pg_catalog', 'information_schema') and table_name = 'users'
-         and table_schema not like 'flows\\_%'`,
+       where table_schema = 'public' and table_name = 'users'`,
     )
     assert.deepEqual(outside, [])
   })
