@@ -11,7 +11,8 @@ import { styleText } from 'node:util'
 const root = dirname(import.meta.dirname)
 const binaries = join(root, 'node_modules', '.bin')
 
-const colorFlags = process.stdout.isTTY ? { biome: ['--colors=force'], tsc: ['--pretty'] } : null
+const hasColors = process.stdout.isTTY && !process.env['NO_COLOR']
+const colorFlags = hasColors ? { biome: ['--colors=force'], tsc: ['--pretty'] } : null
 
 /** Name, what it looks after, and how it is called. */
 const checks = [

@@ -1,61 +1,28 @@
-// A GraphQL API that knows who is asking and lets nobody ask too often.
+// The GraphQL API that `npm start` runs, as a program of its own, for auth and ratelimit elsewhere.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createHandler } from '@portcullis/graphql-over-http/use/http'
-import { identify, type User } from './identify.ts'
-import { countRequest } from './limit.ts'
-import { type Context, schema } from './schema.ts'
+import { createServer } from 'node:http'
+import { openApi } from '@portcullis/portcullis/api'
 
-const port = Number(process.env.PORT ?? 4000)
+const {
+  // This machine only, unless told otherwise: an example has no business on the network.
+  HOST = '127.0.0.1',
+  PORT = '4000',
+  AUTH_URL = 'http://localhost:8081',
+  AUTH_JWT_SECRET: secret,
+  RATELIMIT_URL = 'http://localhost:8080',
+} = process.env
 
-const users = new WeakMap<IncomingMessage, User>()
-const handler = createHandler<Context>({
-  schema,
-  context: (request) => ({ user: users.get(request.raw) }),
-})
-
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { user, fault } = await identify(request.headers.authorization)
-  // Who shows a token that is not good is counted by address: guessing has a limit too.
-  const { isAllowed, retryAfterSeconds, headers } = user
-    ? await countRequest('user', user.id)
-    : await countRequest('address', request.socket.remoteAddress ?? 'unknown')
-  for (const [name, value] of headers) response.setHeader(name, value)
-  if (!isAllowed) {
-    response.setHeader('retry-after', retryAfterSeconds)
-    refuse(response, 429, `Too many requests. Try again in ${retryAfterSeconds} s.`)
-  } else if (fault) {
-    response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
-    refuse(response, 401, `The access token is not good (${fault}). Sign in again.`)
-  } else {
-    if (user) users.set(request, user)
-    await handler(request, response)
-  }
-}
-
-/** In the shape of GraphQL, so that its clients understand it. */
-function refuse(response: ServerResponse, status: 401 | 429 | 500, message: string): void {
-  response.writeHead(status, { 'content-type': 'application/graphql-response+json; charset=utf-8' })
-  response.end(JSON.stringify({ errors: [{ message, extensions: { status } }] }))
-}
-
-const server = createServer((request, response) => {
-  if (request.url?.split('?')[0] !== '/graphql') {
-    response.writeHead(404).end()
-    return
-  }
-  answer(request, response).catch((error: unknown) => {
-    console.error(error)
-    if (response.headersSent) response.destroy()
-    else refuse(response, 500, 'Something went wrong here.')
-  })
-})
-
+const server = createServer(
+  openApi({
+    // Without the secret, the public keys of the auth server tell who signed a token.
+    signingKeys: secret ? { secret } : { authUrl: AUTH_URL },
+    ratelimitUrl: RATELIMIT_URL,
+  }),
+)
 server.on('error', ({ message }) => {
   console.error(message)
   process.exitCode = 1
 })
-// This machine only: an example has no business on the network.
-server.listen(port, '127.0.0.1', () => {
-  console.log(`Listening on http://localhost:${port}/graphql`)
+server.listen(Number(PORT), HOST, () => {
+  console.log(`Listening on http://localhost:${PORT}/graphql`)
 })

@@ -1,5 +1,10 @@
 import type { Page } from 'playwright-core'
 import type { TestWorld } from '../test/support/world.ts'
+import { showLimits, showRuleFiles } from './limits-scenes.ts'
+import { showMailbox } from './mailbox-scene.ts'
+import { showBusyOverview } from './overview.ts'
+import { showTry } from './try-scene.ts'
+import { prepareOneUser, prepareUsers } from './users-scene.ts'
 
 /** Brings a page into a state worth a picture. */
 type Prepare = (page: Page, world: TestWorld) => Promise<void>
@@ -13,10 +18,18 @@ const show =
 
 /** By the name of the picture. */
 export const scenes: Readonly<Record<string, Prepare>> = {
-  overview: show('/'),
-  users: show('/users'),
-  mailbox: show('/mailbox'),
-  limits: show('/limits'),
-  graphql: show('/graphql-audits'),
-  try: show('/try'),
+  overview: showBusyOverview,
+  users: prepareUsers,
+  'users-one': prepareOneUser,
+  mailbox: showMailbox,
+  limits: showLimits,
+  'limits-files': showRuleFiles,
+  graphql: async (page, world) => {
+    await show('/graphql-audits')(page, world)
+    const started = page.waitForResponse((answer) => answer.status() === 201)
+    await page.getByRole('button', { name: 'Run the audits' }).click()
+    await started
+    await page.getByRole('link', { name: 'Open the report' }).waitFor()
+  },
+  try: showTry,
 }

@@ -7,11 +7,19 @@ import process from 'node:process'
 enableCompileCache()
 const { runProgram } = await import('@portcullis/service-kit/run-program')
 const { createCommands } = await import('./commands/index.ts')
+const { findHandOver, handOver } = await import('./commands/hand-over.ts')
 
-await runProgram({
-  name: 'portcullis',
-  summary: 'What stands at the gate of an API: auth, rate limits, GraphQL, and a console for them.',
-  manifest: new URL('../package.json', import.meta.url),
-  commands: createCommands,
-  args: process.argv.slice(2),
-})
+const args = process.argv.slice(2)
+const other = findHandOver(args)
+if (other) {
+  await handOver(other.packageName, other.args)
+} else {
+  await runProgram({
+    name: 'portcullis',
+    summary:
+      'What stands at the gate of an API: auth, rate limits, GraphQL, and a console for them.',
+    manifest: new URL('../package.json', import.meta.url),
+    commands: createCommands,
+    args,
+  })
+}

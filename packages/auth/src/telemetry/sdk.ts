@@ -14,15 +14,17 @@ export async function openSdk(settings: TelemetrySettings): Promise<Telemetry> {
   }
   logDiagnostics(log, openTelemetry.isTalkative)
   const resource = createResource(version, openTelemetry.serviceName)
-  await using opened = new AsyncDisposableStack()
   const tracing = observability.tracingEnabled
-    ? opened.use(await (await import('./tracing.ts')).openTracing({ ...settings, resource }))
+    ? await (await import('./tracing.ts')).openTracing({ ...settings, resource })
     : undefined
-  const metrics =
+  const openMetrics = async () =>
     observability.metrics === 'none'
       ? undefined
-      : opened.use(await (await import('./metrics.ts')).openMetrics({ ...settings, resource }))
-  const parts = opened.move()
+      : (await import('./metrics.ts')).openMetrics({ ...settings, resource })
+  const metrics = await openMetrics().catch(async (error) => {
+    await tracing?.[Symbol.asyncDispose]()
+    throw error
+  })
   return {
     ...noTelemetry,
     ...metrics?.counters,
@@ -31,6 +33,9 @@ export async function openSdk(settings: TelemetrySettings): Promise<Telemetry> {
     async flush(giveUp) {
       await Promise.all([tracing?.flush(giveUp), metrics?.flush(giveUp)])
     },
-    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await metrics?.[Symbol.asyncDispose]()
+      await tracing?.[Symbol.asyncDispose]()
+    },
   }
 }

@@ -1,19 +1,25 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { createHandler } from '@portcullis/graphql-over-http/use/http'
-import { createIdentify, type Identify, type User } from './identify.ts'
+import { createIdentify, type Identify, type SigningKeys, type User } from './identify.ts'
 import { createCountRequest } from './limit.ts'
 import { type Context, schema } from './schema.ts'
 
 export interface ApiSettings {
-  /** Of the auth server; without it nobody is signed in. */
-  readonly jwtSecret?: string
+  /** Of the auth server; without them nobody is signed in. */
+  readonly signingKeys?: SigningKeys
   /** Of the rate limit service; without it nobody is limited. */
   readonly ratelimitUrl?: string
+  /** Whether a request is one of those that have a limit. Default: all are. */
+  readonly countsRequest?: (request: IncomingMessage) => boolean
 }
 
 /** A GraphQL API that knows who is asking and lets nobody ask too often. */
-export function openApi({ jwtSecret, ratelimitUrl }: ApiSettings): RequestListener {
-  const identify: Identify = jwtSecret === undefined ? async () => ({}) : createIdentify(jwtSecret)
+export function openApi({
+  signingKeys,
+  ratelimitUrl,
+  countsRequest = () => true,
+}: ApiSettings): RequestListener {
+  const identify: Identify = signingKeys ? createIdentify(signingKeys) : async () => ({})
   const countRequest = ratelimitUrl === undefined ? undefined : createCountRequest(ratelimitUrl)
   const users = new WeakMap<IncomingMessage, User>()
   const handler = createHandler<Context>({
@@ -25,9 +31,8 @@ export function openApi({ jwtSecret, ratelimitUrl }: ApiSettings): RequestListen
     const { user, fault } = await identify(request.headers.authorization)
     // Who shows a token that is not good is counted by address: guessing has a limit too.
     const address = request.socket.remoteAddress ?? 'unknown'
-    const decision = user
-      ? await countRequest?.('user', user.id)
-      : await countRequest?.('address', address)
+    const count = countsRequest(request) ? countRequest : undefined
+    const decision = user ? await count?.('user', user.id) : await count?.('address', address)
     for (const [name, value] of decision?.headers ?? []) response.setHeader(name, value)
     if (decision?.isAllowed === false) {
       const { retryAfterSeconds } = decision

@@ -29,7 +29,7 @@ export function createCountRequest(ratelimitUrl: string): CountRequest {
       return toDecision(await response.json())
     } catch (error) {
       // No limits for a while are better than no API for a while. You may think otherwise.
-      console.error('The rate limit could not be checked:', error)
+      console.error(`The rate limit could not be checked: ${toReason(error)}`)
       return { isAllowed: true, retryAfterSeconds: 0, headers: [] }
     }
   }
@@ -41,4 +41,10 @@ function toDecision({ overallCode, statuses, responseHeadersToAdd = [] }: Answer
     retryAfterSeconds: Math.max(1, Number.parseInt(statuses[0]?.durationUntilReset ?? '1', 10)),
     headers: responseHeadersToAdd.map(({ key, value }) => [key, value]),
   }
+}
+
+/** `fetch` keeps the interesting half to itself. */
+function toReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? error.cause.message : error.message
 }

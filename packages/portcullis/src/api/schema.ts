@@ -1,4 +1,12 @@
-import { GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql'
+import {
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLString,
+} from 'graphql'
+import { type Castle, castles } from './castles.ts'
 import type { User } from './identify.ts'
 
 /** What the API hands to its resolvers. */
@@ -11,6 +19,15 @@ const userType = new GraphQLObjectType<User>({
   fields: {
     id: { type: new GraphQLNonNull(GraphQLString) },
     email: { type: GraphQLString },
+  },
+})
+
+const castleType = new GraphQLObjectType<Castle>({
+  name: 'Castle',
+  fields: {
+    name: { type: new GraphQLNonNull(GraphQLString) },
+    country: { type: new GraphQLNonNull(GraphQLString) },
+    built: { type: new GraphQLNonNull(GraphQLInt), description: 'The year it was begun in.' },
   },
 })
 
@@ -27,6 +44,15 @@ export const schema = new GraphQLSchema({
         type: userType,
         description: 'Who is asking; null when they are not signed in.',
         resolve: (_source, _args, { user }) => user,
+      },
+      castles: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(castleType))),
+        description: 'The oldest first; of one country where one is named.',
+        args: { country: { type: GraphQLString } },
+        resolve: (_source, { country }: { readonly country?: string | null }) =>
+          castles
+            .filter((castle) => country == null || castle.country === country)
+            .toSorted((one, other) => one.built - other.built),
       },
     },
   }),

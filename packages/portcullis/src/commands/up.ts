@@ -1,46 +1,27 @@
-import { mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { Command } from '@portcullis/service-kit/command'
-import { type DoorName, doors, type PartName, type Ports } from '../up/ports.ts'
-import { provideSecrets } from '../up/secrets.ts'
-import { startAll } from '../up/up.ts'
+import { parseUpOptions } from '../up/options.ts'
+import { UpRefusal } from '../up/refusal.ts'
+import { upUsage } from '../up/usage.ts'
 
-const usage = `Usage: portcullis up [--data DIR] [--port-base N]
-
-Starts everything on this machine.
-`
-
-/** First version. */
 export function createUp(version: string): Command {
   return {
-    summary: 'start everything on this machine',
-    usage,
+    summary: 'start everything on this machine, with a console',
+    usage: upUsage,
     async run(args, io) {
-      const { values } = parseArgs({
-        args: [...args],
-        options: {
-          data: { type: 'string', default: '.portcullis' },
-          'port-base': { type: 'string' },
-        },
-      })
-      const folder = resolve(values.data)
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const base = values['port-base']
-      const names = Object.keys(doors) as DoorName[]
-      const ports = Object.fromEntries(
-        names.map((name, index) => [
-          name,
-          base === undefined ? doors[name].port : Number(base) + index,
-        ]),
-      ) as unknown as Ports
-      const has = new Set<PartName>(['auth', 'ratelimit', 'graphql', 'console'])
-      const secrets = provideSecrets(folder)
-      const running = await startAll({ host: '127.0.0.1', ports, folder, secrets, version, has })
-      io.stdout.write(`Console http://localhost:${ports.console}/?token=${secrets.consoleToken}\n`)
-      await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop))
-      await running.stop()
-      return 0
+      const parsed = parseUpOptions(args)
+      if (parsed.faults !== undefined) {
+        const more = 'See: portcullis up --help'
+        io.stderr.write(`${parsed.faults.join('\n')}\n${more}\n`)
+        return 2
+      }
+      const { runUp } = await import('../up/run-up.ts')
+      try {
+        return await runUp(parsed.options, version, io)
+      } catch (error) {
+        if (!(error instanceof UpRefusal)) throw error
+        io.stderr.write(`${error.message}\n`)
+        return 2
+      }
     },
   }
 }

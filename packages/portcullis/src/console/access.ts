@@ -1,5 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isIP } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  foreignCall,
+  noAccess,
+  refusalStylePath,
+  refuse,
+  toCrossing,
+  wrongHost,
+} from './refusal.ts'
 
 export interface AccessSettings {
   readonly token: string
@@ -19,98 +28,87 @@ export function guardAccess(
   server: FastifyInstance,
   { token, allowedHosts }: AccessSettings,
 ): void {
-  const hosts = new Set(['localhost', '127.0.0.1', '[::1]', ...allowedHosts])
+  const hosts = new Set(['localhost', ...allowedHosts.map((host) => host.toLowerCase())])
   // Cookies know no ports: two consoles on one machine must not overwrite each other's.
   const cookieName = `portcullis_${createHash('sha256').update(token).digest('hex').slice(0, 8)}`
+  const cookie = `${cookieName}=${token}; Path=/; Max-Age=${yearSeconds}; HttpOnly; SameSite=Strict`
 
   server.addHook('onRequest', async (request, reply) => {
-    // A name that leads to us but is not ours is the work of somebody who moved it here (DNS rebinding).
-    if (!hosts.has(withoutPort(request.headers.host ?? ''))) return refuse(reply, 421, wrongHost)
-    if (isForeign(request)) return refuse(reply, 403, foreignCall)
-    const shown = new URL(request.url, 'http://console').searchParams.get('token')
-    if (shown !== null && request.method === 'GET' && isSame(shown, token)) {
-      return letIn(reply, cookieName, token, withoutToken(request.url))
+    if (!isOurName(request.headers.host ?? '', hosts)) return refuse(reply, wrongHost)
+    const origin = toOrigin(request)
+    if (origin === 'foreign') return refuse(reply, foreignCall)
+    if (isStyleOfRefusal(request)) return
+    const entry = parseEntry(request)
+    if (entry !== undefined && isSame(entry.token, token)) {
+      reply.header('set-cookie', cookie)
+      // A redirect would still be the other site's visit.
+      if (origin === 'link elsewhere') return refuse(reply, toCrossing(entry.path))
+      return reply.redirect(entry.path, 303)
     }
-    const cookie = readCookie(request.headers.cookie ?? '', cookieName)
-    if (cookie === undefined || !isSame(cookie, token)) return refuse(reply, 401, noAccess)
+    if (origin === 'link elsewhere') return refuse(reply, toCrossing(toOwnPath(request.url)))
+    const shown = readCookie(request.headers.cookie ?? '', cookieName)
+    if (shown === undefined || !isSame(shown, token)) return refuse(reply, noAccess)
   })
 }
 
-function letIn(reply: FastifyReply, name: string, token: string, url: string): FastifyReply {
-  const attributes = `Path=/; Max-Age=${yearSeconds}; HttpOnly; SameSite=Strict`
-  return reply.header('set-cookie', `${name}=${token}; ${attributes}`).redirect(url, 303)
+/**
+ * A name that leads to us but is not ours is the work of somebody who moved it here, so that their page may
+ * read ours (DNS rebinding). That cannot be done with a number.
+ */
+function isOurName(host: string, names: ReadonlySet<string>): boolean {
+  const name = host.replace(/:\d+$/, '').toLowerCase()
+  return names.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
 }
 
-function withoutToken(url: string): string {
-  const { pathname, searchParams } = new URL(url, 'http://console')
-  searchParams.delete('token')
-  // Two slashes would lead to another host.
-  const path = pathname.replace(/^\/+/, '/')
-  return searchParams.size === 0 ? path : `${path}?${searchParams}`
-}
+type Origin = 'own' | 'link elsewhere' | 'foreign'
 
-/** Whatever changes something must come from a script of our own page. */
-function isForeign({ method, headers }: FastifyRequest): boolean {
+/** Who sent it: our own page, a link that somebody followed, or a page that has no business here. */
+function toOrigin({ method, headers }: FastifyRequest): Origin {
   const site = headers['sec-fetch-site']
-  if (site === 'cross-site') return true
-  if (method === 'GET' || method === 'HEAD') return false
-  if (site !== undefined && site !== 'same-origin') return true
+  if (method === 'GET' || method === 'HEAD') {
+    // Undefined: no browser, or an old one, for which the cookie's own rules have to do.
+    if (site === undefined || site === 'same-origin' || site === 'none') return 'own'
+    const isVisit =
+      headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+    if (!isVisit) return 'foreign'
+    return site === 'same-site' ? 'own' : 'link elsewhere'
+  }
+  // Whatever changes something must come from a script of our own page.
+  if (site !== undefined && site !== 'same-origin') return 'foreign'
   const { origin } = headers
-  if (origin !== undefined && URL.parse(origin)?.host !== headers.host) return true
-  return headers[callHeader] === undefined
+  if (origin !== undefined && URL.parse(origin)?.host !== headers.host) return 'foreign'
+  return headers[callHeader] === undefined ? 'foreign' : 'own'
 }
 
-interface Refusal {
-  readonly code: string
-  readonly message: string
+function isStyleOfRefusal({ method, url }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && url === refusalStylePath
 }
 
-const wrongHost: Refusal = {
-  code: 'wrong_host',
-  message:
-    'The console does not go by this name. Open the address that the terminal shows, or start it with --allowed-host.',
-}
-const foreignCall: Refusal = {
-  code: 'foreign_call',
-  message: 'Only pages of the console itself may call it.',
-}
-const noAccess: Refusal = {
-  code: 'no_access',
-  message:
-    'Open the address that the terminal showed at the start: it has the token that lets you in.',
+interface Entry {
+  readonly token: string
+  /** Where to go with the token put away. */
+  readonly path: string
 }
 
-function refuse(reply: FastifyReply, status: number, { code, message }: Refusal): FastifyReply {
-  const { request } = reply
-  const wantsPage = request.method === 'GET' && request.headers.accept?.includes('text/html')
-  if (!wantsPage) return reply.code(status).send({ error: { code, message } })
-  return reply.code(status).type('text/html; charset=utf-8').send(toRefusalPage(message))
+function parseEntry({ method, url }: FastifyRequest): Entry | undefined {
+  if (method !== 'GET') return undefined
+  const token = new URLSearchParams(url.split('?')[1]).get('token')
+  return token === null ? undefined : { token, path: toOwnPath(url) }
 }
 
-function toRefusalPage(message: string): string {
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Portcullis console</title>
-<link rel="stylesheet" href="/assets/refusal.css">
-<main>
-<h1>The gate is closed</h1>
-<p>${message}</p>
-</main>
-</html>
-`
+/** Without the token, and never the address of another host. */
+function toOwnPath(url: string): string {
+  const base = 'http://console'
+  const parsed = URL.parse(url, base)
+  if (parsed === null || parsed.origin !== base) return '/'
+  parsed.searchParams.delete('token')
+  return parsed.pathname.replace(/^\/+/, '/') + parsed.search
 }
 
 /** In the same time whatever the guess, and whatever its length. */
 function isSame(guess: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(guess), digest(token))
-}
-
-function withoutPort(host: string): string {
-  return host.replace(/:\d+$/, '').toLowerCase()
 }
 
 function readCookie(header: string, name: string): string | undefined {

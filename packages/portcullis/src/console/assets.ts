@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -30,7 +31,9 @@ async function readTexts(): Promise<AssetTexts> {
     const names = globSync('*', { cwd: builtFolder })
     return new Map(names.map((name) => [name, readFileSync(join(builtFolder, name), 'utf8')]))
   }
-  const { bundleWeb } = await import('../../bundle/bundle-web.ts')
+  // No literal import: neither the compiler nor an installed package has a bundler to follow it to.
+  const bundler = pathToFileURL(join(import.meta.dirname, '../../bundle/bundle-web.ts')).href
+  const { bundleWeb }: { bundleWeb(): Promise<AssetTexts> } = await import(bundler)
   return bundleWeb()
 }
 
@@ -50,12 +53,19 @@ export async function serveAssets(server: FastifyInstance): Promise<void> {
     if (asset === undefined) return reply.callNotFound()
     return send(asset, request, reply)
   })
+  server.get('/', async (request, reply) => send(page, request, reply))
   server.setNotFoundHandler(async (request, reply) => {
-    const isPage = request.method === 'GET' && request.headers.accept?.includes('text/html')
-    if (isPage) return send(page, request, reply)
+    if (wantsPage(request)) return send(page, request, reply)
     const message = `There is nothing at ${request.method} ${request.url}`
     return reply.code(404).send({ error: { code: 'not_found', message } })
   })
+}
+
+/** Which pages there are, only the script knows; but what lies below these is never one. */
+function wantsPage({ method, url, headers }: FastifyRequest): boolean {
+  const isRead = method === 'GET' || method === 'HEAD'
+  const isCall = /^\/(?:api|assets|auth|graphql)(?:[/?]|$)/.test(url)
+  return isRead && !isCall && headers.accept?.includes('text/html') === true
 }
 
 function send(asset: Asset, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,7 +1,8 @@
+import { isIPv6 } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { guardAccess } from './access.ts'
 import { serveAssets } from './assets.ts'
-import { addErrorAnswers } from './error-answers.ts'
+import { addErrorAnswers, answerBadAddress } from './error-answers.ts'
 import { type EventStreams, trackEventStreams } from './event-stream.ts'
 import { routes } from './routes/index.ts'
 import { addSecurityHeaders } from './security-headers.ts'
@@ -23,15 +24,22 @@ export interface RunningConsole extends AsyncDisposable {
 
 /** Opens the console: a page, and the calls it makes, for whoever has the token. */
 export async function openConsole(settings: ConsoleSettings): Promise<RunningConsole> {
-  const server = Fastify({ forceCloseConnections: true, bodyLimit: 2 * 1024 * 1024 })
+  const server = Fastify({
+    forceCloseConnections: true,
+    bodyLimit: 2 * 1024 * 1024,
+    frameworkErrors: answerBadAddress,
+  })
   const streams = trackEventStreams()
   addSecurityHeaders(server)
-  guardAccess(server, { token: settings.token, allowedHosts: settings.allowedHosts ?? [] })
+  guardAccess(server, {
+    token: settings.token,
+    allowedHosts: [settings.host, ...(settings.allowedHosts ?? [])],
+  })
   addErrorAnswers(server)
   for (const addRoutes of routes) addRoutes(server, { ...settings, streams })
   await serveAssets(server)
   const address = await server.listen({ host: settings.host, port: settings.port })
-  const url = `http://localhost:${new URL(address).port}`
+  const url = toUrl(settings.host, new URL(address).port)
   return {
     url,
     entryUrl: `${url}/?token=${settings.token}`,
@@ -40,4 +48,11 @@ export async function openConsole(settings: ConsoleSettings): Promise<RunningCon
       await server.close()
     },
   }
+}
+
+/** Under which a browser on this machine reaches it. */
+function toUrl(host: string, port: string): string {
+  const isLocal = ['localhost', '127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)
+  const name = isLocal ? 'localhost' : isIPv6(host) ? `[${host}]` : host
+  return `http://${name}:${port}`
 }

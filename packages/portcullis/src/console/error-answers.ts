@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { securityHeaders } from './security-headers.ts'
 
 /** A failure that the page shows as it is. */
 export class ConsoleError extends Error {
@@ -30,4 +31,19 @@ export function addErrorAnswers(server: FastifyInstance): void {
       return reply.code(500).send({ error: { code: 'unexpected', message } })
     },
   )
+}
+
+/** Of an address that is none. No hook has run yet: whoever it is learns nothing else. */
+export function answerBadAddress(error: Error, _request: unknown, reply: FastifyReply): void {
+  const status = 'statusCode' in error && error.statusCode === 414 ? 414 : 400
+  const message = status === 414 ? 'The address is too long.' : 'The address cannot be read.'
+  reply
+    .code(status)
+    .headers(securityHeaders)
+    .send({ error: { code: 'bad_address', message } })
+}
+
+/** What to tell of whatever was thrown. */
+export function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -15,6 +15,9 @@ export interface EventStreams {
   close(): void
 }
 
+/** Whoever stands between us and the page gives up connections on which nothing happens. */
+const signOfLifeMs = 20_000
+
 export function trackEventStreams(): EventStreams {
   const streams = new Set<EventStream>()
   return {
@@ -38,15 +41,23 @@ function openEventStream(reply: FastifyReply): EventStream {
   response.writeHead(200, {
     ...Object.fromEntries(headers),
     'content-type': 'text/event-stream; charset=utf-8',
+    // For proxies that would rather collect it first.
+    'x-accel-buffering': 'no',
+  })
+  const signs = setInterval(() => response.write(': still here\n\n'), signOfLifeMs).unref()
+  response.once('close', () => {
+    clearInterval(signs)
+    closed.abort()
   })
   // The page shall know that it is connected before anything happens.
   response.write(': connected\n\n')
-  response.once('close', () => closed.abort())
+  // Whoever asks for the headers has them now.
+  if (reply.request.method === 'HEAD') response.end()
   return {
     closed: closed.signal,
     send(event, data) {
       // A page that does not read on misses some: the next ones tell it the state again.
-      if (closed.signal.aborted || response.writableNeedDrain) return
+      if (closed.signal.aborted || response.writableEnded || response.writableNeedDrain) return
       response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
     },
     close() {

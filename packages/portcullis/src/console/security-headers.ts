@@ -17,7 +17,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const headers = {
+export const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',
   // The first address has the token in it.
@@ -30,6 +30,6 @@ const headers = {
 /** On every answer; a route that needs others sets them itself. */
 export function addSecurityHeaders(server: FastifyInstance): void {
   server.addHook('onRequest', async (_request, reply) => {
-    reply.headers(headers)
+    reply.headers(securityHeaders)
   })
 }

@@ -33,4 +33,6 @@ export interface RatelimitTarget {
 
 export interface GraphqlTarget {
   readonly url: string
+  /** With these our audits of it are not cut short by its limits. They stay on this side, too. */
+  readonly auditHeaders?: Readonly<Record<string, string>> | undefined
 }

@@ -21,7 +21,7 @@ export async function callUpstream(
 }
 
 /** `fetch` says only that it failed; what is behind it says why. */
-function toReason(error: unknown): string {
+export function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return `nothing came within ${timeoutMs / 1000} s`
   const { cause } = error

@@ -1,36 +1,63 @@
-/** What people would have got on their phones and in their inboxes. The newest comes first. */
+/** What people would have got on their phones and in their inboxes. */
 export interface Mailbox {
-  list(): readonly CaughtMessage[]
-  find(id: string): CaughtMessage | undefined
-  remove(id: string): void
-  clear(): void
-  /** @returns what ends the watch. */
+  /** Where mail is taken: `127.0.0.1:2525`. */
+  readonly smtpAddress: string
+  /** Where text messages are taken. */
+  readonly smsUrl: string
+  /** The newest comes first. */
+  list(): readonly MessageSummary[]
+  find(id: string): Promise<CaughtMessage | undefined>
+  /** The message exactly as it came. */
+  readSource(id: string): Promise<Buffer | undefined>
+  markRead(id: string): Promise<void>
+  /** @returns whether there was one. */
+  remove(id: string): Promise<boolean>
+  clear(): Promise<void>
+  /** Tells of every change. @returns what ends the watch. */
   watch(listener: () => void): () => void
 }
 
-export type CaughtMessage = CaughtEmail | CaughtText
+export type MessageKind = 'email' | 'sms' | 'whatsapp'
 
-export interface CaughtEmail {
-  readonly kind: 'email'
+/** What a list shows of a message. */
+export interface MessageSummary {
+  readonly kind: MessageKind
+  /** In the order of arrival. */
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
+  /** Empty where nobody is named. */
   readonly from: string
   readonly to: readonly string[]
+  /** Empty in text messages, and in mails without one. */
   readonly subject: string
-  readonly text: string
-  readonly html: string | undefined
-  /** Addresses that the message leads to, the main one first. */
-  readonly links: readonly string[]
+  /** How the text begins, on one line. */
+  readonly excerpt: string
   /** A code to type in, where the message has one. */
-  readonly code: string | undefined
+  readonly code?: string | undefined
+  readonly sizeBytes: number
+  readonly isRead: boolean
 }
 
-export interface CaughtText {
-  readonly kind: 'sms' | 'whatsapp'
-  readonly id: string
-  readonly receivedAt: number
-  readonly to: readonly string[]
+/** All that a reader needs. */
+export interface CaughtMessage extends MessageSummary {
   readonly text: string
-  readonly code: string | undefined
+  readonly html?: string | undefined
+  /** Where the message leads, the main one first. */
+  readonly links: readonly MessageLink[]
+  readonly attachments: readonly MessageAttachment[]
+}
+
+export interface MessageLink {
+  readonly url: string
+  /** The words that stand for it; empty where there are none. */
+  readonly label: string
+}
+
+export interface MessageAttachment {
+  readonly name: string
+  readonly type: string
+  readonly content: Uint8Array
+  /** By which the HTML shows it, where it does. */
+  readonly contentId?: string | undefined
 }

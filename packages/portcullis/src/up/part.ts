@@ -12,12 +12,18 @@ export interface World {
   readonly version: string
   /** Which parts run: some do without others. */
   readonly has: ReadonlySet<PartName>
+  /** Fires when everything has to stop, also what still starts. */
+  readonly stopping: AbortSignal
+  /** Tells the person at the terminal what a part complains about. */
+  readonly complain: (part: PartName, words: string) => void
   /** There once its part has started. */
   mailbox?: Mailbox
 }
 
 export interface RunningPart {
   stop(): Promise<void>
+  /** Resolves when it ends without being told to, with the reason. */
+  readonly lost?: Promise<string>
 }
 
 /** Starts a part. @throws {PartStartError} with a reason for the person at the terminal. */

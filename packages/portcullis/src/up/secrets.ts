@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { UpRefusal } from './refusal.ts'
 
 /** Whoever knows them can sign in as anybody, and open the console. */
 export interface Secrets {
@@ -9,10 +10,11 @@ export interface Secrets {
   readonly smsSecret: string
 }
 
+export const secretsFile = 'secrets.json'
+
 /** Made at the first start, for the eyes of their owner only; the same ones at the next. */
 export function provideSecrets(folder: string): Secrets {
-  const path = join(folder, 'secrets.json')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, secretsFile)
   const secrets: Secrets = {
     jwtSecret: randomBytes(48).toString('base64url'),
     consoleToken: randomBytes(24).toString('base64url'),
@@ -24,5 +26,34 @@ export function provideSecrets(folder: string): Secrets {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
-  return JSON.parse(readFileSync(path, 'utf8'))
+  return readSecrets(path)
+}
+
+function readSecrets(path: string): Secrets {
+  // Copied or restored, it may have become readable for others.
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  const secrets = parseSecrets(readFileSync(path, 'utf8'))
+  if (secrets !== undefined) return secrets
+  throw new UpRefusal(
+    `The secrets in ${path} cannot be read. Put the file back as it was, or begin anew with --fresh, ` +
+      'which also removes the users.',
+  )
+}
+
+/** Undefined when these are no secrets of ours. */
+export function parseSecrets(text: string): Secrets | undefined {
+  let found: Partial<Record<keyof Secrets, unknown>> | null
+  try {
+    found = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const { jwtSecret, consoleToken, smsSecret } = found ?? {}
+  if (!isSecret(jwtSecret) || !isSecret(consoleToken) || !isSecret(smsSecret)) return undefined
+  return { jwtSecret, consoleToken, smsSecret }
+}
+
+/** What is shorter can be guessed, and what has other characters is no part of an address. */
+function isSecret(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w-]{32,}$/.test(value)
 }

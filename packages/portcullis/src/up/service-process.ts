@@ -1,11 +1,15 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { createWriteStream, mkdirSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { PartStartError, type RunningPart } from './part.ts'
+import { findProgram } from '../find-program.ts'
+import { isNews, toWords } from './log-line.ts'
+import { PartStartError, type RunningPart, type World } from './part.ts'
+import type { PartName } from './ports.ts'
 
 export interface ServiceSettings {
+  readonly part: PartName
   /** The package whose command it is. */
   readonly packageName: string
   readonly args: readonly string[]
@@ -14,62 +18,89 @@ export interface ServiceSettings {
   readonly isReady: (line: string) => boolean
 }
 
+/** Together less than the two seconds that people are promised. */
+const patienceMs = 1_200
+const lastChanceMs = 300
+
+/** A source in the repository, compiled in the published package: as this file is. */
+const endWithParent = new URL(`./end-with-parent${extname(import.meta.filename)}`, import.meta.url)
+
 /** Runs a server of ours in a process of its own, which ends when we do. */
-export async function startService(settings: ServiceSettings): Promise<RunningPart> {
-  const child = spawn(process.execPath, [findProgram(settings.packageName), ...settings.args], {
-    env: { ...process.env, ...settings.env },
+export async function startService(world: World, settings: ServiceSettings): Promise<RunningPart> {
+  const { part, packageName, args, env } = settings
+  const program = ['--import', endWithParent.href, findProgram(packageName), ...args]
+  const child = spawn(process.execPath, program, {
+    // Not where people are: a file .env of theirs is meant for something else.
+    cwd: world.folder,
+    env: { ...process.env, ...env },
     // A process group of its own: Ctrl-C is ours to pass on.
     detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe'],
   })
-  const exited = once(child, 'exit')
-  // In an orderly way, also when we go in another one: what it has started ends with it.
+  const exited = once(child, 'exit').then(([code, signal]) => toEnd(code, signal))
+  // At once, also when it is stopping already.
   const endWithUs = () => child.kill('SIGTERM')
   process.once('exit', endWithUs)
   void exited.then(() => process.off('exit', endWithUs))
+  const stop = () => stopChild(child, exited)
 
   const ready = Promise.withResolvers<void>()
   const complaints: string[] = []
   let isReady = false
-  let isStopping = false
+  const log = openLog(world.folder, part)
   const lines = createInterface({ input: child.stderr })
   lines.on('line', (line) => {
+    log.write(`${line}\n`)
     if (!isReady && settings.isReady(line)) {
       isReady = true
       ready.resolve()
-    } else if (!isNews(line)) {
-      if (!isReady) complaints.push(line)
-      else if (!isStopping) process.stderr.write(`${line}\n`)
+    } else if (!isNews(line) && !world.stopping.aborted) {
+      if (isReady) world.complain(part, toWords(line))
+      else complaints.push(line)
     }
   })
-  lines.once('close', () => ready.reject(new PartStartError(toComplaint(complaints))))
-  await ready.promise
-  return {
-    async stop() {
-      isStopping = true
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
-      await exited
-    },
+  lines.once('close', () => {
+    log.end()
+    ready.reject(new PartStartError(toLastWords(complaints)))
+  })
+  const onStopping = () => ready.reject(world.stopping.reason)
+  world.stopping.addEventListener('abort', onStopping, { once: true })
+  if (world.stopping.aborted) onStopping()
+  try {
+    await ready.promise
+  } catch (error) {
+    await stop()
+    throw error
   }
+  world.stopping.removeEventListener('abort', onStopping)
+  return { stop, lost: exited }
 }
 
-/** The file behind the package's command: a source in the repository, compiled in a published one. */
-function findProgram(packageName: string): string {
-  const manifestUrl = import.meta.resolve(`${packageName}/package.json`)
-  const { bin }: { bin: Readonly<Record<string, string>> } = JSON.parse(
-    readFileSync(fileURLToPath(manifestUrl), 'utf8'),
-  )
-  const [program] = Object.values(bin)
-  if (program === undefined) throw new Error(`${packageName} has no command`)
-  return fileURLToPath(new URL(program, manifestUrl))
+/** In an orderly way; with ever less patience. */
+async function stopChild(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  if (isRunning()) child.kill('SIGINT')
+  // The second signal means: at once.
+  const insist = setTimeout(() => child.kill('SIGTERM'), patienceMs)
+  const kill = setTimeout(() => child.kill('SIGKILL'), patienceMs + lastChanceMs)
+  await exited
+  clearTimeout(insist)
+  clearTimeout(kill)
 }
 
-function isNews(line: string): boolean {
-  return /"level":"(?:info|debug|trace)"|level=(?:info|debug|warning)/.test(line)
+/** The whole log of this start, for those who want to know more than the terminal shows. */
+function openLog(folder: string, part: PartName) {
+  const logs = join(folder, 'logs')
+  mkdirSync(logs, { recursive: true })
+  return createWriteStream(join(logs, `${part}.log`), { mode: 0o600 }).on('error', () => {})
 }
 
-/** The last words of the log, without what is around them; all of it where they are no log. */
-function toComplaint(lines: readonly string[]): string {
-  const fatal = lines.findLast((line) => line.includes('"level":"fatal"'))
-  return fatal === undefined ? lines.join('\n') : JSON.parse(fatal)['@message']
+function toEnd(code: number | null, signal: string | null): string {
+  return signal === null ? `it ended with code ${code}` : `${signal} ended it`
+}
+
+/** The gravest of them; all where none is. */
+function toLastWords(lines: readonly string[]): string {
+  const fatal = lines.findLast((line) => /"level":"fatal"|level=fatal/.test(line))
+  return (fatal === undefined ? lines : [fatal]).map(toWords).join('\n')
 }

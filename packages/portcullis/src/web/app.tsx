@@ -25,7 +25,7 @@ export function App(): JSX.Element {
           <Sidebar />
           <main id="content" class="content" tabIndex={-1}>
             <ErrorBoundary>
-              <Router>
+              <Router onRouteChange={focusContent}>
                 {pages.map(({ path, component }) => (
                   <Route key={path} path={path} component={component} />
                 ))}
@@ -38,6 +38,16 @@ export function App(): JSX.Element {
       <Toasts />
     </SessionContext>
   )
+}
+
+let lastPath = location.pathname
+
+/** Whoever listens shall hear the new page, and not the rest of the list they chose it from. */
+function focusContent(): void {
+  // What a page keeps in the query of its address is no other page.
+  if (location.pathname === lastPath) return
+  lastPath = location.pathname
+  document.querySelector<HTMLElement>('#content')?.focus({ preventScroll: true })
 }
 
 function Sidebar(): JSX.Element {
@@ -58,13 +68,14 @@ function Sidebar(): JSX.Element {
           >
             <Icon name={page.icon} />
             <span class="label">{page.title}</span>
+            {page.marker && <page.marker />}
           </a>
         ))}
       </nav>
-      <footer>
+      <div class="sidebar-foot">
         <span class="version">{version}</span>
         <ThemeButton />
-      </footer>
+      </div>
     </header>
   )
 }

@@ -13,16 +13,31 @@ export function useEventStream(path: string | undefined, listeners: StreamListen
   latest.current = listeners
   useEffect(() => {
     if (path === undefined) return
-    const source = new EventSource(path)
-    source.onopen = () => setConnected(true)
-    source.onerror = () => setConnected(false)
-    for (const name of Object.keys(latest.current)) {
-      source.addEventListener(name, (event) => {
-        const listener = latest.current[name] as ((data: unknown) => void) | undefined
-        listener?.(JSON.parse(event.data))
-      })
+    let source: EventSource | undefined
+    const disconnect = () => {
+      source?.close()
+      source = undefined
     }
-    return () => source.close()
+    const connect = () => {
+      if (source !== undefined || document.hidden) return
+      source = new EventSource(path)
+      source.onopen = () => setConnected(true)
+      source.onerror = () => setConnected(false)
+      for (const name of Object.keys(latest.current)) {
+        source.addEventListener(name, (event) => {
+          const listener = latest.current[name] as ((data: unknown) => void) | undefined
+          listener?.(JSON.parse(event.data))
+        })
+      }
+    }
+    // A browser has six connections for a site, and people have more windows: those they see count.
+    const follow = () => (document.hidden ? disconnect() : connect())
+    connect()
+    document.addEventListener('visibilitychange', follow)
+    return () => {
+      document.removeEventListener('visibilitychange', follow)
+      disconnect()
+    }
   }, [path])
   return isConnected
 }

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-
-const program = join(import.meta.dirname, '../../src/main.ts')
+import { lockFile, type Occupation } from '../../src/up/folder-lock.ts'
+import type { DoorName } from '../../src/up/ports.ts'
+import { launchUp } from './launch-up.ts'
 
 /** Everything that `portcullis up` starts, in a folder of its own. */
 export interface TestWorld extends AsyncDisposable {
@@ -20,39 +18,28 @@ export interface TestWorld extends AsyncDisposable {
 /** Starts it on free ports and waits until it is ready. */
 export async function openWorld(args: readonly string[] = []): Promise<TestWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-'))
-  // A range of its own, so that two of them can run beside each other.
-  const base = 20_000 + Math.floor(Math.random() * 1_000) * 10
-  const child = spawn(
-    process.execPath,
-    [program, 'up', '--data', folder, '--port-base', `${base}`, ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
-  )
-  const exited = once(child, 'exit')
-  let complaints = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints += text
-  })
-  const entry = Promise.withResolvers<string>()
-  createInterface({ input: child.stdout })
-    .on('line', (line) => {
-      const url = /http:\/\/localhost:\d+\/\?token=\S+/.exec(line)?.[0]
-      if (url !== undefined) entry.resolve(url)
-    })
-    .once('close', () => entry.reject(new Error(`portcullis up ended:\n${complaints}`)))
-  const entryUrl = await entry.promise
+  const program = launchUp(['--data', folder, '--port-base', '0', ...args])
+  await program.ready
+  const entryUrl = /http:\/\/localhost:\d+\/\?token=\S+/.exec(program.output())?.[0] ?? ''
+  const baseUrl = createBaseUrls(folder)
   return {
     entryUrl,
-    consoleUrl: new URL(entryUrl).origin,
+    consoleUrl: entryUrl === '' ? '' : new URL(entryUrl).origin,
     folder,
     baseUrls: {
-      graphql: `http://127.0.0.1:${base + 1}`,
-      auth: `http://127.0.0.1:${base + 2}`,
-      ratelimit: `http://127.0.0.1:${base + 3}`,
+      graphql: baseUrl('graphql'),
+      auth: baseUrl('auth'),
+      ratelimit: baseUrl('ratelimit'),
     },
     async [Symbol.asyncDispose]() {
-      child.kill('SIGINT')
-      await exited
+      await program.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Where the doors of the one that is at work on a folder are. */
+export function createBaseUrls(folder: string): (door: DoorName) => string {
+  const { ports = {} }: Occupation = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
+  return (door) => `http://127.0.0.1:${ports[door]}`
 }

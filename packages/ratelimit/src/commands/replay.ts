@@ -57,9 +57,8 @@ async function run(request: ReplayRequest, io: CommandIo): Promise<number> {
   for (const path of request.logs) logs.push(await open(path))
 
   const settings = toSimulationSettings(config, request)
-  await using opened = new AsyncDisposableStack()
-  const simulations = sets.map((rules) => opened.use(new Simulation(rules, settings)))
-  const log = await watch(request, logs, simulations)
+  const simulations = sets.map((rules) => new Simulation(rules, settings))
+  const log = await watchThenClose(request, logs, simulations)
   const names = logs.map(({ name }) => name)
   const reports = simulations.map((simulation, index) =>
     toReport(simulation, log, { rules: paths[index] ?? '', logs: names, top: request.top }),
@@ -69,6 +68,22 @@ async function run(request: ReplayRequest, io: CommandIo): Promise<number> {
   if (log.error !== undefined) throw new ReplayError(log.error, 1)
   if (log.isCut) return 130
   return request.strict && log.unreadable > 0 ? 1 : 0
+}
+
+async function watchThenClose(
+  request: ReplayRequest,
+  logs: readonly OpenedLog[],
+  simulations: readonly Simulation[],
+): Promise<LogSummary> {
+  try {
+    return await watch(request, logs, simulations)
+  } finally {
+    await close(simulations)
+  }
+}
+
+async function close(simulations: readonly Simulation[]): Promise<void> {
+  await Promise.all(simulations.map((simulation) => simulation[Symbol.asyncDispose]()))
 }
 
 function readConfig(io: CommandIo): Config {

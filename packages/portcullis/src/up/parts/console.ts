@@ -1,14 +1,17 @@
 import { openConsole } from '../../console/console.ts'
+import { toAllowedHosts, toOwnHost } from '../addresses.ts'
 import { createAdminKeys } from '../admin-key.ts'
+import { toAuditHeaders } from '../audit-pass.ts'
 import type { StartPart } from '../part.ts'
 import { toRulesDirectory } from '../starter-rules.ts'
 
 export const startConsole: StartPart = async (world) => {
   const { host, ports, secrets, version, folder, has, mailbox } = world
-  const at = (port: number) => `http://${host}:${port}`
+  const at = (port: number) => `http://${toOwnHost(host)}:${port}`
   const running = await openConsole({
     host,
     port: ports.console,
+    allowedHosts: toAllowedHosts(host),
     token: secrets.consoleToken,
     version,
     mailbox,
@@ -22,7 +25,9 @@ export const startConsole: StartPart = async (world) => {
         rulesDirectory: toRulesDirectory(folder),
       },
     }),
-    ...(has.has('graphql') && { graphql: { url: `${at(ports.graphql)}/graphql` } }),
+    ...(has.has('graphql') && {
+      graphql: { url: `${at(ports.graphql)}/graphql`, auditHeaders: toAuditHeaders(secrets) },
+    }),
   })
   return {
     async stop() {

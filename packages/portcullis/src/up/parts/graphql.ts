@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { openApi } from '../../api/api.ts'
+import { toOwnHost } from '../addresses.ts'
+import { createCountsRequest } from '../audit-pass.ts'
 import type { StartPart } from '../part.ts'
 
 /** The GraphQL API: a starting point for one's own. */
 export const startGraphql: StartPart = async ({ host, ports, secrets, has }) => {
   const answer = openApi({
-    ...(has.has('auth') && { jwtSecret: secrets.jwtSecret }),
-    ...(has.has('ratelimit') && { ratelimitUrl: `http://${host}:${ports.ratelimit}` }),
+    ...(has.has('auth') && { signingKeys: { secret: secrets.jwtSecret } }),
+    countsRequest: createCountsRequest(secrets),
+    ...(has.has('ratelimit') && { ratelimitUrl: `http://${toOwnHost(host)}:${ports.ratelimit}` }),
   })
   const server = createServer(answer).listen(ports.graphql, host)
   await once(server, 'listening')

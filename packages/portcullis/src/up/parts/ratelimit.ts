@@ -3,8 +3,10 @@ import { startService } from '../service-process.ts'
 import { provideRules } from '../starter-rules.ts'
 
 /** The rate limit service, with counters in its memory and rules that people may edit. */
-export const startRatelimit: StartPart = ({ host, ports, folder }) =>
-  startService({
+export const startRatelimit: StartPart = (world) => {
+  const { host, ports, folder } = world
+  return startService(world, {
+    part: 'ratelimit',
     packageName: '@portcullis/ratelimit',
     args: ['serve', '--rules', provideRules(folder)],
     env: {
@@ -16,7 +18,14 @@ export const startRatelimit: StartPart = ({ host, ports, folder }) =>
       DEBUG_PORT: `${ports.debug}`,
       BACKEND_TYPE: 'memory',
       LIMIT_RESPONSE_HEADERS_ENABLED: 'true',
+      WORKERS: '1',
+      // What we wait for stands in the log.
+      LOG_LEVEL: 'warning',
+      LOG_FORMAT: 'text',
+      // Nobody balances load between this one and others.
       DRAIN_DELAY: '0',
+      DRAIN_TIMEOUT: '500ms',
     },
     isReady: (line) => line.includes('Listening for HTTP on'),
   })
+}

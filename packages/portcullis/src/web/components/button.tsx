@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
+import { tellFailure } from './toasts.tsx'
 
 export interface ButtonProps {
   readonly children: ComponentChildren
@@ -22,6 +23,8 @@ export function Button(props: ButtonProps): JSX.Element {
     setBusy(true)
     try {
       await onClick?.()
+    } catch (error) {
+      tellFailure(error)
     } finally {
       setBusy(false)
     }

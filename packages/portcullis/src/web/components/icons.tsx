@@ -23,6 +23,7 @@ const paths = {
   system: 'M3 5h18v11H3zM8 20h8M12 16v4',
   chevron: 'M9 6l6 6-6 6',
   phone: 'M8 3h8v18H8zM11 18h2',
+  chat: 'M4 5h16v11H9l-5 4z',
   gate: 'M4 21V10a8 8 0 0 1 16 0v11M8 5v14M12 3v18M16 5v14M4 11h16M4 16h16',
 } as const
 

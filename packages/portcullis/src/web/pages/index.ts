@@ -1,12 +1,15 @@
 import type { FunctionComponent } from 'preact'
 import { lazy } from 'preact-iso'
 import type { IconName } from '../components/icons.tsx'
+import { MailboxCount } from './mailbox/mailbox-count.tsx'
 
 export interface Page {
   readonly path: string
   /** In the list at the side. */
   readonly title: string
   readonly icon: IconName
+  /** Beside the title, for what should not be missed. */
+  readonly marker?: FunctionComponent
   /** Loaded when it is first opened. */
   readonly component: FunctionComponent
 }
@@ -29,6 +32,7 @@ export const pages: readonly Page[] = [
     path: '/mailbox',
     title: 'Mailbox',
     icon: 'mailbox',
+    marker: MailboxCount,
     component: lazy(async () => (await import('./mailbox/mailbox-page.tsx')).MailboxPage),
   },
   {

@@ -1,7 +1,23 @@
+import { testAccessibility } from './accessibility.ts'
+import { testGraphql } from './graphql.ts'
+import { testLimits } from './limits.ts'
+import { testMailbox } from './mailbox.ts'
+import { testOverview } from './overview.ts'
 import { testShell } from './shell.ts'
+import { testStory } from './story.ts'
 import type { RunSuite } from './suite.ts'
+import { testTry } from './try.ts'
+import { testUsers } from './users.ts'
 
 /** One file per page. */
 export const suites: Readonly<Record<string, RunSuite>> = {
   shell: testShell,
+  overview: testOverview,
+  accessibility: testAccessibility,
+  mailbox: testMailbox,
+  limits: testLimits,
+  graphql: testGraphql,
+  try: testTry,
+  story: testStory,
+  users: testUsers,
 }

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { openVisitor } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
-export const testShell: RunSuite = async (t, scene) => {
-  await t.test('every page of the list opens, by click and by address', async () => {
-    await using visitor = await openVisitor(scene.browser, scene.world.entryUrl)
+export const testShell: RunSuite = async (t, { browser, world }) => {
+  await t.test('every page opens by click and by address, from its own origin alone', async () => {
+    await using visitor = await openVisitor(browser, world.entryUrl)
     const { page } = visitor
+    const strangers: string[] = []
+    page.on('request', (request) => {
+      const { origin, protocol } = new URL(request.url())
+      if (protocol !== 'data:' && protocol !== 'blob:' && origin !== world.consoleUrl) {
+        strangers.push(request.url())
+      }
+    })
+    assert.ok(!page.url().includes('token'), 'the token has left the address')
     const links = await page.getByRole('navigation').getByRole('link').all()
     assert.equal(links.length, 6)
     for (const link of links) {
@@ -15,5 +26,137 @@ export const testShell: RunSuite = async (t, scene) => {
       await page.reload()
       await page.getByRole('heading', { level: 1 }).waitFor()
     }
+    assert.deepEqual(strangers, [])
   })
+
+  await t.test('the keyboard skips the list, and the focus follows a change of page', async () => {
+    await using visitor = await openVisitor(browser, world.entryUrl)
+    const { page } = visitor
+    await page.keyboard.press('Tab')
+    const focused = page.locator(':focus')
+    assert.equal((await focused.textContent())?.trim(), 'Skip to the content')
+    await page.keyboard.press('Enter')
+    assert.equal(await focused.getAttribute('id'), 'content')
+    await page.getByRole('link', { name: 'Limits' }).first().focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/limits')
+    await page.locator('#content:focus').waitFor()
+  })
+
+  await t.test('colours can be chosen, and stay chosen', async () => {
+    await using visitor = await openVisitor(browser, world.entryUrl, { colorScheme: 'light' })
+    const { page } = visitor
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const light = await ground()
+    const button = page.getByRole('button', { name: /^Colours: / })
+    await button.click()
+    await button.click()
+    const dark = await ground()
+    assert.notEqual(dark, light)
+    await page.reload()
+    await button.waitFor()
+    assert.equal(await ground(), dark)
+  })
+
+  await t.test('whoever has no token sees a refusal in its own style', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const answers: number[] = []
+    page.on('response', (answer) => answers.push(answer.status()))
+    await page.goto(world.consoleUrl)
+    await page.getByRole('heading', { name: 'The gate is closed' }).waitFor()
+    const width = await page.locator('main').evaluate((main) => getComputedStyle(main).maxWidth)
+    assert.equal(width, '544px')
+    assert.deepEqual(answers.slice(0, 2), [401, 200])
+    await context.close()
+  })
+
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const who = host === 'localhost' ? 'another port of this machine' : 'another site'
+    await t.test(
+      `a page of ${who} can neither call, nor load, nor frame, nor read it`,
+      async () => {
+        const server = createServer((_request, response) => {
+          response
+            .setHeader('content-type', 'text/html')
+            .end('<!doctype html><title>Foreign</title>')
+        }).listen(0, host)
+        await once(server, 'listening')
+        await using visitor = await openVisitor(browser, world.entryUrl)
+        const foreign = await visitor.page.context().newPage()
+        const statuses = new Set<number>()
+        foreign.on('response', (answer) => {
+          if (answer.url().startsWith(world.consoleUrl)) statuses.add(answer.status())
+        })
+        await foreign.goto(`http://${host}:${(server.address() as AddressInfo).port}/`)
+        const tries = await foreign.evaluate(attack, world.consoleUrl)
+        assert.deepEqual(tries, {
+          fetch: 'refused',
+          blindFetch: 'refused',
+          change: 'refused',
+          events: 'refused',
+          script: 'refused',
+          image: 'refused',
+          frame: 'not readable',
+          window: 'not readable',
+        })
+        assert.deepEqual([...statuses], [403])
+        const framed = foreign.frames().find((frame) => frame !== foreign.mainFrame())
+        assert.ok(!(await framed?.content())?.includes('Portcullis'))
+        server.close()
+        server.closeAllConnections()
+      },
+    )
+  }
+}
+
+/** What a page of somebody else could try; runs in that page. */
+async function attack(target: string): Promise<Record<string, string>> {
+  const tell = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'done',
+      () => 'refused',
+    )
+  const load = (element: HTMLScriptElement | HTMLImageElement | EventSource) =>
+    new Promise((done, fail) => {
+      element.onerror = fail
+      if (element instanceof EventSource) element.onopen = done
+      else element.onload = done
+    })
+  const script = document.createElement('script')
+  script.src = `${target}/assets/app.js`
+  const image = document.createElement('img')
+  image.src = `${target}/assets/mark.svg`
+  const frame = document.createElement('iframe')
+  frame.src = `${target}/users`
+  const framed = new Promise((done) => frame.addEventListener('load', done))
+  const scripted = tell(load(script))
+  const pictured = tell(load(image))
+  document.body.append(script, image, frame)
+  const read = (get: () => unknown) => {
+    try {
+      return get() ? 'readable' : 'not readable'
+    } catch {
+      return 'not readable'
+    }
+  }
+  await framed
+  const opened = window.open(`${target}/api/session`)
+  const credentials = 'include'
+  const change = { method: 'POST', mode: 'no-cors', credentials, body: '{}' } as const
+  const source = new EventSource(`${target}/api/overview/stream`, { withCredentials: true })
+  const events = await tell(load(source))
+  source.close()
+  const tries = {
+    fetch: await tell(fetch(`${target}/api/session`, { credentials })),
+    blindFetch: await tell(fetch(`${target}/api/session`, { credentials, mode: 'no-cors' })),
+    change: await tell(fetch(`${target}/api/users`, change)),
+    events,
+    script: await scripted,
+    image: await pictured,
+    frame: read(() => frame.contentDocument),
+    window: read(() => opened?.document.body.textContent),
+  }
+  opened?.close()
+  return tries
 }

@@ -1,12 +1,46 @@
 import type { JSX } from 'preact'
+import { Card } from '../../components/card.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { Empty } from '../../components/states.tsx'
+import { Empty, Failure, Loading } from '../../components/states.tsx'
+import { useSession } from '../../session.ts'
+import { AuditForm } from './audit-form.tsx'
+import { AuditRunPanel } from './audit-run-panel.tsx'
+import { type AuditRunControl, useAuditRun } from './use-audit-run.ts'
 
 export function GraphqlPage(): JSX.Element {
+  const { parts } = useSession()
+  const control = useAuditRun()
   return (
     <>
-      <PageHeader title="Graphql" summary="Not built yet." />
-      <Empty icon="graphql" title="Nothing here yet" />
+      <PageHeader
+        title="GraphQL"
+        summary="Does a server speak GraphQL over HTTP as the specification says? Audit yours, or anybody's."
+      />
+      <div class="stack">
+        <AuditForm
+          ownUrl={parts.graphql?.url}
+          uncountedUrl={control.uncountedUrl}
+          isRunning={control.run?.state === 'running'}
+          onStart={control.start}
+          onStop={control.stop}
+        />
+        <Result control={control} />
+      </div>
     </>
+  )
+}
+
+function Result({ control }: { readonly control: AuditRunControl }): JSX.Element {
+  const { run, earlier, isLoading, loadError, reload, show } = control
+  if (run) return <AuditRunPanel run={run} earlier={earlier} onShow={show} />
+  if (loadError !== undefined) return <Failure error={loadError} onRetry={reload} />
+  if (isLoading) return <Loading />
+  return (
+    <Card>
+      <Empty icon="graphql" title="No audit yet">
+        Each audit sends one request and judges the answer: status, headers and body. A run takes a
+        few seconds, and changes nothing on the server.
+      </Empty>
+    </Card>
   )
 }

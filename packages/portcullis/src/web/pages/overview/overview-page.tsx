@@ -1,12 +1,65 @@
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type {
+  ActivityState,
+  DecisionsState,
+  HealthState,
+} from '../../../console/routes/overview.ts'
+import { Badge } from '../../components/badge.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { Empty } from '../../components/states.tsx'
+import { useSession } from '../../session.ts'
+import { useEventStream } from '../../use-event-stream.ts'
+import { DecisionsCard } from './decisions-card.tsx'
+import { EventsCard } from './events-card.tsx'
+import { NextSteps } from './next-steps.tsx'
+import { PartCards } from './part-cards.tsx'
+import { SignInsCard } from './sign-ins-card.tsx'
 
+/** What is going on right now, at a glance. */
 export function OverviewPage(): JSX.Element {
+  const { parts } = useSession()
+  const [health, setHealth] = useState<HealthState>()
+  const [decisions, setDecisions] = useState<DecisionsState>()
+  const [activity, setActivity] = useState<ActivityState>()
+  const isConnected = useEventStream('/api/overview/stream', {
+    health: setHealth,
+    decisions: setDecisions,
+    activity: setActivity,
+  })
   return (
     <>
-      <PageHeader title="Overview" summary="Not built yet." />
-      <Empty icon="overview" title="Nothing here yet" />
+      <PageHeader title="Overview" summary="How everything is doing right now.">
+        <Liveness isConnected={isConnected} hasNews={health !== undefined} />
+      </PageHeader>
+      <div class={isConnected || health === undefined ? 'stack' : 'stack overview-stale'}>
+        <NextSteps />
+        <PartCards health={health} decisions={decisions} />
+        <div class="grid overview-charts">
+          <DecisionsCard decisions={decisions} isMissing={parts.ratelimit === undefined} />
+          <SignInsCard
+            activity={activity}
+            users={health?.find(({ part }) => part === 'auth')?.users}
+            isMissing={parts.auth === undefined}
+          />
+        </div>
+        <EventsCard activity={activity} isMissing={parts.auth === undefined} />
+      </div>
     </>
+  )
+}
+
+interface LivenessProps {
+  readonly isConnected: boolean
+  readonly hasNews: boolean
+}
+
+function Liveness({ isConnected, hasNews }: LivenessProps): JSX.Element {
+  const state = isConnected ? 'Live' : hasNews ? 'Connection lost, trying again' : 'Connecting'
+  return (
+    <span role="status">
+      <Badge tone={isConnected ? 'ok' : hasNews ? 'danger' : undefined} hasDot>
+        {state}
+      </Badge>
+    </span>
   )
 }

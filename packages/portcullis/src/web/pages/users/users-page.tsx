@@ -1,12 +1,96 @@
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { User } from '../../../console/routes/users-records.ts'
+import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Empty } from '../../components/states.tsx'
+import { formatNumber } from '../../format.ts'
+import { useSession } from '../../session.ts'
+import { CreateUserDialog } from './dialogs/create-user-dialog.tsx'
+import { InviteUserDialog } from './dialogs/invite-user-dialog.tsx'
+import { SearchField } from './list/search-field.tsx'
+import { useUserPages } from './list/use-user-pages.ts'
+import { UserBrowser } from './list/user-browser.tsx'
+import { userListId } from './list/user-list.tsx'
+import { UserPanel } from './panel/user-panel.tsx'
+import { useUsersAddress } from './use-users-address.ts'
 
 export function UsersPage(): JSX.Element {
+  const { parts } = useSession()
+  return parts.auth ? <Users /> : <NoAuthServer />
+}
+
+function NoAuthServer(): JSX.Element {
   return (
     <>
-      <PageHeader title="Users" summary="Not built yet." />
-      <Empty icon="users" title="Nothing here yet" />
+      <PageHeader title="Users" summary="Who has an account." />
+      <Empty icon="users" title="This console has no auth server">
+        Start everything with <code>portcullis up</code>, or start the console with{' '}
+        <code>portcullis console --auth-url URL --auth-key KEY</code>, where the key is a token
+        whose role may use the admin endpoints.
+      </Empty>
     </>
   )
+}
+
+const dialogs = { create: CreateUserDialog, invite: InviteUserDialog }
+
+function Users(): JSX.Element {
+  const address = useUsersAddress()
+  const { search, userId } = address
+  const { pages, isBusy } = useUserPages(search)
+  const [opened, setOpened] = useState<keyof typeof dialogs>()
+  const OpenDialog = opened && dialogs[opened]
+  const showNew = (user: User) => {
+    pages?.reload()
+    address.go({ id: user.id })
+  }
+  return (
+    <div class={userId === undefined ? 'users' : 'users with-panel'}>
+      <PageHeader title="Users" summary={toSummary(pages?.total, search.text)}>
+        <Button icon="mailbox" onClick={() => setOpened('invite')}>
+          Invite
+        </Button>
+        <Button icon="plus" kind="primary" onClick={() => setOpened('create')}>
+          Create user
+        </Button>
+      </PageHeader>
+      <SearchField
+        text={search.text}
+        onSearch={(text) => address.go({ q: text }, { isReplacing: true })}
+      />
+      <div class="users-layout">
+        <UserBrowser
+          pages={pages}
+          isBusy={isBusy}
+          address={address}
+          onCreate={() => setOpened('create')}
+        />
+        {userId !== undefined && (
+          <UserPanel
+            key={userId}
+            userId={userId}
+            tab={address.tab}
+            onTab={(tab) => address.go({ tab }, { isReplacing: true })}
+            onClose={() => {
+              address.go({ id: '', tab: '' })
+              document.getElementById(userListId)?.focus({ preventScroll: true })
+            }}
+            onChanged={(user) => pages?.replace(user)}
+            onDeleted={() => {
+              pages?.reload()
+              address.go({ id: '', tab: '' }, { isReplacing: true })
+            }}
+          />
+        )}
+      </div>
+      {OpenDialog && <OpenDialog onDone={showNew} onClose={() => setOpened(undefined)} />}
+    </div>
+  )
+}
+
+function toSummary(total: number | undefined, text: string): string {
+  if (total === undefined) return 'Who has an account.'
+  const users = `${formatNumber(total)} ${total === 1 ? 'user' : 'users'}`
+  return text === '' ? `${users} in all` : `${users} found by “${text}”`
 }

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Writes .env beside this file: the settings of .env.example with secrets of your own, for your eyes only.
+set -eu
+cd "$(dirname "$0")"
+if [ -e .env ]; then
+  echo 'There is a .env already. Remove it first; whoever is signed in will have to sign in again.' >&2
+  exit 1
+fi
+if ! command -v openssl > /dev/null; then
+  echo 'openssl is missing: it signs the key of the console. Install it and try again.' >&2
+  exit 1
+fi
+random() { od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'; }
+secret=$(random 32)
+base64url() { base64 | tr -d '=\n' | tr '+/' '-_'; }
+key=$(printf %s "$secret" | base64url)
+now=$(date +%s)
+claims="{\"role\":\"service_role\",\"aud\":\"authenticated\",\"sub\":\"console\",\"iat\":$now,\"exp\":$((now + 31536000))}"
+signed=$(printf %s '{"alg":"HS256","typ":"JWT"}' | base64url).$(printf %s "$claims" | base64url)
+admin_key=$signed.$(printf %s "$signed" | openssl dgst -sha256 -hmac "$secret" -binary | base64url)
+umask 077
+sed -e "s|^JWT_SECRET=$|JWT_SECRET=$secret|" \
+    -e "s|^JWT_KEY_SET=$|JWT_KEY_SET='{\"keys\":[{\"kty\":\"oct\",\"alg\":\"HS256\",\"k\":\"$key\"}]}'|" \
+    -e "s|^AUTH_ADMIN_KEY=$|AUTH_ADMIN_KEY=$admin_key|" \
+    -e "s|^POSTGRES_PASSWORD=$|POSTGRES_PASSWORD=$(random 16)|" \
+    -e "s|^REDIS_PASSWORD=$|REDIS_PASSWORD=$(random 16)|" \
+    .env.example > .env
+echo 'Wrote .env.'

@@ -1,0 +1,44 @@
+import type { Page } from 'playwright-core'
+import type { TestWorld } from '../test/support/world.ts'
+
+const callers: readonly (readonly [key: string, value: string, hits: number])[] = [
+  ['remote_address', '192.0.2.7', 74],
+  ['remote_address', '192.0.2.8', 88],
+  ['remote_address', '10.0.0.66', 5],
+  ['remote_address', '10.0.0.66', 3],
+  ['path', '/admin/users', 9],
+  ['path', '/admin/keys', 4],
+]
+
+/** Rules that have counted, and a request that met one of them. */
+export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld): Promise<void> {
+  for (const [key, value, hitsAddend] of callers) {
+    await askService(baseUrls.ratelimit, 'api', [{ key, value }], hitsAddend)
+  }
+  await askService(baseUrls.ratelimit, 'graphql', [{ key: 'operation', value: 'export' }], 7)
+  await askService(baseUrls.ratelimit, 'graphql', [{ key: 'user', value: 'ada' }], 12)
+  await page.goto(`${consoleUrl}/limits`)
+  await page.getByRole('button', { name: 'operation = search' }).click()
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByRole('heading', { name: 'Why' }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.evaluate(() => scrollTo(0, 0))
+}
+
+/** A rule file with a fault in it. */
+export async function showRuleFiles(page: Page, { consoleUrl }: TestWorld): Promise<void> {
+  await page.goto(`${consoleUrl}/limits?view=files&file=api.yaml`)
+  const text = page.getByRole('textbox', { name: 'Text of api.yaml' })
+  await text.fill((await text.inputValue()).replace('unit: second', 'unit: seconds'))
+  await page.getByText('1 fault').waitFor()
+}
+
+async function askService(
+  url: string,
+  domain: string,
+  entries: readonly { readonly key: string; readonly value: string }[],
+  hitsAddend: number,
+): Promise<void> {
+  const body = JSON.stringify({ domain, descriptors: [{ entries }], hitsAddend })
+  await fetch(`${url}/json`, { method: 'POST', body })
+}

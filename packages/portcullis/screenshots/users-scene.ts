@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core'
+import { addManyUsers } from '../test/console/users-database.ts'
+import type { TestWorld } from '../test/support/world.ts'
+
+const people = [
+  { email: 'ada.lovelace@example.org', name: 'Ada Lovelace', more: { role: 'service_role' } },
+  { email: 'grace.hopper@example.org', name: 'Grace Hopper' },
+  { email: 'katherine.johnson@example.org', name: 'Katherine Johnson', isUnconfirmed: true },
+  { email: 'alan.turing@example.org', name: 'Alan Turing', more: { ban_duration: '168h' } },
+  { phone: '+4915123456789', name: 'Konrad Zuse' },
+  { email: 'hedy.lamarr@example.org', name: 'Hedy Lamarr', isUnconfirmed: true },
+  { email: 'margaret.hamilton@example.org', name: 'Margaret Hamilton' },
+] as const
+
+const prepared = new WeakSet<TestWorld>()
+
+/** Enough people, of every kind, and one of them looked at. */
+export async function prepareUsers(page: Page, world: TestWorld): Promise<void> {
+  if (!prepared.has(world)) {
+    prepared.add(world)
+    await addManyUsers(world, { count: 12_000, domain: 'example.com' })
+    for (const person of people) await createPerson(page, world, person)
+    await signIn(world, 'margaret.hamilton@example.org')
+  }
+  await page.goto(`${world.consoleUrl}/users`)
+  await page.getByText('margaret.hamilton@example.org').first().waitFor()
+}
+
+/** Beside the list, where there is room. */
+export async function prepareOneUser(page: Page, world: TestWorld): Promise<void> {
+  await prepareUsers(page, world)
+  await page.getByRole('link', { name: 'margaret.hamilton@example.org' }).click()
+  await page.getByRole('tablist').waitFor()
+}
+
+const password = 'a-password-for-pictures'
+
+async function createPerson(
+  page: Page,
+  { consoleUrl }: TestWorld,
+  { name, ...person }: (typeof people)[number],
+): Promise<void> {
+  const {
+    more = {},
+    isUnconfirmed = false,
+    ...reach
+  } = { more: {}, isUnconfirmed: false, ...person }
+  await page.request.post(`${consoleUrl}/api/users`, {
+    headers: { 'x-portcullis-console': '1' },
+    data: {
+      ...reach,
+      ...more,
+      password,
+      email_confirm: !isUnconfirmed,
+      phone_confirm: !isUnconfirmed,
+      user_metadata: { full_name: name },
+    },
+  })
+}
+
+async function signIn({ baseUrls }: TestWorld, email: string): Promise<void> {
+  await fetch(`${baseUrls.auth}/token?grant_type=password`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Mozilla/5.0 (Windows NT 10.0) Gecko/20100101 Firefox/140.0',
+    },
+    body: JSON.stringify({ email, password }),
+  })
+}

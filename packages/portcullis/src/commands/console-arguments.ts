@@ -1,0 +1,135 @@
+import { statSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { ConsoleSettings } from '../console/settings.ts'
+
+export type ConsoleArguments = Omit<ConsoleSettings, 'token' | 'version'>
+
+const options = {
+  'auth-url': { type: 'string' },
+  'auth-key': { type: 'string' },
+  'ratelimit-debug-url': { type: 'string' },
+  'ratelimit-url': { type: 'string' },
+  rules: { type: 'string' },
+  'graphql-url': { type: 'string' },
+  port: { type: 'string' },
+  host: { type: 'string' },
+  'allowed-host': { type: 'string', multiple: true },
+} as const
+
+type OptionName = keyof typeof options
+
+export const keyVariable = 'PORTCULLIS_AUTH_KEY'
+const urlNames = ['auth-url', 'ratelimit-debug-url', 'ratelimit-url', 'graphql-url'] as const
+
+/** @returns what to look at, or all that is wrong with the arguments. */
+export function parseConsoleArguments(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): ConsoleArguments | { readonly faults: readonly string[] } {
+  const faults: string[] = []
+  const { values, given } = readOptions(args, faults)
+  const urls = new Map(
+    urlNames.flatMap((name) => {
+      const text = values.get(name)?.at(-1)
+      return text === undefined ? [] : [[name, parseUrl(name, text, faults)] as const]
+    }),
+  )
+  const key = values.get('auth-key')?.at(-1) ?? env[keyVariable]
+  const rulesDirectory = values.get('rules')?.at(-1)
+  const port = parsePort(values.get('port')?.at(-1) ?? '3000', faults)
+  const allowedHosts = values.get('allowed-host') ?? []
+  for (const host of allowedHosts) checkHost(host, faults)
+  if (rulesDirectory !== undefined) checkDirectory(rulesDirectory, faults)
+  if (given.has('auth-url') && !key) {
+    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key`)
+  }
+  if (given.has('auth-key') && !given.has('auth-url')) faults.push('--auth-key needs --auth-url')
+  for (const name of ['ratelimit-url', 'rules'] as const) {
+    if (given.has(name) && !given.has('ratelimit-debug-url')) {
+      faults.push(`--${name} needs --ratelimit-debug-url`)
+    }
+  }
+  if (!urlNames.some((name) => given.has(name))) {
+    faults.push(
+      'There is nothing to look at: give --auth-url, --ratelimit-debug-url or --graphql-url',
+    )
+  }
+  if (faults.length > 0) return { faults }
+
+  const authUrl = urls.get('auth-url')
+  const debugUrl = urls.get('ratelimit-debug-url')
+  const graphqlUrl = urls.get('graphql-url')
+  return {
+    host: values.get('host')?.at(-1) ?? '127.0.0.1',
+    port,
+    allowedHosts,
+    ...(authUrl !== undefined &&
+      key !== undefined && { auth: { url: authUrl, key: async () => key } }),
+    ...(debugUrl !== undefined && {
+      ratelimit: { debugUrl, url: urls.get('ratelimit-url'), rulesDirectory },
+    }),
+    ...(graphqlUrl !== undefined && { graphql: { url: graphqlUrl } }),
+  }
+}
+
+interface Read {
+  readonly values: ReadonlyMap<OptionName, readonly string[]>
+  /** Also those whose value is missing. */
+  readonly given: ReadonlySet<OptionName>
+}
+
+/** Not as strict as it could be: that would stop at the first fault. */
+function readOptions(args: readonly string[], faults: string[]): Read {
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
+  const values = new Map<OptionName, string[]>()
+  const given = new Set<OptionName>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') faults.push(`There is no place for "${token.value}"`)
+    if (token.kind !== 'option') continue
+    if (!isOption(token.name)) {
+      faults.push(`There is no option ${token.rawName}`)
+      continue
+    }
+    given.add(token.name)
+    if (!token.value || (token.value.startsWith('--') && !token.inlineValue)) {
+      faults.push(`--${token.name} needs a value`)
+    } else {
+      values.set(token.name, [...(values.get(token.name) ?? []), token.value])
+    }
+  }
+  return { values, given }
+}
+
+function isOption(name: string): name is OptionName {
+  return Object.hasOwn(options, name)
+}
+
+function parseUrl(name: string, text: string, faults: string[]): string {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    faults.push(`--${name} must be an address such as http://localhost:8081, and is "${text}"`)
+    return ''
+  }
+  if (url.username !== '' || url.password !== '') {
+    // Not repeated here: it has a password in it.
+    faults.push(`--${name} must not have a name or password in it`)
+  }
+  if (url.search !== '' || url.hash !== '') faults.push(`--${name} must not have a ? or # in it`)
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+}
+
+function parsePort(text: string, faults: string[]): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) faults.push(`--port must be a number from 0 to 65535, and is "${text}"`)
+  return port
+}
+
+function checkHost(host: string, faults: string[]): void {
+  if (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host)) return
+  faults.push(`--allowed-host must be a name without scheme and port, and is "${host}"`)
+}
+
+function checkDirectory(path: string, faults: string[]): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found?.isDirectory()) faults.push(`--rules must be a directory, and "${path}" is none`)
+}

@@ -1,0 +1,58 @@
+import { pathToFileURL } from 'node:url'
+import type { Command } from '@portcullis/service-kit/command'
+import { findProgram } from '../find-program.ts'
+
+/** A program of another package that is also one of our commands. */
+interface OtherProgram {
+  readonly packageName: string
+  readonly summary: string
+}
+
+export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
+  auth: {
+    packageName: '@portcullis/auth',
+    summary: 'the auth server: up, serve, migrate, admin, config, redirect',
+  },
+  ratelimit: {
+    packageName: '@portcullis/ratelimit',
+    summary: 'the rate limit service: serve, client, check, explain, test, replay',
+  },
+  graphql: {
+    packageName: '@portcullis/graphql-over-http',
+    summary: 'audit URL: does a server keep to GraphQL over HTTP?',
+  },
+}
+
+/**
+ * Which program the arguments are meant for, and what it is to be told. Help is among it: nobody
+ * knows a program better than itself.
+ */
+export function findHandOver(
+  args: readonly string[],
+): { readonly packageName: string; readonly args: readonly string[] } | undefined {
+  const asksForHelp = args[0] === 'help'
+  const [name = '', ...rest] = asksForHelp ? args.slice(1) : args
+  const program = Object.hasOwn(otherPrograms, name) ? otherPrograms[name] : undefined
+  if (program === undefined) return undefined
+  return { packageName: program.packageName, args: asksForHelp ? [...rest, '--help'] : rest }
+}
+
+/** Becomes that program: it ends this process by itself. */
+export async function handOver(packageName: string, args: readonly string[]): Promise<void> {
+  const program = findProgram(packageName)
+  process.argv.splice(1, process.argv.length, program, ...args)
+  await import(pathToFileURL(program).href)
+}
+
+/** For the list of commands. */
+export function createHandOver(name: string): Command {
+  const { packageName = '', summary = '' } = otherPrograms[name] ?? {}
+  return {
+    summary,
+    usage: `Usage: portcullis ${name} COMMAND [ARGUMENT…]`,
+    async run(args) {
+      await handOver(packageName, args)
+      return new Promise(() => {})
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import type { CommandNode, CommandOption } from '../command-tree.ts'
+
+const config: CommandOption = {
+  flags: ['-c', '--config'],
+  summary: 'read this file of variables in place of .env',
+  value: 'file',
+}
+const audience: CommandOption = {
+  flags: ['--aud'],
+  summary: 'of the user; AUTH_JWT_AUD by default',
+  value: 'any',
+}
+
+export const authTree: CommandNode = {
+  summary: 'the auth server and its commands',
+  commands: {
+    up: { summary: 'migrate, then serve', options: [config] },
+    serve: { summary: 'serve, on tables that are up to date', options: [config] },
+    migrate: { summary: 'bring the tables up to date', options: [config] },
+    admin: {
+      summary: 'create, delete, ban and list users',
+      options: [config],
+      commands: {
+        createuser: {
+          summary: 'create a user; nothing is sent',
+          options: [
+            config,
+            { flags: ['--confirm'], summary: 'the address counts as confirmed' },
+            { flags: ['--admin'], summary: 'the role is that of an admin' },
+            audience,
+          ],
+          operands: 'any',
+        },
+        deleteuser: {
+          summary: 'delete a user with all that belongs to them',
+          options: [config, { flags: ['--soft'], summary: 'keep the id alone' }, audience],
+          operands: 'any',
+        },
+        banuser: {
+          summary: 'keep a user out for a time',
+          options: [config, audience],
+          operands: 'any',
+        },
+        listusers: {
+          summary: 'the newest users',
+          options: [
+            config,
+            { flags: ['--filter'], summary: 'only those that hold this text', value: 'any' },
+            { flags: ['--limit'], summary: 'how many', value: 'any' },
+            { flags: ['--json'], summary: 'one object a line' },
+            audience,
+          ],
+        },
+      },
+    },
+    config: {
+      summary: 'check the configuration',
+      options: [config],
+      commands: {
+        check: { summary: 'say everything that is wrong or doubtful', options: [config] },
+      },
+    },
+    redirect: {
+      summary: 'explain why a URL is permitted as redirect_to, or not',
+      options: [config],
+      commands: {
+        explain: { summary: 'say for each URL whether', options: [config], operands: 'any' },
+      },
+    },
+  },
+}

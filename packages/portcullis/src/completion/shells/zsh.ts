@@ -1,0 +1,73 @@
+import {
+  type CommandOption,
+  type PlacedCommand,
+  toPlacedCommands,
+  type ValueKind,
+} from '../command-tree.ts'
+import type { ToScript } from './to-script.ts'
+
+/** One function per command, each leaving the rest of the line to those below it. */
+export const toZshScript: ToScript = (program, tree) => {
+  const prefix = `_${program.replaceAll(/\W/g, '_')}`
+  const functions = toPlacedCommands(tree).map((command) => toFunction(prefix, command))
+  return `#compdef ${program}
+# Completion of ${program} for zsh.
+
+${functions.join('\n\n')}
+
+# As a file of $fpath it is the function itself; read by \`source\` it has to be announced.
+if [[ $funcstack[1] == ${prefix} ]]; then
+  ${prefix} "$@"
+else
+  compdef ${prefix} ${program}
+fi
+`
+}
+
+function toFunction(prefix: string, { words, node, options }: PlacedCommand): string {
+  const name = [prefix, ...words].join('_')
+  const specs = options.map(toOptionSpec)
+  const { commands, operands } = node
+  if (commands === undefined) {
+    const rest = operands === undefined ? [] : [`'*:${toAction(operands)}'`]
+    return `${name}() {
+  _arguments ${[...specs, ...rest].join(' \\\n    ')}
+}`
+  }
+  const list = Object.entries(commands).map(
+    ([command, { summary }]) => `${command}\\:${quoteInList(summary)}`,
+  )
+  const branches = Object.keys(commands).map(
+    (command) => `        ${command}) ${name}_${command} ;;`,
+  )
+  return `${name}() {
+  local curcontext=$curcontext state line
+  typeset -A opt_args
+  _arguments -C ${[...specs, `'1:command:((${list.join(' ')}))'`, "'*::argument:->rest'"].join(' \\\n    ')}
+  case $state in
+    rest)
+      case $words[1] in
+${branches.join('\n')}
+      esac ;;
+  esac
+}`
+}
+
+function toOptionSpec({ flags, summary, value }: CommandOption): string {
+  const action = value === undefined ? '' : `:${toAction(value)}`
+  const text = summary.replaceAll(/[[\]:\\]/g, '\\$&').replaceAll("'", `'\\''`)
+  // Those of the servers may be repeated, or replace each other: none is taken away.
+  return flags.map((flag) => `'*${flag}[${text}]${action}'`).join(' ')
+}
+
+function toAction(kind: ValueKind): string {
+  if (kind === 'any') return 'value:'
+  if (kind === 'file') return 'file:_files'
+  if (kind === 'directory') return 'directory:_files -/'
+  if ('choices' in kind) return `value:(${kind.choices.join(' ')})`
+  return `list:_values -s , value ${kind.list.join(' ')}`
+}
+
+function quoteInList(text: string): string {
+  return `"${text.replaceAll(/[:"\\$`]/g, '\\$&').replaceAll("'", `'\\''`)}"`
+}

@@ -1,0 +1,31 @@
+import type { ConsoleSettings } from '../settings.ts'
+import { createAuthCheck } from './check-auth.ts'
+import { createGraphqlCheck } from './check-graphql.ts'
+import { createRatelimitCheck } from './check-ratelimit.ts'
+import type { CheckPart, PartName } from './part-health.ts'
+
+export type Checks = Partial<Readonly<Record<PartName, CheckPart>>>
+
+const consoleStartedAt = Date.now() - process.uptime() * 1000
+
+/** How to ask each part that the console was given. */
+export function createChecks(settings: Omit<ConsoleSettings, 'host' | 'port' | 'token'>): Checks {
+  const { auth, ratelimit, graphql, mailbox, version } = settings
+  return {
+    ...(auth && { auth: createAuthCheck(auth) }),
+    ...(ratelimit && { ratelimit: createRatelimitCheck(ratelimit) }),
+    ...(graphql && { graphql: createGraphqlCheck(graphql) }),
+    ...(mailbox && {
+      mailbox: async () => ({
+        state: 'up' as const,
+        address: `SMTP ${mailbox.smtpAddress}`,
+        detail: toCaught(mailbox.list().length),
+      }),
+    }),
+    console: async () => ({ state: 'up', version, startedAt: consoleStartedAt }),
+  }
+}
+
+function toCaught(count: number): string {
+  return count === 1 ? '1 message caught' : `${count} messages caught`
+}

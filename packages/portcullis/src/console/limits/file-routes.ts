@@ -1,0 +1,108 @@
+import type { FastifyInstance } from 'fastify'
+import { changeAndAwaitLoad, type LoadReport } from './await-load.ts'
+import { checkText, type TextFinding } from './check-text.ts'
+import { readDirectory } from './rule-book.ts'
+import {
+  deleteRuleFile,
+  type ListedFile,
+  listRuleFiles,
+  type OpenedFile,
+  parseRuleFileName,
+  readRuleFile,
+  writeRuleFile,
+} from './rule-files.ts'
+
+export type { ListedFile, LoadReport, OpenedFile, TextFinding }
+
+/** Of a file that was opened, and of one that was saved. */
+export interface CheckedFile extends OpenedFile {
+  readonly findings: readonly TextFinding[]
+}
+
+export interface SavedFile extends CheckedFile {
+  readonly load: LoadReport
+}
+
+const mostCharacters = 1024 * 1024
+const text = { type: 'string', maxLength: mostCharacters }
+const checkBody = { type: 'object', required: ['text'], properties: { text } }
+const saveBody = {
+  type: 'object',
+  required: ['text', 'version'],
+  properties: { text, version: { type: ['string', 'null'] } },
+}
+const deleteQuery = {
+  type: 'object',
+  required: ['version'],
+  properties: { version: { type: 'string' } },
+}
+
+interface FileParams {
+  Params: { name: string }
+}
+
+/** Lists, opens, checks, saves and deletes rule files. */
+export function addFileRoutes(server: FastifyInstance, directory: string, debugUrl: string): void {
+  const oneAtATime = createQueue()
+
+  server.get('/api/limits/files', async (): Promise<ListedFile[]> => listRuleFiles(directory))
+
+  server.get<FileParams>('/api/limits/files/:name', async ({ params }): Promise<CheckedFile> => {
+    const file = await readRuleFile(directory, params.name)
+    return { ...file, findings: checkText(await readDirectory(directory), file.name, file.text) }
+  })
+
+  server.post<FileParams & { Body: { text: string } }>(
+    '/api/limits/files/:name/check',
+    { schema: { body: checkBody } },
+    async ({ params, body }): Promise<TextFinding[]> =>
+      checkText(await readDirectory(directory), parseRuleFileName(params.name), body.text),
+  )
+
+  server.put<FileParams & { Body: { text: string; version: string | null } }>(
+    '/api/limits/files/:name',
+    { schema: { body: saveBody } },
+    async ({ params, body }, reply) => {
+      const name = parseRuleFileName(params.name)
+      return oneAtATime(async () => {
+        const findings = checkText(await readDirectory(directory), name, body.text)
+        const fault = findings.find(({ isBlocking }) => isBlocking)
+        if (fault !== undefined) {
+          const error = { code: 'rule_faults', message: toRefusal(fault) }
+          return reply.code(422).send({ error, findings })
+        }
+        const { result, load } = await changeAndAwaitLoad(debugUrl, () =>
+          writeRuleFile(directory, { name, ...body }),
+        )
+        return { ...result, findings, load } satisfies SavedFile
+      })
+    },
+  )
+
+  server.delete<FileParams & { Querystring: { version: string } }>(
+    '/api/limits/files/:name',
+    { schema: { querystring: deleteQuery } },
+    async ({ params, query }): Promise<LoadReport> =>
+      oneAtATime(async () => {
+        const { load } = await changeAndAwaitLoad(debugUrl, () =>
+          deleteRuleFile(directory, params.name, query.version),
+        )
+        return load
+      }),
+  )
+}
+
+function toRefusal({ file, line, column, message, hint }: TextFinding): string {
+  const place = line === undefined ? '' : `${file}, line ${line}, column ${column}: `
+  return `Not saved. ${place}${message}${hint === undefined ? '' : ` (${hint})`}.`
+}
+
+/** Two savings at once would each take the other's load for their own. */
+function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const result = last.then(work)
+    last = result.catch(() => {})
+    return result
+  }
+}

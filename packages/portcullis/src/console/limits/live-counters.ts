@@ -1,0 +1,110 @@
+import { createSumByRule, type SumByRule } from './counter-index.ts'
+import type { RuleBook } from './rule-book.ts'
+import { type LimitStatistics, noCounts, type RuleCounts } from './statistics.ts'
+
+export interface LiveCounts extends RuleCounts {
+  /** Hits in the last second or so. */
+  readonly ratePerSecond: number
+}
+
+/** What lookers are told. A state, not a difference: whoever misses one has lost nothing. */
+export interface CounterNews {
+  /** Changes when the service has loaded rules. */
+  readonly loads: number
+  /** By statistics key; rules that never counted are left out. */
+  readonly rules: Readonly<Record<string, LiveCounts>>
+}
+
+export interface CounterListener {
+  onNews(news: CounterNews): void
+  onTrouble(error: unknown): void
+}
+
+export interface LiveCountersParts {
+  readonly readStatistics: () => Promise<LimitStatistics>
+  readonly readRuleBook: () => Promise<RuleBook>
+}
+
+export interface LiveCounters {
+  /** @returns how to stop. */
+  listen(listener: CounterListener): () => void
+}
+
+const pauseMs = 1_000
+/** The statistics of very many rules take long to write and to read: most of the time is for others. */
+const restFactor = 4
+
+interface Reading {
+  readonly atMs: number
+  readonly loads: number
+  readonly rules: ReadonlyMap<string, RuleCounts>
+}
+
+/** Asks once a second while somebody looks, and once for all who do. */
+export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
+  const listeners = new Set<CounterListener>()
+  let timer: NodeJS.Timeout | undefined
+  let last: Reading | undefined
+  let news: CounterNews | undefined
+  let sumByRule: SumByRule | undefined
+  let isAsking = false
+
+  async function look(): Promise<void> {
+    const { loads, rules } = await parts.readStatistics()
+    if (sumByRule === undefined || loads !== last?.loads) {
+      sumByRule = createSumByRule(await parts.readRuleBook())
+    }
+    const reading = { atMs: performance.now(), loads, rules: sumByRule(rules) }
+    news = toNews(reading, last)
+    last = reading
+    for (const listener of listeners) listener.onNews(news)
+  }
+
+  async function ask(): Promise<void> {
+    if (isAsking) return
+    isAsking = true
+    const startMs = performance.now()
+    try {
+      await look()
+    } catch (error) {
+      last = undefined
+      news = undefined
+      for (const listener of listeners) listener.onTrouble(error)
+    } finally {
+      isAsking = false
+      const tookMs = performance.now() - startMs
+      if (listeners.size > 0)
+        timer = setTimeout(() => void ask(), Math.max(pauseMs, restFactor * tookMs))
+    }
+  }
+
+  return {
+    listen(listener) {
+      listeners.add(listener)
+      if (listeners.size === 1) {
+        // What was read before the pause would give the rate of the pause.
+        last = undefined
+        news = undefined
+        clearTimeout(timer)
+        void ask()
+      } else if (news !== undefined) {
+        listener.onNews(news)
+      }
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) clearTimeout(timer)
+      }
+    },
+  }
+}
+
+function toNews(reading: Reading, before: Reading | undefined): CounterNews {
+  const seconds = before === undefined ? 0 : (reading.atMs - before.atMs) / 1000
+  const rules = [...reading.rules].map(([key, counts]): [string, LiveCounts] => {
+    const more = counts.total - (before?.rules.get(key) ?? noCounts).total
+    // A service that has started again counts from 0.
+    const ratePerSecond = seconds === 0 ? 0 : Math.max(0, more) / seconds
+    return [key, { ...counts, ratePerSecond }]
+  })
+  return { loads: reading.loads, rules: Object.fromEntries(rules) }
+}

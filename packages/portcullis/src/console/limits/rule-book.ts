@@ -1,0 +1,152 @@
+import {
+  checkRules,
+  parseRuleLine,
+  type RuleFinding,
+  type RuleSet,
+  type RuleTreeLimit,
+  type RuleTreeNode,
+  readRuleDirectory,
+  toLimitText,
+  toRuleLines,
+  toRuleTree,
+  toStatisticsKey,
+  unitByName,
+} from '@portcullis/ratelimit/rules'
+import { ConsoleError } from '../error-answers.ts'
+import type { RatelimitTarget } from '../settings.ts'
+import { readDebugPage } from './statistics.ts'
+
+/** The rules, as far as they can be known. */
+export interface RuleBook {
+  /** Where they are from: files have nested rules and places, the service tells a flat list. */
+  readonly source: 'files' | 'service'
+  readonly domains: readonly ShownDomain[]
+  /** What is not as one would expect, in words for people. */
+  readonly notice: string | undefined
+}
+
+export interface ShownDomain {
+  readonly domain: string
+  readonly rules: readonly ShownRule[]
+}
+
+export interface ShownRule {
+  /** Of a flat list this is all that follows the domain. */
+  readonly key: string
+  /** Empty: any. */
+  readonly value: string
+  readonly path: string
+  readonly statisticsKey: string
+  readonly limit: RuleTreeLimit | undefined
+  /** `5 per minute`, for people; empty where the rule has no limit. */
+  readonly limitText: string
+  readonly shadowMode: boolean
+  readonly quotaMode: boolean
+  /** Whose statistics are told apart by the values of requests. */
+  readonly detailedMetric: boolean
+  readonly valueToMetric: boolean
+  readonly shareThreshold: boolean
+  readonly place: { readonly file: string; readonly line: number } | undefined
+  readonly rules: readonly ShownRule[]
+}
+
+/** What the files of a directory hold now. */
+export interface DirectoryRules {
+  readonly rules: RuleSet
+  readonly findings: readonly RuleFinding[]
+}
+
+/** From the files where there are any to read, otherwise from the service. */
+export async function readRuleBook(target: RatelimitTarget): Promise<RuleBook> {
+  const { rulesDirectory, debugUrl } = target
+  if (rulesDirectory === undefined) return await readServiceRules(debugUrl, undefined)
+  const { rules, findings } = await readDirectoryRules(rulesDirectory)
+  const fault = findings.find(({ severity }) => severity === 'fault')
+  if (fault !== undefined) {
+    const where = fault.line === undefined ? fault.file : `${fault.file}, line ${fault.line}`
+    const notice = `The rule files cannot be used (${where}: ${fault.message}). These rules are still in force.`
+    return await readServiceRules(debugUrl, notice)
+  }
+  return {
+    source: 'files',
+    domains: toRuleTree(rules).map((each) => ({ ...each, rules: each.rules.map(toShownRule) })),
+    notice: await compareWithService(debugUrl, rules),
+  }
+}
+
+/** @throws {ConsoleError} when the directory cannot be read. */
+export async function readDirectoryRules(directory: string): Promise<DirectoryRules> {
+  return checkRules(await readDirectory(directory))
+}
+
+/** @throws {ConsoleError} when the directory cannot be read. */
+export async function readDirectory(directory: string) {
+  try {
+    return await readRuleDirectory(directory, { ignoreDotFiles: false })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const message = `The rule directory cannot be read: ${reason}`
+    throw new ConsoleError(500, 'directory_unreadable', message, error)
+  }
+}
+
+function toShownRule(node: RuleTreeNode): ShownRule {
+  return { ...node, limitText: describeLimit(node.limit), rules: node.rules.map(toShownRule) }
+}
+
+function describeLimit(limit: RuleTreeLimit | undefined): string {
+  if (limit === undefined) return ''
+  return toLimitText({ ...limit, unit: unitByName(limit.unit ?? '') })
+}
+
+async function readServiceRules(debugUrl: string, notice: string | undefined): Promise<RuleBook> {
+  const domains = new Map<string, ShownRule[]>()
+  for (const line of (await readDebugPage(debugUrl, '/rlconfig')).split('\n')) {
+    const rule = parseRuleLine(line)
+    if (rule === undefined) continue
+    // Which dots belong to names and which separate them is not told: few domains have any.
+    const dot = rule.path.indexOf('.')
+    const domain = rule.path.slice(0, dot)
+    const rules = domains.get(domain) ?? []
+    domains.set(domain, rules)
+    rules.push({
+      ...rule,
+      limitText: describeLimit(rule.limit),
+      key: rule.path.slice(dot + 1),
+      value: '',
+      statisticsKey: toStatisticsKey(rule.path),
+      detailedMetric: false,
+      valueToMetric: false,
+      shareThreshold: false,
+      place: undefined,
+      rules: [],
+    })
+  }
+  const shown = [...domains].map(([domain, rules]) => ({ domain, rules: splitValues(rules) }))
+  return { source: 'service', domains: shown, notice }
+}
+
+/** Beside a rule `user`, a rule `user_7` is most likely that for the value 7. */
+function splitValues(rules: readonly ShownRule[]): ShownRule[] {
+  const keys = new Set(rules.map(({ key }) => key))
+  return rules.map((rule) => {
+    const { key } = rule
+    for (let end = key.indexOf('_'); end !== -1; end = key.indexOf('_', end + 1)) {
+      const start = key.slice(0, end)
+      if (keys.has(start)) return { ...rule, key: start, value: key.slice(end + 1) }
+    }
+    return rule
+  })
+}
+
+async function compareWithService(debugUrl: string, rules: RuleSet): Promise<string | undefined> {
+  try {
+    const inForce = (await readDebugPage(debugUrl, '/rlconfig')).split('\n').filter(Boolean)
+    const written = toRuleLines(rules)
+    if (inForce.sort().join('\n') === written.sort().join('\n')) return undefined
+    return 'The service has other rules in force than these files say. It may not have loaded them yet, or it reads another directory.'
+  } catch (error) {
+    if (!(error instanceof ConsoleError)) throw error
+    return error.message
+  }
+}

@@ -1,0 +1,153 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isPolicyTest } from '@portcullis/ratelimit/rules'
+import { ConsoleError } from '../error-answers.ts'
+
+export interface ListedFile {
+  readonly name: string
+  readonly bytes: number
+  readonly modifiedAt: string
+}
+
+export interface OpenedFile {
+  readonly name: string
+  readonly text: string
+  /** Changes with the text. */
+  readonly version: string
+}
+
+/** Every file of the directory that rules are read from. @throws {ConsoleError} */
+export async function listRuleFiles(directory: string): Promise<ListedFile[]> {
+  const names = await readdir(directory).catch((error: unknown) => {
+    throw toConsoleError(error, 'The rule directory cannot be read')
+  })
+  const files = await Promise.all(
+    names.filter(isRuleFileName).map(async (name): Promise<ListedFile[]> => {
+      // It may have gone meanwhile.
+      const entry = await stat(join(directory, name)).catch(() => undefined)
+      if (!entry?.isFile()) return []
+      return [{ name, bytes: entry.size, modifiedAt: entry.mtime.toISOString() }]
+    }),
+  )
+  return files.flat().sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @throws {ConsoleError} 404 where there is none. */
+export async function readRuleFile(directory: string, name: string): Promise<OpenedFile> {
+  const path = join(directory, parseRuleFileName(name))
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw toConsoleError(error, `${name} cannot be read`)
+  })
+  return { name, text: decode(bytes, name), version: toVersion(bytes) }
+}
+
+function decode(bytes: Uint8Array, name: string): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (error) {
+    const message = `${name} is not UTF-8 text, so it cannot be edited here.`
+    throw new ConsoleError(422, 'not_text', message, error)
+  }
+}
+
+/**
+ * Replaces a file in one step, so that nobody ever reads half of it.
+ * @param version that of the text that was edited; null for a file that is new.
+ * @throws {ConsoleError} 409 when somebody else was there in between.
+ */
+export async function writeRuleFile(
+  directory: string,
+  { name, text, version }: { name: string; text: string; version: string | null },
+): Promise<OpenedFile> {
+  const path = join(directory, parseRuleFileName(name))
+  await requireVersion(directory, name, version)
+  const mode = version === null ? 0o644 : (await stat(path)).mode & 0o777
+  // The service reads no file of such a name.
+  const draft = join(directory, `.portcullis-${randomUUID()}.draft`)
+  try {
+    await using file = await open(draft, 'wx', mode)
+    await file.writeFile(text)
+    await file.sync()
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw toConsoleError(error, `${name} cannot be written`)
+  }
+  return { name, text, version: toVersion(Buffer.from(text)) }
+}
+
+/** @throws {ConsoleError} 409 when it is not what the caller saw any more. */
+export async function deleteRuleFile(
+  directory: string,
+  name: string,
+  version: string,
+): Promise<void> {
+  const path = join(directory, parseRuleFileName(name))
+  await requireVersion(directory, name, version)
+  await rm(path).catch((error: unknown) => {
+    throw toConsoleError(error, `${name} cannot be deleted`)
+  })
+}
+
+async function requireVersion(
+  directory: string,
+  name: string,
+  version: string | null,
+): Promise<void> {
+  const path = join(directory, name)
+  const entry = await lstat(path).catch(() => undefined)
+  if (version === null) {
+    if (entry === undefined) return
+    throw new ConsoleError(409, 'file_exists', `There is a file ${name} already.`)
+  }
+  if (entry === undefined) {
+    const message = `${name} is gone: somebody deleted or renamed it.`
+    throw new ConsoleError(409, 'file_gone', message)
+  }
+  // As in a mounted ConfigMap: what it leads to is not ours to change.
+  if (!entry.isFile()) {
+    throw new ConsoleError(409, 'not_a_file', `${name} is a link: change what it leads to.`)
+  }
+  const found = toVersion(await readFile(path))
+  if (found === version) return
+  const message = `${name} has changed on disk since it was opened here.`
+  throw new ConsoleError(409, 'file_changed', message)
+}
+
+/** A name, never a path. @throws {ConsoleError} */
+export function parseRuleFileName(name: string): string {
+  if (isRuleFileName(name)) return name
+  const message = isPolicyTest(name)
+    ? 'Files named *.test.yaml are policy tests: give rules another name.'
+    : 'A rule file has a simple name that ends in .yaml, such as api.yaml, without a path.'
+  throw new ConsoleError(400, 'bad_file_name', message)
+}
+
+function isRuleFileName(name: string): boolean {
+  return simpleName.test(name) && Buffer.byteLength(name) <= 200 && !isPolicyTest(name)
+}
+
+const simpleName = /^[^.\p{C}/\\:][^\p{C}/\\:]*\.yaml$/u
+
+function toVersion(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+}
+
+function toConsoleError(error: unknown, what: string): ConsoleError {
+  if (error instanceof ConsoleError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const [status, reason] = reasons[code] ?? [500, error instanceof Error ? error.message : code]
+  return new ConsoleError(status, 'file_trouble', `${what}: ${reason}.`, error)
+}
+
+const reasons: Readonly<Record<string, readonly [status: number, reason: string]>> = {
+  ENOENT: [404, 'there is none'],
+  EISDIR: [404, 'it is a directory'],
+  EACCES: [403, 'the console may not'],
+  EPERM: [403, 'the console may not'],
+  EROFS: [403, 'the disk is read-only'],
+  ENOSPC: [507, 'the disk is full'],
+}

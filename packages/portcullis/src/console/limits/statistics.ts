@@ -1,0 +1,76 @@
+import { ConsoleError } from '../error-answers.ts'
+import { callUpstream } from '../upstream.ts'
+
+export interface RuleCounts {
+  readonly total: number
+  readonly within: number
+  readonly near: number
+  readonly over: number
+  readonly shadow: number
+}
+
+export const noCounts: RuleCounts = { total: 0, within: 0, near: 0, over: 0, shadow: 0 }
+
+/** What `/stats` says that matters to this page. */
+export interface LimitStatistics {
+  /** How often rules were loaded, and how often they were refused. */
+  readonly loads: number
+  readonly refusals: number
+  /** By statistics key; keys that never counted are left out. */
+  readonly rules: ReadonlyMap<string, RuleCounts>
+}
+
+const rulePrefix = 'ratelimit.service.rate_limit.'
+const ruleStatistics: Readonly<Record<string, keyof RuleCounts>> = {
+  total_hits: 'total',
+  within_limit: 'within',
+  near_limit: 'near',
+  over_limit: 'over',
+  shadow_mode: 'shadow',
+}
+
+export const serviceName = 'The rate limit service'
+
+/** @throws {ConsoleError} when the service does not answer, or something else answers in its place. */
+export async function readStatistics(
+  debugUrl: string,
+  options: RequestInit = {},
+): Promise<LimitStatistics> {
+  return parseStatistics(await readDebugPage(debugUrl, '/stats', options))
+}
+
+export async function readDebugPage(
+  debugUrl: string,
+  path: string,
+  options: RequestInit = {},
+): Promise<string> {
+  const answer = await callUpstream(serviceName, `${debugUrl}${path}`, options)
+  if (answer.ok) return await answer.text()
+  await answer.body?.cancel()
+  const message = `${serviceName} answered ${answer.status} to ${path}: is ${debugUrl} its debug port?`
+  throw new ConsoleError(502, 'upstream_refused', message)
+}
+
+export function parseStatistics(text: string): LimitStatistics {
+  const rules = new Map<string, { -readonly [Name in keyof RuleCounts]: number }>()
+  let loads = 0
+  let refusals = 0
+  for (const line of text.split('\n')) {
+    const colon = line.lastIndexOf(': ')
+    if (colon === -1) continue
+    const value = Number(line.slice(colon + 2))
+    const name = line.slice(0, colon)
+    if (name === 'ratelimit.service.config_load_success') loads = value
+    else if (name === 'ratelimit.service.config_load_error') refusals = value
+    // Most rules of many have never met anybody.
+    if (value === 0 || !name.startsWith(rulePrefix)) continue
+    const dot = name.lastIndexOf('.')
+    const statistic = ruleStatistics[name.slice(dot + 1)]
+    if (statistic === undefined) continue
+    const key = name.slice(rulePrefix.length, dot)
+    const counts = rules.get(key) ?? { ...noCounts }
+    counts[statistic] = value
+    rules.set(key, counts)
+  }
+  return { loads, refusals, rules }
+}

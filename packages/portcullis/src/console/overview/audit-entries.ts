@@ -1,0 +1,40 @@
+import type { AuditEntry } from '../routes/users-audit.ts'
+
+/** An entry of the audit log, and whom it is about. */
+export interface AuditEvent {
+  readonly entry: AuditEntry
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly user: { readonly id: string; readonly name: string }
+}
+
+/** Of `GET /admin/audit`. What does not look like an entry is left out. */
+export function parseAuditEntries(text: string): readonly AuditEvent[] {
+  const entries: unknown = JSON.parse(text)
+  if (!Array.isArray(entries)) throw new Error('The audit log of the auth server is no list.')
+  return entries.filter(isEntry).map(toEvent)
+}
+
+function isEntry(value: unknown): value is AuditEntry {
+  const { id, created_at, payload }: Partial<Record<keyof AuditEntry, unknown>> = Object(value)
+  const { action, actor_id }: Partial<Record<keyof AuditEntry['payload'], unknown>> =
+    Object(payload)
+  return [id, created_at, action, actor_id].every((text) => typeof text === 'string')
+}
+
+/** Where an administrator did something to a user, the traits name the user. */
+function toEvent(entry: AuditEntry): AuditEvent {
+  const { actor_id: actorId, actor_username: actorName, traits = {} } = entry.payload
+  const { user_id: userId, user_email: email, user_phone: phone } = traits
+  const isOther = isText(userId) && userId !== actorId
+  const names = isOther ? [email, phone, userId] : [actorName, actorId]
+  return {
+    entry,
+    at: Date.parse(entry.created_at),
+    user: { id: isOther ? userId : actorId, name: names.find(isText) ?? 'Somebody' },
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

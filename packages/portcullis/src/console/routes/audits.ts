@@ -1,0 +1,145 @@
+import type { FastifyReply } from 'fastify'
+import type { AddRoutes, ConsoleContext } from '../console.ts'
+import { ConsoleError } from '../error-answers.ts'
+import {
+  type AuditOrder,
+  type AuditPlan,
+  auditOrderSchema,
+  parseAuditOrder,
+} from './audits-plan.ts'
+import { probeServer } from './audits-probe.ts'
+import { type AuditRun, type AuditRunSummary, startAuditRun } from './audits-run.ts'
+
+/** The newest comes first. */
+export interface AuditRunList {
+  readonly runs: readonly AuditRunSummary[]
+  /** The server whose limits do not count audits, if there is one. */
+  readonly uncountedUrl?: string
+}
+
+interface RunParams {
+  readonly Params: { readonly id: string }
+}
+
+const mostRunning = 4
+const mostKept = 12
+const progressMs = 150
+
+/** The report is a whole page with a style inside, and may do nothing but be looked at. */
+const reportHeaders = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    'sandbox',
+  ].join('; '),
+  // Browsers refuse a sandboxed page that asks for a group of its own.
+  'cross-origin-opener-policy': 'unsafe-none',
+} as const
+
+/** Audits of GraphQL servers: started, watched, stopped, and their reports. */
+export const addAudits: AddRoutes = (server, { graphql, streams }) => {
+  const runs = new Map<string, AuditRun>()
+  // Those that are just being probed count too.
+  let starting = 0
+  const countRunning = () =>
+    starting + [...runs.values()].filter((run) => run.toSummary().state === 'running').length
+  server.addHook('onClose', async () => {
+    for (const run of runs.values()) run.stop()
+  })
+
+  server.post<{ Body: AuditOrder }>(
+    '/api/audits',
+    { schema: { body: auditOrderSchema } },
+    async (request, reply) => {
+      const plan = withPass(parseAuditOrder(request.body), graphql)
+      if (countRunning() >= mostRunning) {
+        const message = `${mostRunning} audits run already. Wait for one of them, or stop it.`
+        throw new ConsoleError(429, 'too_many_audits', message)
+      }
+      starting += 1
+      try {
+        await probeServer(plan)
+      } finally {
+        starting -= 1
+      }
+      const run = startAuditRun(plan)
+      runs.set(run.id, run)
+      forgetOldest(runs)
+      return reply.code(201).send(run.toView())
+    },
+  )
+
+  server.get(
+    '/api/audits',
+    async (): Promise<AuditRunList> => ({
+      runs: [...runs.values()].map((run) => run.toSummary()).reverse(),
+      ...(graphql?.auditHeaders && { uncountedUrl: graphql.url }),
+    }),
+  )
+
+  const find = (id: string) => {
+    const run = runs.get(id)
+    if (run) return run
+    throw new ConsoleError(
+      404,
+      'no_such_audit',
+      'The console has forgotten this audit. Run it again.',
+    )
+  }
+  const findReport = (id: string) => {
+    const { report } = find(id)
+    if (report) return report
+    throw new ConsoleError(409, 'no_report', 'There is a report once all audits have ended.')
+  }
+
+  server.get<RunParams>('/api/audits/:id', async ({ params }) => find(params.id).toView())
+
+  server.delete<RunParams>('/api/audits/:id', async ({ params }, reply) => {
+    find(params.id).stop()
+    return reply.code(204).send()
+  })
+
+  server.get<RunParams>('/api/audits/:id/events', async ({ params }, reply) => {
+    const run = find(params.id)
+    const stream = streams.open(reply)
+    const tell = () => stream.send('progress', run.toProgress())
+    tell()
+    const timer = setInterval(tell, progressMs)
+    stream.closed.addEventListener('abort', () => clearInterval(timer))
+  })
+
+  server.get<RunParams>('/api/audits/:id/report.html', async ({ params }, reply) => {
+    const { html } = findReport(params.id)
+    return reply.headers(reportHeaders).type('text/html; charset=utf-8').send(html)
+  })
+
+  server.get<RunParams>('/api/audits/:id/report.json', async ({ params }, reply) => {
+    const { json } = findReport(params.id)
+    return sendFile(reply, 'graphql-audit.json', json)
+  })
+}
+
+/** Our own API lets audits pass its limits, but only those that it is asked for from here. */
+function withPass(plan: AuditPlan, graphql: ConsoleContext['graphql']): AuditPlan {
+  if (graphql?.auditHeaders === undefined) return plan
+  if (new URL(graphql.url).href !== plan.url) return plan
+  return { ...plan, headers: { ...plan.headers, ...graphql.auditHeaders } }
+}
+
+function forgetOldest(runs: Map<string, AuditRun>): void {
+  for (const run of runs.values()) {
+    if (runs.size <= mostKept) return
+    run.stop()
+    runs.delete(run.id)
+  }
+}
+
+function sendFile(reply: FastifyReply, name: string, text: string): FastifyReply {
+  return reply
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .type('application/json; charset=utf-8')
+    .send(text)
+}

@@ -1,0 +1,92 @@
+import type { AddRoutes } from '../console.ts'
+import { ConsoleError } from '../error-answers.ts'
+import { askDecision, type DecisionAnswer, type DecisionRequest } from '../limits/decisions.ts'
+import { addFileRoutes } from '../limits/file-routes.ts'
+import { type CounterNews, createLiveCounters, type LiveCounts } from '../limits/live-counters.ts'
+import {
+  type RuleBook,
+  readRuleBook,
+  type ShownDomain,
+  type ShownRule,
+} from '../limits/rule-book.ts'
+import { readStatistics } from '../limits/statistics.ts'
+
+export type {
+  CheckedFile,
+  ListedFile,
+  LoadReport,
+  SavedFile,
+  TextFinding,
+} from '../limits/file-routes.ts'
+export type {
+  CounterNews,
+  DecisionAnswer,
+  DecisionRequest,
+  LiveCounts,
+  RuleBook,
+  ShownDomain,
+  ShownRule,
+}
+
+/** Why the counters stand still. */
+export interface CounterTrouble {
+  readonly message: string
+}
+
+const mostHits = 2 ** 32 - 1
+const entry = {
+  type: 'object',
+  required: ['key', 'value'],
+  additionalProperties: false,
+  properties: { key: { type: 'string' }, value: { type: 'string' } },
+}
+const descriptor = {
+  type: 'object',
+  required: ['entries'],
+  additionalProperties: false,
+  properties: { entries: { type: 'array', minItems: 1, maxItems: 50, items: entry } },
+}
+const decideBody = {
+  type: 'object',
+  required: ['domain', 'descriptors'],
+  properties: {
+    domain: { type: 'string', minLength: 1 },
+    descriptors: { type: 'array', minItems: 1, maxItems: 50, items: descriptor },
+    hits: { type: 'integer', minimum: 0, maximum: mostHits },
+  },
+}
+
+/** Rules with their counters, decisions with their reasons, and rule files. */
+export const addLimits: AddRoutes = (server, { ratelimit, streams }) => {
+  if (ratelimit === undefined) return
+  const { debugUrl, rulesDirectory } = ratelimit
+  const counters = createLiveCounters({
+    readStatistics: () => readStatistics(debugUrl),
+    readRuleBook: () => readRuleBook(ratelimit),
+  })
+
+  server.get('/api/limits/rules', async (): Promise<RuleBook> => readRuleBook(ratelimit))
+
+  server.get('/api/limits/counters', (_request, reply) => {
+    const stream = streams.open(reply)
+    const stop = counters.listen({
+      onNews: (news: CounterNews) => stream.send('counters', news),
+      onTrouble: (error) => stream.send('trouble', toTrouble(error)),
+    })
+    stream.closed.addEventListener('abort', stop)
+  })
+
+  server.post<{ Body: DecisionRequest }>(
+    '/api/limits/decide',
+    { schema: { body: decideBody } },
+    async ({ body }): Promise<DecisionAnswer> => askDecision(ratelimit, body),
+  )
+
+  if (rulesDirectory !== undefined) addFileRoutes(server, rulesDirectory, debugUrl)
+}
+
+function toTrouble(error: unknown): CounterTrouble {
+  if (error instanceof ConsoleError) return { message: error.message }
+  console.error('The counters of the rules could not be read:', error)
+  return { message: 'The counters could not be read; the terminal says more.' }
+}

@@ -1,0 +1,194 @@
+import type { FastifyReply } from 'fastify'
+import { framePolicy, toFrameDocument } from '../../mailbox/frame-document.ts'
+import type { CaughtMessage, Mailbox, MessageLink, MessageSummary } from '../../mailbox/mailbox.ts'
+import type { AddRoutes, ConsoleContext } from '../console.ts'
+import { ConsoleError } from '../error-answers.ts'
+
+export type { MessageKind, MessageLink, MessageSummary } from '../../mailbox/mailbox.ts'
+
+export interface MailboxListing {
+  /** The newest first. */
+  readonly messages: readonly MessageSummary[]
+  /** With those that the search leaves out. */
+  readonly total: number
+  readonly smtpAddress: string
+  readonly smsUrl: string
+}
+
+export interface MessageDetails extends MessageSummary {
+  readonly text: string
+  readonly hasHtml: boolean
+  readonly links: readonly MessageLink[]
+  readonly attachments: readonly AttachmentSummary[]
+}
+
+export interface AttachmentSummary {
+  readonly name: string
+  readonly type: string
+  readonly sizeBytes: number
+}
+
+export interface MessageSource {
+  readonly text: string
+  readonly isCut: boolean
+}
+
+/** An event: what anybody may have to show again. */
+export interface MailboxState {
+  readonly total: number
+  readonly unread: number
+}
+
+const maxShownSource = 200_000
+/** Many messages that come at once are told of once. */
+const gatherMs = 40
+
+type One = { Params: { id: string } }
+
+const listSchema = {
+  querystring: {
+    type: 'object',
+    properties: { q: { type: 'string', maxLength: 200, default: '' } },
+  },
+}
+
+export const addMailbox: AddRoutes = (server, context) => {
+  const root = '/api/mailbox/messages'
+
+  server.get<{ Querystring: { q: string } }>(
+    root,
+    { schema: listSchema },
+    async ({ query }): Promise<MailboxListing> => {
+      const { list, smtpAddress, smsUrl } = getMailbox(context)
+      const messages = list()
+      return {
+        messages: messages.filter(createFilter(query.q)),
+        total: messages.length,
+        smtpAddress,
+        smsUrl,
+      }
+    },
+  )
+  server.delete(root, async (_request, reply) => {
+    await getMailbox(context).clear()
+    return reply.code(204).send()
+  })
+
+  server.get<One>(`${root}/:id`, async ({ params }): Promise<MessageDetails> => {
+    return toDetails(await findMessage(context, params.id))
+  })
+  server.delete<One>(`${root}/:id`, async ({ params }, reply) => {
+    if (!(await getMailbox(context).remove(params.id))) throw noSuchMessage()
+    return reply.code(204).send()
+  })
+  server.post<One>(`${root}/:id/read`, async ({ params }, reply) => {
+    await getMailbox(context).markRead(params.id)
+    return reply.code(204).send()
+  })
+  server.get<One>(`${root}/:id/html`, async ({ params }, reply) => {
+    const message = await findMessage(context, params.id)
+    if (message.html === undefined) throw noSuchMessage('The message has no HTML.')
+    reply.header('content-security-policy', framePolicy)
+    return reply.type('text/html; charset=utf-8').send(toFrameDocument(message))
+  })
+  server.get<One>(`${root}/:id/source`, async ({ params }): Promise<MessageSource> => {
+    const source = await findSource(context, params.id)
+    const text = source.subarray(0, maxShownSource).toString('utf8')
+    return { text, isCut: source.length > maxShownSource }
+  })
+  server.get<One>(`${root}/:id/download`, async ({ params }, reply) => {
+    const source = await findSource(context, params.id)
+    return sendFile(reply, `message-${params.id}.eml`, source)
+  })
+  server.get<{ Params: { id: string; index: string } }>(
+    `${root}/:id/attachments/:index`,
+    async ({ params }, reply) => {
+      const { attachments } = await findMessage(context, params.id)
+      const attachment = attachments[Number(params.index)]
+      if (attachment === undefined) throw noSuchMessage('The message has no such attachment.')
+      return sendFile(reply, attachment.name, Buffer.from(attachment.content))
+    },
+  )
+
+  server.get('/api/mailbox/events', async (_request, reply) => {
+    const mailbox = getMailbox(context)
+    const stream = context.streams.open(reply)
+    let timer: NodeJS.Timeout | undefined
+    const tell = () => {
+      timer = undefined
+      stream.send('state', toState(mailbox))
+    }
+    const end = mailbox.watch(() => {
+      timer ??= setTimeout(tell, gatherMs)
+    })
+    stream.closed.addEventListener('abort', () => {
+      end()
+      clearTimeout(timer)
+    })
+    // Also to whoever was away for a while.
+    tell()
+    return reply
+  })
+}
+
+function getMailbox({ mailbox }: ConsoleContext): Mailbox {
+  if (mailbox !== undefined) return mailbox
+  const message = 'This console has no mailbox. "portcullis up" starts one.'
+  throw new ConsoleError(404, 'no_mailbox', message)
+}
+
+async function findMessage(context: ConsoleContext, id: string): Promise<CaughtMessage> {
+  const message = await getMailbox(context).find(id)
+  if (message === undefined) throw noSuchMessage()
+  return message
+}
+
+async function findSource(context: ConsoleContext, id: string): Promise<Buffer> {
+  const source = await getMailbox(context).readSource(id)
+  if (source === undefined) throw noSuchMessage()
+  return source
+}
+
+function noSuchMessage(message = 'The message is not there any more.'): ConsoleError {
+  return new ConsoleError(404, 'no_such_message', message)
+}
+
+function toDetails({ html, attachments, ...message }: CaughtMessage): MessageDetails {
+  return {
+    ...message,
+    hasHtml: html !== undefined,
+    attachments: attachments.map(({ name, type, content }) => ({
+      name,
+      type,
+      sizeBytes: content.length,
+    })),
+  }
+}
+
+function toState(mailbox: Mailbox): MailboxState {
+  const messages = mailbox.list()
+  return { total: messages.length, unread: messages.filter(({ isRead }) => !isRead).length }
+}
+
+/** Every word must be somewhere in what the list shows of a message. */
+function createFilter(query: string): (message: MessageSummary) => boolean {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  return ({ from, to, subject, excerpt, code = '' }) => {
+    const text = [from, ...to, subject, excerpt, code].join('\n').toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
+}
+
+/** To be kept, never to be opened here: nobody knows what it is. */
+function sendFile(reply: FastifyReply, name: string, content: Buffer): FastifyReply {
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, toPercent)
+  return reply
+    .type('application/octet-stream')
+    .header('content-security-policy', "default-src 'none'; sandbox")
+    .header('content-disposition', `attachment; filename*=UTF-8''${encoded}`)
+    .send(content)
+}
+
+function toPercent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}

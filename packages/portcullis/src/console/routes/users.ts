@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AddRoutes } from '../console.ts'
+import type { AuthTarget } from '../settings.ts'
+import { readUserAudit } from './users-audit.ts'
+import { type UserEndpoint, userEndpoints } from './users-endpoints.ts'
+import { callAsAdmin, readJson } from './users-upstream.ts'
+
+type Texts = Readonly<Record<string, string>>
+
+/** Nothing else may stand in a path: dots and slashes would lead to other endpoints. */
+const uuid = '(^[0-9a-fA-F-]{36}$)'
+
+/** What of the answer matters besides its body. */
+const answerHeaders = ['x-total-count', 'retry-after'] as const
+
+/** The Users page: calls of the auth server's admin endpoints, with a key that the page never sees. */
+export const addUsers: AddRoutes = (server, { auth }) => {
+  if (!auth) return
+  for (const endpoint of userEndpoints) {
+    server.route<{ Params: Texts; Querystring: Texts }>({
+      method: endpoint.method,
+      url: toPattern(endpoint.path),
+      schema: toSchema(endpoint),
+      handler: (request, reply) => handOn(auth, endpoint, request, reply),
+    })
+  }
+  server.get<{ Params: { user_id: string }; Querystring: { from: number } }>(
+    toPattern('/:user_id/audit'),
+    {
+      schema: {
+        querystring: {
+          type: 'object',
+          properties: { from: { type: 'integer', minimum: 1, default: 1 } },
+        },
+      },
+    },
+    ({ params, query }, reply) =>
+      readUserAudit(auth, params.user_id.toLowerCase(), query.from, reply),
+  )
+}
+
+function toPattern(path: string): string {
+  return `/api/users${path.replaceAll(/:\w+/g, (name) => name + uuid)}`
+}
+
+function toSchema({ query = [], body }: UserEndpoint) {
+  return {
+    querystring: {
+      type: 'object',
+      properties: Object.fromEntries(query.map((name) => [name, { type: 'string' }])),
+      additionalProperties: false,
+    },
+    ...(body && { body: { type: 'object', properties: body, additionalProperties: false } }),
+  }
+}
+
+async function handOn(
+  auth: AuthTarget,
+  { method, upstream }: UserEndpoint,
+  { params, query, body }: FastifyRequest<{ Params: Texts; Querystring: Texts }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const answer = await callAsAdmin(auth, {
+    method,
+    path: upstream.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? ''),
+    query: new URLSearchParams(query),
+    ...(body !== undefined && body !== null && { body }),
+  })
+  for (const name of answerHeaders) {
+    const value = answer.headers.get(name)
+    if (value !== null) reply.header(name, value)
+  }
+  // Refusals too are the auth server's own words.
+  return reply
+    .code(answer.status)
+    .type('application/json; charset=utf-8')
+    .send(await readJson(answer))
+}

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** The file behind a package's command: a source in the repository, compiled in a published one. */
+export function findProgram(packageName: string): string {
+  const manifestUrl = import.meta.resolve(`${packageName}/package.json`)
+  const { bin }: { bin: Readonly<Record<string, string>> } = JSON.parse(
+    readFileSync(fileURLToPath(manifestUrl), 'utf8'),
+  )
+  const [program] = Object.values(bin)
+  if (program === undefined) throw new Error(`${packageName} has no command`)
+  return fileURLToPath(new URL(program, manifestUrl))
+}

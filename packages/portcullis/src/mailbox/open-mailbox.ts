@@ -1,0 +1,156 @@
+import { join } from 'node:path'
+import type { Deliver } from './delivery.ts'
+import type { CaughtMessage, Mailbox, MessageKind, MessageSummary } from './mailbox.ts'
+import { openMessageStore, type StoredSummary } from './message-store.ts'
+import { type MessageContent, readEmail } from './read-email.ts'
+import { openSmsCatcher } from './sms-catcher.ts'
+import { openSmtpCatcher } from './smtp-catcher.ts'
+import { readTextMessage } from './text-message.ts'
+
+export interface MailboxSettings {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly smtpPort: number
+  /** 0 takes a free one. */
+  readonly smsPort: number
+  /** Whoever posts text messages has it. */
+  readonly smsSecret: string
+  /** Messages are kept in its folder `mailbox`. */
+  readonly folder: string
+  /** The oldest make room for new ones. */
+  readonly maxMessages?: number
+  readonly maxBytes?: number
+}
+
+export interface RunningMailbox extends Mailbox, AsyncDisposable {}
+
+const readers: Readonly<
+  Record<MessageKind, (source: Buffer) => MessageContent | Promise<MessageContent>>
+> = {
+  email: readEmail,
+  sms: readTextMessage,
+  whatsapp: readTextMessage,
+}
+
+/** Takes mail and text messages from whoever sends them, for nobody but the eyes of a developer. */
+export async function openMailbox(settings: MailboxSettings): Promise<RunningMailbox> {
+  const { host, smtpPort, smsPort, smsSecret, folder } = settings
+  const { maxMessages = 500, maxBytes = 256 * 1024 * 1024 } = settings
+  const { store, messages: kept } = await openMessageStore(join(folder, 'mailbox'))
+  /** The newest first. */
+  let messages = kept.toReversed()
+  let lastId = messages[0]?.id ?? ''
+  const listeners = new Set<() => void>()
+  const change = (next: readonly MessageSummary[]): void => {
+    messages = [...next]
+    for (const listener of listeners) listener()
+  }
+  const nextId = (receivedAt: number): string => {
+    // Microseconds, so that messages of one millisecond have an order too, even if the clock goes back.
+    lastId = toId(Math.max(receivedAt * 1000, Number.parseInt(lastId || '0', 36) + 1))
+    return lastId
+  }
+  const find = (id: string) => messages.find((message) => message.id === id)
+  const trim = async (): Promise<void> => {
+    let bytes = 0
+    const isOver = ({ sizeBytes }: MessageSummary, index: number) => {
+      bytes += sizeBytes
+      return index > 0 && (index >= maxMessages || bytes > maxBytes)
+    }
+    const over = new Set(messages.filter(isOver))
+    if (over.size === 0) return
+    change(messages.filter((message) => !over.has(message)))
+    for (const { id } of over) await store.remove(id)
+  }
+
+  const deliver: Deliver = async ({ kind, from, to, source }) => {
+    const receivedAt = Date.now()
+    const id = nextId(receivedAt)
+    const content = await readers[kind](source)
+    const summary: StoredSummary = {
+      kind,
+      id,
+      receivedAt,
+      to: to.map((address) => address.slice(0, maxAddressLength)),
+      ...toSummary(content, from),
+      sizeBytes: source.length,
+    }
+    await store.add(summary, source)
+    // One that came before may have been written after.
+    const sorted = [...messages, { ...summary, isRead: false }]
+    change(sorted.sort((a, b) => (a.id < b.id ? 1 : -1)))
+    await trim()
+  }
+
+  await trim()
+  const smtp = await openSmtpCatcher({ host, port: smtpPort, deliver })
+  const openSms = openSmsCatcher({ host, port: smsPort, secret: smsSecret, deliver })
+  const sms = await openSms.catch(async (error) => {
+    await smtp[Symbol.asyncDispose]()
+    throw error
+  })
+
+  return {
+    smtpAddress: smtp.address,
+    smsUrl: sms.url,
+    list: () => messages,
+    async find(id) {
+      const summary = find(id)
+      const source = summary && (await store.readSource(id))
+      if (!summary || !source) return undefined
+      const content = await readers[summary.kind](source)
+      return { ...content, ...summary } satisfies CaughtMessage
+    },
+    async readSource(id) {
+      return find(id) && store.readSource(id)
+    },
+    async markRead(id) {
+      if (find(id)?.isRead !== false) return
+      await store.markRead(id)
+      change(
+        messages.map((message) => (message.id === id ? { ...message, isRead: true } : message)),
+      )
+    },
+    async remove(id) {
+      if (!find(id)) return false
+      change(messages.filter((message) => message.id !== id))
+      await store.remove(id)
+      return true
+    },
+    async clear() {
+      const gone = messages
+      change([])
+      for (const { id } of gone) await store.remove(id)
+    },
+    watch(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async [Symbol.asyncDispose]() {
+      await sms[Symbol.asyncDispose]()
+      await smtp[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const maxAddressLength = 320
+const maxSubjectLength = 500
+const maxExcerptLength = 300
+
+function toSummary(
+  { from, subject, text, code }: MessageContent,
+  envelopeFrom: string,
+): Pick<MessageSummary, 'from' | 'subject' | 'excerpt' | 'code'> {
+  const start = text.slice(0, maxExcerptLength * 4).replace(/\s+/g, ' ')
+  return {
+    from: (from || envelopeFrom).slice(0, maxAddressLength),
+    subject: subject.slice(0, maxSubjectLength),
+    excerpt: start.trim().slice(0, maxExcerptLength),
+    code,
+  }
+}
+
+/** As text they have the order that they have as numbers. */
+function toId(microseconds: number): string {
+  return microseconds.toString(36).padStart(11, '0')
+}

@@ -1,0 +1,49 @@
+import PostalMime, { type Address, type Attachment } from 'postal-mime'
+import { findCode } from './find-code.ts'
+import { findLinks } from './find-links.ts'
+import { toPlainText } from './html-tokens.ts'
+import type { CaughtMessage, MessageAttachment } from './mailbox.ts'
+
+/** What a message says, without when and how it came. */
+export type MessageContent = Pick<
+  CaughtMessage,
+  'from' | 'subject' | 'text' | 'html' | 'links' | 'code' | 'attachments'
+>
+
+/** Reads a mail. One that is none is shown as the text that it is. */
+export async function readEmail(source: Buffer): Promise<MessageContent> {
+  const email = await PostalMime.parse(source).catch(() => undefined)
+  if (email === undefined) return toUnread(source)
+  const { html } = email
+  const shown = html === undefined ? '' : toPlainText(html)
+  const text = email.text?.trimEnd() ?? shown
+  return {
+    from: toAddress(email.from),
+    subject: email.subject?.trim() ?? '',
+    text,
+    html,
+    links: findLinks(html, text),
+    code: findCode(shown) ?? findCode(text),
+    attachments: email.attachments.map(toAttachment),
+  }
+}
+
+function toUnread(source: Buffer): MessageContent {
+  const text = source.toString('utf8')
+  return { from: '', subject: '', text, links: findLinks(undefined, text), attachments: [] }
+}
+
+function toAddress(address: Address | undefined): string {
+  if (address?.address === undefined) return address?.name ?? ''
+  return address.name === '' ? address.address : `${address.name} <${address.address}>`
+}
+
+function toAttachment(attachment: Attachment, index: number): MessageAttachment {
+  const { filename, mimeType, content, contentId } = attachment
+  return {
+    name: filename ?? `attachment-${index + 1}`,
+    type: mimeType,
+    content: typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content),
+    ...(contentId !== undefined && { contentId: contentId.replace(/^<|>$/g, '') }),
+  }
+}

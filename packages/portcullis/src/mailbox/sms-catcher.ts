@@ -1,0 +1,113 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Deliver } from './delivery.ts'
+import { listenOn } from './listen.ts'
+import { parseTextMessage, type TextMessage } from './text-message.ts'
+
+export interface SmsCatcherSettings {
+  readonly host: string
+  readonly port: number
+  readonly secret: string
+  readonly deliver: Deliver
+}
+
+export interface SmsCatcher extends AsyncDisposable {
+  readonly url: string
+}
+
+interface Answer {
+  readonly status: number
+  readonly message: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const maxBodyBytes = 64 * 1024
+
+const notWritten: Answer = {
+  status: 503,
+  message: 'The mailbox could not write the message down: is the disk full?',
+}
+
+/** A gateway for text messages that sends none: what the auth server calls with `AUTH_SMS_PROVIDER=webhook`. */
+export async function openSmsCatcher(settings: SmsCatcherSettings): Promise<SmsCatcher> {
+  const server = createServer((request, response) => {
+    void take(request, settings)
+      .catch(() => notWritten)
+      .then((answer) => send(response, answer))
+  })
+  const address = await listenOn(server, settings.host, settings.port)
+  return {
+    url: `http://${address}/`,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function take(
+  request: IncomingMessage,
+  { secret, deliver }: SmsCatcherSettings,
+): Promise<Answer> {
+  const { method, headers } = request
+  if (method !== 'POST') {
+    return {
+      status: 405,
+      message: 'This is the gateway for text messages: POST them.',
+      headers: { allow: 'POST' },
+    }
+  }
+  if (!isSame(headers.authorization ?? '', `Bearer ${secret}`)) {
+    return {
+      status: 401,
+      message: 'The secret is wrong: send it as "authorization: Bearer SECRET".',
+      headers: { 'www-authenticate': 'Bearer' },
+    }
+  }
+  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+    return { status: 415, message: 'The body must be application/json.' }
+  }
+  const source = await readBody(request)
+  if (source === undefined) {
+    return { status: 413, message: `The body is larger than ${maxBodyBytes} bytes.` }
+  }
+  let parsed: TextMessage
+  try {
+    parsed = parseTextMessage(source.toString('utf8'))
+  } catch (error) {
+    return { status: 400, message: `${error instanceof Error ? error.message : error}.` }
+  }
+  await deliver({ kind: parsed.channel, from: '', to: [parsed.to], source })
+  return { status: 200, message: 'Caught: it is in the mailbox of the console.' }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > maxBodyBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function send(response: ServerResponse, { status, message, headers }: Answer): void {
+  // What was not read of the request would be taken for the next one.
+  const isWhole = response.req.complete
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...headers,
+    ...(!isWhole && { connection: 'close' }),
+  })
+  response.end(JSON.stringify({ message }))
+}
+
+/** In the same time whatever the guess, and whatever its length. */
+function isSame(guess: string, secret: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(guess), digest(secret))
+}

@@ -1,0 +1,107 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { type FolderLock, findOccupation, lockFolder } from './folder-lock.ts'
+import { UpRefusal } from './refusal.ts'
+import { parseSecrets, secretsFile } from './secrets.ts'
+
+/** Git sees nothing of the folder, whoever's repository it is in. */
+const ignoreFile = { name: '.gitignore', text: '# Made by portcullis up.\n*\n' }
+
+/** All that starts leave behind. A folder may hold more, which is never touched. */
+const keptEntries = [
+  'database',
+  'logs',
+  'mailbox',
+  'rules',
+  ignoreFile.name,
+  // Last: without it the folder would not count as ours, should the removal be interrupted.
+  secretsFile,
+]
+
+/**
+ * Looks, and changes nothing.
+ * @throws {UpRefusal} when the folder is somebody else's, or in use
+ */
+export function checkFolder(folder: string): void {
+  const occupation = findOccupation(folder)
+  if (occupation !== undefined) throw inUse(folder)
+  const entries = listEntries(folder)
+  if (entries.length === 0 || basename(folder) === '.portcullis' || isOurs(folder)) return
+  throw new UpRefusal(
+    `${folder} holds other files, and up keeps its own in a folder of its own. ` +
+      'Name one that is new or empty: --data DIR',
+  )
+}
+
+/** Makes the folder ready for a start. @throws {UpRefusal} */
+export function takeFolder(folder: string, isFresh: boolean): FolderLock {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    chmodSync(folder, 0o700)
+  } catch (error) {
+    throw new UpRefusal(`${folder} cannot be used: ${toReason(error)}. Name another: --data DIR`)
+  }
+  const lock = lockFolder(folder)
+  if (lock === undefined) throw inUse(folder)
+  try {
+    if (isFresh) empty(folder)
+    writeFileSync(join(folder, ignoreFile.name), ignoreFile.text)
+    return lock
+  } catch (error) {
+    lock[Symbol.dispose]()
+    throw error
+  }
+}
+
+function empty(folder: string): void {
+  const kept = listEntries(folder).filter((name) => keptEntries.includes(name))
+  if (kept.length > 0 && !isOurs(folder)) {
+    throw new UpRefusal(
+      `${folder} has no ${secretsFile} of ours, so --fresh does not remove what is there. ` +
+        'Remove it yourself, or name another folder: --data DIR',
+    )
+  }
+  for (const name of keptEntries) rmSync(join(folder, name), { recursive: true, force: true })
+}
+
+/** A broken file of secrets does not make a folder a stranger's. */
+function isOurs(folder: string): boolean {
+  const read = (name: string) => {
+    const path = join(folder, name)
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+  }
+  const secrets = read(secretsFile)
+  if (secrets === undefined) return false
+  return parseSecrets(secrets) !== undefined || read(ignoreFile.name) === ignoreFile.text
+}
+
+function listEntries(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw new UpRefusal(`${folder} cannot be used: ${toReason(error)}. Name another: --data DIR`)
+  }
+}
+
+function inUse(folder: string): UpRefusal {
+  const { pid, ports } = findOccupation(folder) ?? {}
+  const where = ports?.console === undefined ? '' : `, with its console on port ${ports.console}`
+  const who = pid === undefined ? 'Another process' : `The process ${pid}`
+  return new UpRefusal(
+    `${who} has ${folder} already${where}. Stop it first, or start another one beside it: ` +
+      '--data DIR --port-base 0',
+  )
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,18 @@
+/** Whether a line of a server's log is only about how things go. */
+export function isNews(line: string): boolean {
+  return /^warning: |"level":"(?:info|debug|trace)"|level=(?:info|debug|warning)/.test(line)
+}
+
+/** What a line says, without what is around it; all of it where it is no log. */
+export function toWords(line: string): string {
+  const text = /\bmsg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
+  if (text !== undefined) return text.replaceAll(/\\(.)/g, '$1')
+  if (!line.startsWith('{')) return line
+  try {
+    const { '@message': message, msg = message }: Readonly<Record<string, unknown>> =
+      JSON.parse(line)
+    return typeof msg === 'string' ? msg : line
+  } catch {
+    return line
+  }
+}

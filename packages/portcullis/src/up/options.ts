@@ -1,0 +1,151 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import {
+  doorNames,
+  doors,
+  type PartName,
+  type Ports,
+  partNames,
+  toDoorNames,
+  toFlag,
+  toPorts,
+} from './ports.ts'
+
+export interface UpOptions {
+  readonly folder: string
+  /** Whether what earlier starts kept goes first. */
+  readonly isFresh: boolean
+  readonly has: ReadonlySet<PartName>
+  readonly host: string
+  /** 0 stands for a free one. */
+  readonly ports: Ports
+}
+
+export type ParsedUpOptions =
+  | { readonly options: UpOptions; readonly faults?: undefined }
+  | { readonly faults: readonly string[] }
+
+const needed: Readonly<Record<string, string>> = {
+  data: 'a folder: --data DIR',
+  only: 'names of parts: --only auth,ratelimit',
+  'port-base': 'a port: --port-base 9000, or 0 for free ones',
+  host: 'an address of this machine: --host 0.0.0.0',
+  ...Object.fromEntries(
+    doorNames.map((name) => [toFlag(name), `a port: --${toFlag(name)} ${doors[name].port + 1000}`]),
+  ),
+}
+const switches = new Set(['fresh', 'no-console'])
+
+/** Reads the arguments of `up`; all that is wrong with them is told at once. */
+export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
+  const faults: string[] = []
+  const values = readValues(args, faults)
+  const has = toParts(values, faults)
+  const ports = choosePorts(values, faults)
+  const host = toHost(values.get('host') ?? '127.0.0.1', faults)
+  if (faults.length === 0) faults.push(...findTwins(ports, has))
+  if (faults.length > 0) return { faults }
+  const folder = resolve(values.get('data') ?? '.portcullis')
+  return { options: { folder, isFresh: values.has('fresh'), has, host, ports } }
+}
+
+/** What was said last for each option; for a switch the empty text. */
+function readValues(args: readonly string[], faults: string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: {
+      ...Object.fromEntries(Object.keys(needed).map((name) => [name, { type: 'string' }])),
+      ...Object.fromEntries([...switches].map((name) => [name, { type: 'boolean' }])),
+    },
+    strict: false,
+    tokens: true,
+  })
+  for (const token of tokens) {
+    if (token.kind === 'positional') {
+      faults.push(`${JSON.stringify(token.value)} is no option, and up takes nothing else.`)
+    } else if (token.kind === 'option') {
+      const { name, rawName, value, inlineValue } = token
+      if (switches.has(name)) {
+        if (value === undefined) values.set(name, '')
+        else faults.push(`--${name} takes no value.`)
+      } else if (needed[name] === undefined) {
+        faults.push(`There is no option ${rawName}.`)
+      } else if (!value || (!inlineValue && value.startsWith('-'))) {
+        faults.push(`--${name} needs ${needed[name]}.`)
+      } else {
+        values.set(name, value)
+      }
+    }
+  }
+  return values
+}
+
+function toParts(values: ReadonlyMap<string, string>, faults: string[]): ReadonlySet<PartName> {
+  const only = values.get('only')
+  const names = only?.split(',').map((name) => name.trim())
+  for (const name of names ?? []) {
+    if (partNames.some((known) => known === name)) continue
+    faults.push(`--only: there is no part ${JSON.stringify(name)}; there are ${listParts()}.`)
+  }
+  const has = new Set(partNames.filter((name) => names === undefined || names.includes(name)))
+  if (values.has('no-console')) {
+    has.delete('console')
+    if (has.size === 0 && names?.includes('console')) {
+      faults.push('--only console and --no-console leave nothing to start.')
+    }
+  }
+  return has
+}
+
+function listParts(): string {
+  return `${partNames.slice(0, -1).join(', ')} and ${partNames.at(-1)}`
+}
+
+function choosePorts(values: ReadonlyMap<string, string>, faults: string[]): Ports {
+  const base = toNumber(values, 'port-base', 65_536 - doorNames.length, faults)
+  return toPorts((name, index) => {
+    const own = toNumber(values, toFlag(name), 65_535, faults)
+    if (own !== undefined) return own
+    if (base === undefined) return doors[name].port
+    return base === 0 ? 0 : base + index
+  })
+}
+
+function toNumber(
+  values: ReadonlyMap<string, string>,
+  name: string,
+  greatest: number,
+  faults: string[],
+): number | undefined {
+  const text = values.get(name)
+  if (text === undefined) return undefined
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (number <= greatest) return number
+  faults.push(`--${name} must be a number from 0 to ${greatest}, not ${JSON.stringify(text)}.`)
+  return undefined
+}
+
+function toHost(text: string, faults: string[]): string {
+  if (text === 'localhost') return '127.0.0.1'
+  if (isIP(text) === 0) {
+    faults.push(
+      `--host must be an address such as 127.0.0.1 or 0.0.0.0, not ${JSON.stringify(text)}.`,
+    )
+  }
+  return text
+}
+
+/** Doors that would have the same port. */
+function findTwins(ports: Ports, has: ReadonlySet<PartName>): readonly string[] {
+  const open = toDoorNames(has).filter((name) => ports[name] !== 0)
+  return open.flatMap((name, index) => {
+    const twin = open.slice(0, index).find((other) => ports[other] === ports[name])
+    if (twin === undefined) return []
+    const both = `${doors[twin].what} and ${doors[name].what}`
+    return [
+      `Port ${ports[name]} is given to ${both}; --${toFlag(name)} moves the second of the two.`,
+    ]
+  })
+}

@@ -1,0 +1,80 @@
+import { type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { toCallName } from './call-name.ts'
+import { findOpenPorts } from './closed-doors.ts'
+import { checkFolder, takeFolder } from './data-folder.ts'
+import type { UpOptions } from './options.ts'
+import type { World } from './part.ts'
+import { parts } from './parts/index.ts'
+import { type PartName, type Ports, toDoorNames } from './ports.ts'
+import { toReadyText } from './ready-text.ts'
+import { provideSecrets } from './secrets.ts'
+import { watchSignals } from './signals.ts'
+import { type RunningParts, startAll } from './start-all.ts'
+
+/** From the first look at the ports to the last process. @throws {UpRefusal} */
+export async function runUp(options: UpOptions, version: string, io: CommandIo): Promise<number> {
+  const { folder, has, host } = options
+  checkFolder(folder)
+  const ports = await findOpenPorts({ ...options, callName: toCallName(io.env) })
+  using lock = takeFolder(folder, options.isFresh)
+  const secrets = provideSecrets(folder)
+  using signals = watchSignals()
+  const { stopping } = signals
+  const showProgress = createProgress(io)
+  const complain = (part: PartName, words: string) => io.stderr.write(`${part}: ${words}\n`)
+  const world = { host, ports, folder, secrets, version, has, stopping, complain }
+
+  const say = (text: string) => signals.isHungUp || io.stdout.write(text)
+  const running = await startAll(world, (awaited) => showProgress(toProgress(awaited)))
+    .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
+    .finally(() => showProgress(''))
+  if (running instanceof Error) {
+    if (!stopping.aborted) io.stderr.write(`${running.message}\nNothing is left running.\n`)
+    else say('Stopped.\n')
+    return stopping.aborted ? 0 : 1
+  }
+  lock.tell(toOpenPorts(world))
+  say(toReadyText(world, usesColor(io)))
+  const isLost = await waitForTheEnd(running, stopping, io)
+  signals.stop()
+  await running.stop()
+  say('Stopped.\n')
+  return isLost ? 1 : 0
+}
+
+/** @returns whether a part has ended by itself */
+async function waitForTheEnd(
+  running: RunningParts,
+  stopping: AbortSignal,
+  io: CommandIo,
+): Promise<boolean> {
+  const told = Promise.withResolvers<undefined>()
+  const onStopping = () => told.resolve(undefined)
+  stopping.addEventListener('abort', onStopping, { once: true })
+  if (stopping.aborted) onStopping()
+  const lost = await Promise.race([running.lost, told.promise])
+  if (lost === undefined) {
+    // The terminal has shown ^C, and stands behind it.
+    if (io.isTerminal && stopping.reason?.message === 'SIGINT') io.stdout.write('\n')
+    return false
+  }
+  const { title } = parts[lost.part]
+  io.stderr.write(`${title} is gone (${lost.reason}); everything else stops too.\n`)
+  return true
+}
+
+/** One line that is overwritten; nothing where nobody looks. */
+function createProgress({ isTerminal, stdout }: CommandIo): (text: string) => void {
+  return (text) => {
+    if (isTerminal) stdout.write(`\r\x1b[2K${text}`)
+  }
+}
+
+function toProgress(awaited: readonly PartName[]): string {
+  if (awaited.length === 0) return ''
+  return `Starting: ${awaited.map((name) => parts[name].title).join(', ')}…`
+}
+
+function toOpenPorts({ ports, has }: Pick<World, 'ports' | 'has'>): Partial<Ports> {
+  return Object.fromEntries(toDoorNames(has).map((name) => [name, ports[name]]))
+}

@@ -1,0 +1,97 @@
+import type { JSX } from 'preact'
+import type { AuditRunView } from '../../../console/routes/audits-run.ts'
+import { AuditFailure } from './audit-failure.tsx'
+import { type Level, levels } from './levels.ts'
+
+export interface AuditSectionsProps {
+  readonly run: AuditRunView
+  readonly search: string
+}
+
+type AuditView = AuditRunView['audits'][number]
+
+/** By level; what failed comes first, what passed is folded. */
+export function AuditSections({ run, search }: AuditSectionsProps): JSX.Element {
+  const wanted = run.audits.filter((audit) => isWanted(run, audit, search.trim().toLowerCase()))
+  if (wanted.length === 0) {
+    return <p class="muted">No audit that has ended has “{search.trim()}” in it.</p>
+  }
+  return (
+    <>
+      {levels.map((level) => (
+        <Section
+          key={level.name}
+          run={run}
+          level={level}
+          isOpen={search.trim() !== ''}
+          audits={wanted.filter((audit) => audit.level === level.name)}
+        />
+      ))}
+    </>
+  )
+}
+
+interface SectionProps {
+  readonly run: AuditRunView
+  readonly level: Level
+  readonly audits: readonly AuditView[]
+  /** Whether what passed is unfolded. */
+  readonly isOpen: boolean
+}
+
+function Section({ run, level, audits, isOpen }: SectionProps): JSX.Element | null {
+  if (audits.length === 0) return null
+  const failed = audits.filter(({ id }) => isFailed(run, id))
+  const passed = audits.filter(({ id }) => run.outcomes[id]?.status === 'ok')
+  return (
+    <section class="stack audit-section" aria-label={level.title}>
+      <div>
+        <h3>
+          {level.title} <span class="muted">({level.name})</span>
+        </h3>
+        <p class="muted small">{level.intro}</p>
+      </div>
+      {failed.length > 0 && (
+        <ul class="stack tight">
+          {failed.map((audit) => (
+            <AuditFailure
+              key={audit.id}
+              id={audit.id}
+              name={audit.name}
+              tone={level.tone}
+              reason={run.outcomes[audit.id]?.reason ?? ''}
+              exchange={run.exchanges[audit.id]}
+            />
+          ))}
+        </ul>
+      )}
+      {passed.length > 0 && (
+        <details class="audit-passed" open={isOpen}>
+          <summary>{passed.length} pass</summary>
+          <ul>
+            {passed.map(({ id, name }) => (
+              <li key={id}>
+                <code>{id}</code>
+                <span>{name}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {failed.length + passed.length === 0 && <p class="muted small">None has ended yet.</p>}
+    </section>
+  )
+}
+
+function isFailed({ outcomes }: AuditRunView, id: string): boolean {
+  const outcome = outcomes[id]
+  return outcome !== undefined && outcome.status !== 'ok'
+}
+
+function isWanted(run: AuditRunView, { id, name }: AuditView, search: string): boolean {
+  if (search === '') return true
+  const outcome = run.outcomes[id]
+  if (outcome === undefined) return false
+  const texts = [id, name, outcome.reason ?? '', run.exchanges[id]?.response ?? '']
+  return texts.some((text) => text.toLowerCase().includes(search))
+}

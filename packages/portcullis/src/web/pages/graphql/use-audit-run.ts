@@ -1,0 +1,78 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { AuditRunList } from '../../../console/routes/audits.ts'
+import type { AuditOrder } from '../../../console/routes/audits-plan.ts'
+import type {
+  AuditProgress,
+  AuditRunSummary,
+  AuditRunView,
+} from '../../../console/routes/audits-run.ts'
+import { callApi } from '../../api.ts'
+import { tellFailure } from '../../components/toasts.tsx'
+import { useEventStream } from '../../use-event-stream.ts'
+import { useLoaded } from '../../use-loaded.ts'
+
+export interface AuditRunControl {
+  /** The one that is shown, if any. */
+  readonly run: AuditRunView | undefined
+  readonly isLoading: boolean
+  readonly loadError: unknown
+  /** All that the console remembers, the newest first. */
+  readonly earlier: readonly AuditRunSummary[]
+  /** The server whose limits do not count audits. */
+  readonly uncountedUrl: string | undefined
+  readonly start: (order: AuditOrder) => Promise<void>
+  readonly stop: () => Promise<void>
+  readonly show: (id: string) => Promise<void>
+  readonly reload: () => void
+}
+
+/** Starts, watches and stops a run of the audits; after a reload of the page it is still there. */
+export function useAuditRun(): AuditRunControl {
+  const [run, setRun] = useState<AuditRunView>()
+  const list = useLoaded((signal) => callApi<AuditRunList>('/api/audits', { signal }), [])
+  const newest = list.state === 'ready' ? list.value.runs[0]?.id : undefined
+
+  const show = useCallback(async (id: string) => {
+    try {
+      setRun(await callApi<AuditRunView>(`/api/audits/${id}`))
+    } catch (error) {
+      tellFailure(error)
+    }
+  }, [])
+  useEffect(() => {
+    if (newest !== undefined && run === undefined) void show(newest)
+  }, [newest])
+
+  const isRunning = run?.state === 'running'
+  useEventStream(isRunning ? `/api/audits/${run.id}/events` : undefined, {
+    progress: (progress: AuditProgress) => {
+      setRun((shown) => shown && { ...shown, ...progress })
+      if (!run || progress.state === 'running') return
+      // The whole of it has what the failed ones sent and received.
+      void show(run.id)
+      list.reload()
+    },
+  })
+
+  return {
+    run,
+    isLoading: list.state === 'loading' || (newest !== undefined && run === undefined),
+    loadError: list.state === 'failed' ? list.error : undefined,
+    earlier: list.state === 'ready' ? list.value.runs : [],
+    uncountedUrl: list.state === 'ready' ? list.value.uncountedUrl : undefined,
+    async start(order) {
+      setRun(await callApi<AuditRunView>('/api/audits', { method: 'POST', body: order }))
+      list.reload()
+    },
+    async stop() {
+      if (!run) return
+      try {
+        await callApi(`/api/audits/${run.id}`, { method: 'DELETE' })
+      } catch (error) {
+        tellFailure(error)
+      }
+    },
+    show,
+    reload: list.reload,
+  }
+}

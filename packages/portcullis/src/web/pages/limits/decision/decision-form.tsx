@@ -1,0 +1,172 @@
+import type { JSX, TargetedSubmitEvent } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import { Button } from '../../../components/button.tsx'
+import { Field } from '../../../components/field.tsx'
+import { type AskedEntry, type AskedRequest, emptyEntry } from './asked-request.ts'
+
+export interface DecisionFormProps {
+  readonly request: AskedRequest
+  /** To choose from; any other may be asked for too. */
+  readonly domains: readonly string[]
+  readonly onChange: (request: AskedRequest) => void
+  readonly onSubmit: () => Promise<void>
+}
+
+export function DecisionForm(props: DecisionFormProps): JSX.Element {
+  const { request, domains, onChange, onSubmit } = props
+  const { domain, descriptors, hits, isLook } = request
+  const [isBusy, setBusy] = useState(false)
+  const listId = useId()
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    setBusy(true)
+    await onSubmit()
+    setBusy(false)
+  }
+  const setDescriptors = (next: AskedRequest['descriptors']) =>
+    onChange({ ...request, descriptors: next })
+  return (
+    <form class="stack limits-form" onSubmit={submit}>
+      <Field label="Domain">
+        <input
+          class="input mono"
+          required
+          list={listId}
+          autocomplete="off"
+          value={domain}
+          onInput={(event) => onChange({ ...request, domain: event.currentTarget.value })}
+        />
+      </Field>
+      <datalist id={listId}>
+        {domains.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {descriptors.map((entries, at) => (
+        <DescriptorFields
+          // Descriptors have no names: only their order tells them apart.
+          key={at}
+          legend={descriptors.length === 1 ? 'Descriptor' : `Descriptor ${at + 1}`}
+          entries={entries}
+          onChange={(next) => setDescriptors(descriptors.with(at, next))}
+          onAdd={
+            at === descriptors.length - 1
+              ? () => setDescriptors([...descriptors, [emptyEntry]])
+              : undefined
+          }
+          onRemove={
+            descriptors.length === 1
+              ? undefined
+              : () => setDescriptors(descriptors.toSpliced(at, 1))
+          }
+        />
+      ))}
+      <div class="row">
+        <label class="limits-hits">
+          <span>Hits</span>
+          <input
+            class="input number"
+            type="number"
+            min={1}
+            max={4294967295}
+            required
+            disabled={isLook}
+            value={hits}
+            onInput={(event) => onChange({ ...request, hits: event.currentTarget.valueAsNumber })}
+          />
+        </label>
+        <label class="limits-check">
+          <input
+            type="checkbox"
+            checked={isLook}
+            onInput={(event) => onChange({ ...request, isLook: event.currentTarget.checked })}
+          />
+          Only look
+        </label>
+        <span class="grow" />
+        <Button type="submit" kind="primary" isDisabled={isBusy}>
+          {isLook ? 'Look' : 'Ask'}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface DescriptorFieldsProps {
+  readonly legend: string
+  readonly entries: readonly AskedEntry[]
+  readonly onChange: (entries: readonly AskedEntry[]) => void
+  /** Where another one may follow. */
+  readonly onAdd: (() => void) | undefined
+  /** Where it is not the only one. */
+  readonly onRemove: (() => void) | undefined
+}
+
+function DescriptorFields(props: DescriptorFieldsProps): JSX.Element {
+  const { legend, entries, onChange, onAdd, onRemove } = props
+  const set = (at: number, entry: AskedEntry) => onChange(entries.with(at, entry))
+  return (
+    <fieldset class="limits-descriptor">
+      <legend>{legend}</legend>
+      {entries.map((entry, at) => (
+        <div key={at} class="limits-entry">
+          <input
+            class="input mono"
+            required
+            autocomplete="off"
+            aria-label={`Key ${at + 1}`}
+            placeholder="key"
+            value={entry.key}
+            onInput={(event) => set(at, { ...entry, key: event.currentTarget.value })}
+          />
+          <input
+            class="input mono"
+            autocomplete="off"
+            data-field="value"
+            aria-label={`Value ${at + 1}`}
+            placeholder="value"
+            value={entry.value}
+            onInput={(event) => set(at, { ...entry, value: event.currentTarget.value })}
+          />
+          <Button
+            kind="quiet"
+            size="small"
+            icon="close"
+            label={`Remove entry ${at + 1}`}
+            isDisabled={entries.length === 1}
+            onClick={() => onChange(entries.toSpliced(at, 1))}
+          >
+            {''}
+          </Button>
+        </div>
+      ))}
+      <div class="row tight">
+        <Button
+          kind="quiet"
+          size="small"
+          icon="plus"
+          label="Add an entry"
+          onClick={() => onChange([...entries, emptyEntry])}
+        >
+          Entry
+        </Button>
+        {onAdd && (
+          <Button kind="quiet" size="small" icon="plus" label="Add a descriptor" onClick={onAdd}>
+            Descriptor
+          </Button>
+        )}
+        {onRemove && (
+          <Button
+            kind="quiet"
+            size="small"
+            icon="trash"
+            label={`Remove ${legend}`}
+            onClick={onRemove}
+          >
+            Remove
+          </Button>
+        )}
+      </div>
+    </fieldset>
+  )
+}

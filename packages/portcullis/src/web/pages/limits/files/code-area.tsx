@@ -1,0 +1,111 @@
+import type { JSX } from 'preact'
+import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import type { TextFinding } from '../../../../console/routes/limits.ts'
+import { createCodeKeys } from './code-keys.ts'
+
+/** Where the cursor shall go. A new object goes there again. */
+export interface Jump {
+  readonly line: number
+  readonly column: number
+}
+
+export interface CodeAreaProps {
+  readonly label: string
+  readonly text: string
+  /** Those of this text. */
+  readonly findings: readonly TextFinding[]
+  readonly jump: Jump | undefined
+  readonly onText: (text: string) => void
+  readonly onSave: () => void
+}
+
+/** A text with line numbers, and marks where something is wrong. */
+export function CodeArea(props: CodeAreaProps): JSX.Element {
+  const { label, text, findings, jump, onText, onSave } = props
+  const area = useRef<HTMLTextAreaElement>(null)
+  const frame = useRef<HTMLDivElement>(null)
+  const save = useRef(onSave)
+  save.current = onSave
+  const keys = useMemo(() => createCodeKeys(() => save.current()), [])
+  const hintId = useId()
+  const lineCount = text.split('\n').length
+  const numbers = useMemo(
+    () => Array.from({ length: lineCount }, (_, index) => index + 1).join('\n'),
+    [lineCount],
+  )
+
+  // Numbers and marks lie beside and behind the field, and move with it.
+  const follow = () => {
+    const { scrollTop = 0, scrollLeft = 0 } = area.current ?? {}
+    frame.current?.style.setProperty('--top', `${-scrollTop}px`)
+    frame.current?.style.setProperty('--left', `${-scrollLeft}px`)
+  }
+  // Before anybody can type: a cursor that moves by itself later would tear what they write.
+  useLayoutEffect(() => {
+    if (jump !== undefined && area.current) moveTo(area.current, jump)
+    follow()
+  }, [jump])
+
+  return (
+    <>
+      <div ref={frame} class="limits-code" style={{ '--digits': `${lineCount}`.length }}>
+        <div class="limits-numbers" aria-hidden="true">
+          <pre>{numbers}</pre>
+          <Marks findings={findings} isInGutter />
+        </div>
+        <div class="limits-text">
+          <div class="limits-marks" aria-hidden="true">
+            <Marks findings={findings} />
+          </div>
+          <textarea
+            ref={area}
+            aria-label={label}
+            aria-describedby={hintId}
+            aria-invalid={findings.some(({ severity }) => severity === 'fault') || undefined}
+            wrap="off"
+            spellcheck={false}
+            autocomplete="off"
+            autocapitalize="off"
+            value={text}
+            onInput={(event) => onText(event.currentTarget.value)}
+            onKeyDown={keys.onKeyDown}
+            onScroll={follow}
+          />
+        </div>
+      </div>
+      <p id={hintId} class="muted small limits-code-hint">
+        Tab indents. Press Escape, then Tab, to leave the text. Ctrl+S saves.
+      </p>
+    </>
+  )
+}
+
+interface MarksProps {
+  readonly findings: readonly TextFinding[]
+  readonly isInGutter?: boolean
+}
+
+function Marks({ findings, isInGutter = false }: MarksProps): JSX.Element {
+  return (
+    <>
+      {findings.map(({ severity, line = 1, column = 1, message }) => (
+        <span
+          key={`${line}:${column}:${message}`}
+          class={`${isInGutter ? 'limits-dot' : 'limits-mark'} ${severity === 'fault' ? 'tone-danger' : 'tone-warn'}`}
+          style={{ '--line': line - 1, '--column': isInGutter ? 0 : column - 1 }}
+        />
+      ))}
+    </>
+  )
+}
+
+function moveTo(area: HTMLTextAreaElement, { line, column }: Jump): void {
+  const lines = area.value.split('\n')
+  const above = lines.slice(0, line - 1)
+  const offset = above.reduce((sum, { length }) => sum + length + 1, 0)
+  const place = Math.min(offset + column - 1, area.value.length)
+  area.focus()
+  area.setSelectionRange(place, place)
+  const lineHeight = area.scrollHeight / Math.max(1, lines.length)
+  area.scrollTop = Math.max(0, (line - 1) * lineHeight - area.clientHeight / 2)
+}

@@ -1,0 +1,74 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import type { ListedFile, LoadReport } from '../../../../console/routes/limits.ts'
+import { callApi } from '../../../api.ts'
+import { Button } from '../../../components/button.tsx'
+import { Empty, Failure, Loading } from '../../../components/states.tsx'
+import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { formatAge } from '../../../format.ts'
+import { useLoaded } from '../../../use-loaded.ts'
+import { toEditorHref } from '../place.ts'
+import { NewFileDialog } from './new-file-dialog.tsx'
+import { RuleEditor } from './rule-editor.tsx'
+
+/** The rule files, and one of them in the editor. */
+export function FilesView(): JSX.Element {
+  const files = useLoaded((signal) => callApi<ListedFile[]>('/api/limits/files', { signal }), [])
+  const [isCreating, setCreating] = useState(false)
+  const { query, route } = useLocation()
+  if (files.state === 'loading') return <Loading>Looking for rule files…</Loading>
+  if (files.state === 'failed') return <Failure error={files.error} onRetry={files.reload} />
+
+  const name = query['file'] ?? files.value[0]?.name
+  const line = Number(query['line']) || undefined
+  const deleted = (load: LoadReport) => {
+    tell(`${name} is deleted.`, load)
+    files.reload()
+    route('/limits?view=files', true)
+  }
+  return (
+    <div class="limits-files">
+      <section class="limits-file-list" aria-label="Rule files">
+        <ul>
+          {files.value.map((file) => (
+            <li key={file.name}>
+              <a
+                href={toEditorHref(file.name)}
+                aria-current={file.name === name ? 'true' : undefined}
+              >
+                <span class="mono">{file.name}</span>
+                <span class="muted small">{formatAge(file.modifiedAt)}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+        <Button size="small" icon="plus" onClick={() => setCreating(true)}>
+          New file
+        </Button>
+      </section>
+      {name === undefined ? (
+        <Empty icon="limits" title="No rule files">
+          Without rules every request is let in. Create a file to set the first limit.
+        </Empty>
+      ) : (
+        <RuleEditor key={name} name={name} line={line} onSaved={files.reload} onDeleted={deleted} />
+      )}
+      {isCreating && (
+        <NewFileDialog
+          onCreated={(file) => {
+            tell(`${file.name} is there.`, file.load)
+            files.reload()
+            route(toEditorHref(file.name))
+          }}
+          onClose={() => setCreating(false)}
+        />
+      )}
+    </div>
+  )
+}
+
+function tell(done: string, { state, message }: LoadReport): void {
+  if (state === 'loaded') tellDone(`${done} ${message}`)
+  else tellFailure(new Error(`${done} ${message}`))
+}

@@ -1,0 +1,69 @@
+import type { JSX } from 'preact'
+import type { TextFinding } from '../../../../console/routes/limits.ts'
+import { Icon } from '../../../components/icons.tsx'
+import { toEditorHref } from '../place.ts'
+
+export interface FindingsProps {
+  /** The file in the editor; others may have something to say too. */
+  readonly file: string
+  readonly findings: readonly TextFinding[]
+  readonly onPick: (finding: TextFinding) => void
+}
+
+/** All that is wrong, with the way to it. */
+export function Findings({ file, findings, onPick }: FindingsProps): JSX.Element {
+  return (
+    <ul class="limits-findings" aria-label="Faults and warnings">
+      {findings.map((finding) => {
+        const { severity, line, column, message, hint } = finding
+        return (
+          <li
+            key={`${finding.file}:${line}:${column}:${message}`}
+            class={severity === 'fault' ? 'tone-danger' : 'tone-warn'}
+          >
+            <Icon name="alert" />
+            <div>
+              <span class="hidden">{severity === 'fault' ? 'Fault: ' : 'Warning: '}</span>
+              <span>{toSentence(message)}</span>
+              {hint !== undefined && <p class="muted">{toSentence(hint)}</p>}
+            </div>
+            <FindingPlace finding={finding} file={file} onPick={onPick} />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+interface FindingPlaceProps {
+  readonly finding: TextFinding
+  readonly file: string
+  readonly onPick: (finding: TextFinding) => void
+}
+
+function FindingPlace({ finding, file, onPick }: FindingPlaceProps): JSX.Element | null {
+  const { line, column } = finding
+  if (finding.file === '') return null
+  if (finding.file !== file) {
+    return (
+      <a
+        class="limits-finding-place"
+        href={toEditorHref(finding.file, line)}
+      >{`${finding.file}:${line ?? 1}`}</a>
+    )
+  }
+  if (line === undefined) return null
+  return (
+    <button
+      type="button"
+      class="button quiet small limits-finding-place"
+      onClick={() => onPick(finding)}
+    >
+      {`Line ${line}, column ${column}`}
+    </button>
+  )
+}
+
+function toSentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,181 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { CheckedFile, LoadReport } from '../../../../console/routes/limits.ts'
+import { callApi } from '../../../api.ts'
+import { Badge } from '../../../components/badge.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Card } from '../../../components/card.tsx'
+import { Failure, Loading, Notice } from '../../../components/states.tsx'
+import { useLoaded } from '../../../use-loaded.ts'
+import { CodeArea, type Jump } from './code-area.tsx'
+import { DeleteFileDialog } from './delete-file-dialog.tsx'
+import { dropDraft } from './drafts.ts'
+import { Findings } from './findings.tsx'
+import { type EditedFile, toFilePath, useRuleFile } from './use-rule-file.ts'
+
+export interface RuleEditorProps {
+  readonly name: string
+  /** Where to begin. */
+  readonly line: number | undefined
+  readonly onSaved: () => void
+  readonly onDeleted: (load: LoadReport) => void
+}
+
+export function RuleEditor(props: RuleEditorProps): JSX.Element {
+  const { name } = props
+  const file = useLoaded((signal) => callApi<CheckedFile>(toFilePath(name), { signal }), [name])
+  // As often as it is opened anew: what was edited before is gone then.
+  const [turn, setTurn] = useState(0)
+  const reopen = () => {
+    dropDraft(name)
+    file.reload()
+    setTurn(turn + 1)
+  }
+  if (file.state === 'loading') return <Loading>{`Opening ${name}…`}</Loading>
+  if (file.state === 'failed') return <Failure error={file.error} onRetry={file.reload} />
+  const { version } = file.value
+  return <Editor key={`${turn} ${version}`} {...props} opened={file.value} onReopen={reopen} />
+}
+
+interface EditorProps extends RuleEditorProps {
+  readonly opened: CheckedFile
+  readonly onReopen: () => void
+}
+
+function Editor(props: EditorProps): JSX.Element {
+  const { opened, name, line, onSaved, onDeleted, onReopen } = props
+  const file = useRuleFile(opened)
+  const [jump, setJump] = useState(toJump(line))
+  const [isDeleting, setDeleting] = useState(false)
+  const lastLine = useRef(line)
+  useEffect(() => {
+    if (line !== lastLine.current) setJump(toJump(line))
+    lastLine.current = line
+  }, [line])
+  const save = async () => {
+    if (await file.save()) onSaved()
+  }
+  return (
+    <Card
+      title={name}
+      isFlush
+      actions={
+        <>
+          <State file={file} />
+          <Button
+            kind="quiet"
+            size="small"
+            icon="trash"
+            label={`Delete ${name}`}
+            onClick={() => setDeleting(true)}
+          >
+            Delete
+          </Button>
+          {file.isChanged && (
+            <Button size="small" onClick={file.discard}>
+              Discard
+            </Button>
+          )}
+          <Button kind="primary" size="small" isDisabled={!file.canSave} onClick={save}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <Outcome file={file} onReopen={onReopen} />
+      <CodeArea
+        label={`Text of ${name}`}
+        text={file.text}
+        findings={file.findings.filter((finding) => finding.file === name)}
+        jump={jump}
+        onText={file.setText}
+        onSave={save}
+      />
+      {file.findings.length > 0 && (
+        <Findings
+          file={name}
+          findings={file.findings}
+          onPick={({ line: at = 1, column = 1 }) => setJump({ line: at, column })}
+        />
+      )}
+      {isDeleting && (
+        <DeleteFileDialog
+          name={name}
+          version={file.version}
+          onDeleted={onDeleted}
+          onClose={() => setDeleting(false)}
+        />
+      )}
+    </Card>
+  )
+}
+
+function toJump(line: number | undefined): Jump | undefined {
+  return line === undefined ? undefined : { line, column: 1 }
+}
+
+/** Whether it may be saved, in one word or two. */
+function State({ file }: { readonly file: EditedFile }): JSX.Element {
+  const count = (severity: 'fault' | 'warning') =>
+    file.findings.filter((finding) => finding.severity === severity).length
+  const faults = count('fault')
+  const warnings = count('warning')
+  return (
+    <span class="row tight" role="status">
+      {file.isChanged && <Badge>Not saved</Badge>}
+      {!file.isChecked && <Badge>Checking…</Badge>}
+      {file.isChecked && faults > 0 && <Badge tone="danger">{toCount(faults, 'fault')}</Badge>}
+      {file.isChecked && warnings > 0 && <Badge tone="warn">{toCount(warnings, 'warning')}</Badge>}
+      {file.isChecked && faults + warnings === 0 && <Badge tone="ok">No faults</Badge>}
+    </span>
+  )
+}
+
+function toCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+const loadTones = { loaded: 'ok', refused: 'danger', unseen: 'warn' } as const
+const loadTitles = {
+  loaded: 'Saved and in force.',
+  refused: 'Saved, but not in force.',
+  unseen: 'Saved.',
+}
+
+/** What became of the last saving. */
+function Outcome({
+  file,
+  onReopen,
+}: {
+  readonly file: EditedFile
+  readonly onReopen: () => void
+}): JSX.Element | null {
+  const { load, conflict, failure } = file
+  if (conflict !== undefined) {
+    return (
+      <div class="limits-notice">
+        <Notice tone="danger" title="Not saved.">
+          {`${conflict.message} Copy what you want to keep, then open it again.`}
+        </Notice>
+        <Button size="small" icon="refresh" onClick={onReopen}>
+          Drop my changes and open it again
+        </Button>
+      </div>
+    )
+  }
+  if (failure !== undefined) {
+    return (
+      <div class="limits-notice">
+        <Notice tone="danger">{failure}</Notice>
+      </div>
+    )
+  }
+  if (load === undefined) return null
+  return (
+    <div class="limits-notice">
+      <Notice tone={loadTones[load.state]} title={loadTitles[load.state]}>
+        {load.message}
+      </Notice>
+    </div>
+  )
+}

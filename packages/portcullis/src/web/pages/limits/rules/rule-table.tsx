@@ -1,0 +1,161 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { LiveCounts, ShownRule } from '../../../../console/routes/limits.ts'
+import { Badge, type Tone } from '../../../components/badge.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Icon } from '../../../components/icons.tsx'
+import { toEditorHref } from '../place.ts'
+import { CountCells, countColumns } from './count-cells.tsx'
+import { type DomainRows, noLiveCounts, type RuleRow, sumCounts, toRuleLabel } from './rule-rows.ts'
+
+export interface RuleTableProps {
+  readonly domains: readonly DomainRows[]
+  readonly counts: Readonly<Record<string, LiveCounts>>
+  /** What was found is shown, collapsed or not. */
+  readonly isSearching: boolean
+  readonly canEdit: boolean
+  readonly onPick: (row: RuleRow) => void
+}
+
+/** More at once than anybody reads, and as much as a browser shows with ease. */
+const rowsPerPage = 250
+
+export function RuleTable(props: RuleTableProps): JSX.Element {
+  const { domains, counts, isSearching, canEdit, onPick } = props
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
+  const [mostRows, setMostRows] = useState(rowsPerPage)
+  const toggle = (domain: string) => {
+    const others = new Set(collapsed)
+    if (!others.delete(domain)) others.add(domain)
+    setCollapsed(others)
+  }
+  let room = mostRows
+  let hidden = 0
+  const shown = domains.map((each) => {
+    const isOpen = isSearching || !collapsed.has(each.domain)
+    const rows = isOpen ? each.rows.slice(0, room) : []
+    if (isOpen) hidden += each.rows.length - rows.length
+    room -= rows.length
+    return { ...each, isOpen, shownRows: rows }
+  })
+  return (
+    <>
+      <table class="limits-table">
+        <caption class="hidden">
+          Rules with their counters, in hits since the service started
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Rule</th>
+            <th scope="col" class="limits-share-cell">
+              Share
+            </th>
+            {countColumns.map(({ name, title, meaning }) => (
+              <th key={name} scope="col" class="number" title={meaning}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {shown.map(({ domain, rows, limitCount, isOpen, shownRows }) => (
+          <tbody key={domain}>
+            <tr class="limits-domain">
+              <th scope="rowgroup">
+                <button
+                  type="button"
+                  class="limits-toggle"
+                  aria-expanded={isOpen}
+                  onClick={() => toggle(domain)}
+                >
+                  <Icon name="chevron" />
+                  {domain}
+                </button>
+                <span class="limits-tally">
+                  {limitCount === 1 ? '1 limit' : `${limitCount} limits`}
+                </span>
+              </th>
+              <CountCells counts={sumCounts(rows, counts)} />
+            </tr>
+            {shownRows.map((row) => (
+              <tr key={row.rule.path} class={row.rule.limit ? undefined : 'bare'}>
+                <th scope="row" style={{ '--depth': row.levels.length }}>
+                  <RuleName row={row} canEdit={canEdit} onPick={onPick} />
+                </th>
+                {row.rule.limit ? (
+                  <CountCells counts={counts[row.rule.statisticsKey] ?? noLiveCounts} />
+                ) : (
+                  <td class="limits-none" colSpan={countColumns.length + 1} />
+                )}
+              </tr>
+            ))}
+          </tbody>
+        ))}
+      </table>
+      {hidden > 0 && (
+        <div class="limits-more">
+          <Button size="small" onClick={() => setMostRows(mostRows + rowsPerPage)}>
+            {`Show more (${hidden} left)`}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+interface RuleNameProps {
+  readonly row: RuleRow
+  readonly canEdit: boolean
+  readonly onPick: (row: RuleRow) => void
+}
+
+function RuleName({ row, canEdit, onPick }: RuleNameProps): JSX.Element {
+  const { rule } = row
+  const { place } = rule
+  const label = toRuleLabel(rule)
+  return (
+    <>
+      <button
+        type="button"
+        class="limits-rule mono"
+        title="Fill the form with this rule"
+        onClick={() => onPick(row)}
+      >
+        {label}
+      </button>
+      <div class="limits-facts">
+        <span>{rule.limitText || (rule.rules.length > 0 ? 'only nested' : 'lets all pass')}</span>
+        {toFlags(rule).map(({ text, tone }) => (
+          <Badge key={text} tone={tone}>
+            {text}
+          </Badge>
+        ))}
+        {place && canEdit && (
+          <a
+            class="limits-place"
+            href={toEditorHref(place.file, place.line)}
+            aria-label={`Edit ${label} at ${place.file}:${place.line}`}
+          >
+            {`${place.file}:${place.line}`}
+          </a>
+        )}
+      </div>
+    </>
+  )
+}
+
+interface Flag {
+  readonly text: string
+  readonly tone: Tone | undefined
+}
+
+function toFlags({ limit, shadowMode, quotaMode, shareThreshold }: ShownRule): Flag[] {
+  const flags: (Flag | false)[] = [
+    shadowMode && { text: 'shadow', tone: 'accent' },
+    quotaMode && { text: 'quota', tone: 'accent' },
+    limit?.algorithm === 'sliding_window' && { text: 'sliding', tone: undefined },
+    shareThreshold && { text: 'shared', tone: undefined },
+    limit !== undefined && limit.name !== '' && { text: `name: ${limit.name}`, tone: undefined },
+    ...(limit?.replaces ?? []).map((name) => ({ text: `replaces ${name}`, tone: undefined })),
+  ]
+  return flags.filter((flag) => flag !== false)
+}

@@ -1,0 +1,160 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type {
+  AttachmentSummary,
+  MessageDetails,
+  MessageSource,
+} from '../../../console/routes/mailbox.ts'
+import { callApi } from '../../api.ts'
+import { Button } from '../../components/button.tsx'
+import { Failure, Loading, Notice } from '../../components/states.tsx'
+import { formatAge, formatNumber, formatTime } from '../../format.ts'
+import { useLoaded } from '../../use-loaded.ts'
+import { MessageActions } from './message-actions.tsx'
+import { kinds } from './message-kinds.ts'
+import { type ReaderTab, ReaderTabs } from './reader-tabs.tsx'
+import { useNow } from './use-now.ts'
+
+export interface MessageReaderProps {
+  readonly id: string
+  readonly onDelete: (id: string) => unknown
+}
+
+/** Whoever has a message before their eyes for so long has read it. */
+const glanceMs = 700
+
+export function toMessagePath(id: string): string {
+  return `/api/mailbox/messages/${encodeURIComponent(id)}`
+}
+
+export function MessageReader({ id, onDelete }: MessageReaderProps): JSX.Element {
+  const path = toMessagePath(id)
+  const loaded = useLoaded((signal) => callApi<MessageDetails>(path, { signal }), [path])
+  const unreadPath =
+    loaded.state === 'ready' && !loaded.value.isRead ? toMessagePath(loaded.value.id) : undefined
+  useEffect(() => {
+    if (unreadPath === undefined) return
+    const timer = setTimeout(() => {
+      // Nothing is lost when it does not work: the message just stays bold.
+      callApi(`${unreadPath}/read`, { method: 'POST' }).catch(() => undefined)
+    }, glanceMs)
+    return () => clearTimeout(timer)
+  }, [unreadPath])
+  if (loaded.state === 'loading') return <Loading />
+  if (loaded.state === 'failed') return <Failure error={loaded.error} onRetry={loaded.reload} />
+  return <Message message={loaded.value} onDelete={onDelete} />
+}
+
+function Message(props: {
+  readonly message: MessageDetails
+  readonly onDelete: (id: string) => unknown
+}): JSX.Element {
+  const { message, onDelete } = props
+  const { id, kind, subject, from, to, receivedAt, attachments } = message
+  const now = useNow(10_000)
+  const { name } = kinds[kind]
+  return (
+    <article class="mail" aria-label={subject || `${name} to ${to.join(', ')}`}>
+      <header>
+        <h2>{kind === 'email' ? subject || 'No subject' : `${name} message`}</h2>
+        <Button kind="quiet" size="small" icon="trash" onClick={() => onDelete(id)}>
+          Delete
+        </Button>
+      </header>
+      <dl class="mail-facts">
+        {from !== '' && <Fact name="From">{from}</Fact>}
+        <Fact name="To">{to.join(', ')}</Fact>
+        <Fact name="Received">
+          {formatTime(receivedAt)}{' '}
+          <span class="muted nowrap">· {formatAge(Math.min(receivedAt, now), now)}</span>
+        </Fact>
+      </dl>
+      <MessageActions message={message} />
+      {attachments.length > 0 && <Attachments id={id} attachments={attachments} />}
+      {kind === 'email' ? (
+        <ReaderTabs tabs={toTabs(message)} />
+      ) : (
+        <p class="mail-bubble">{message.text}</p>
+      )}
+    </article>
+  )
+}
+
+function Fact(props: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd>{props.children}</dd>
+    </div>
+  )
+}
+
+function toTabs({ id, hasHtml, text }: MessageDetails): readonly ReaderTab[] {
+  const html: ReaderTab = { title: 'HTML', content: () => <HtmlFrame id={id} /> }
+  return [
+    ...(hasHtml ? [html] : []),
+    { title: 'Text', content: () => <TextPart text={text} /> },
+    { title: 'Source', content: () => <SourcePart id={id} /> },
+  ]
+}
+
+/** Strangers' HTML: without scripts, without an origin, without a way out. */
+function HtmlFrame({ id }: { readonly id: string }): JSX.Element {
+  return (
+    <>
+      <iframe
+        key={id}
+        class="mail-frame"
+        title="The message as HTML"
+        sandbox=""
+        src={`${toMessagePath(id)}/html`}
+      />
+      <p class="muted small">
+        Scripts, pictures from elsewhere and links are off in here: open links from above.
+      </p>
+    </>
+  )
+}
+
+function TextPart({ text }: { readonly text: string }): JSX.Element {
+  if (text === '') return <p class="muted">The message has no text.</p>
+  return <pre class="mail-text">{text}</pre>
+}
+
+function SourcePart({ id }: { readonly id: string }): JSX.Element {
+  const path = toMessagePath(id)
+  const loaded = useLoaded((signal) => callApi<MessageSource>(`${path}/source`, { signal }), [path])
+  if (loaded.state === 'loading') return <Loading />
+  if (loaded.state === 'failed') return <Failure error={loaded.error} onRetry={loaded.reload} />
+  const { text, isCut } = loaded.value
+  return (
+    <div class="stack">
+      <div class="row">
+        <a class="button small" href={`${path}/download`} download={`message-${id}.eml`}>
+          Download
+        </a>
+        {isCut && <Notice>This is only the beginning.</Notice>}
+      </div>
+      <pre class="code-block">{text}</pre>
+    </div>
+  )
+}
+
+function Attachments(props: {
+  readonly id: string
+  readonly attachments: readonly AttachmentSummary[]
+}): JSX.Element {
+  const path = `${toMessagePath(props.id)}/attachments`
+  return (
+    <ul class="row tight" aria-label="Attachments">
+      {props.attachments.map(({ name, sizeBytes }, index) => (
+        // By their place: two may have the same name.
+        <li key={index}>
+          <a class="button small" href={`${path}/${index}`} download={name}>
+            {name} <span class="muted">{formatNumber(Math.ceil(sizeBytes / 1000))} kB</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,80 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Icon, type IconName } from '../../components/icons.tsx'
+import { type ConsoleSession, useSession } from '../../session.ts'
+
+interface Step {
+  readonly href: string
+  readonly icon: IconName
+  readonly title: string
+  readonly text: string
+  /** Without it the step leads nowhere. */
+  readonly needs: keyof ConsoleSession['parts']
+}
+
+const steps: readonly Step[] = [
+  {
+    href: '/users',
+    icon: 'users',
+    title: 'Create a user',
+    text: 'By hand or by invitation; then look at their sessions.',
+    needs: 'auth',
+  },
+  {
+    href: '/try',
+    icon: 'try',
+    title: 'Try it as a visitor',
+    text: 'Sign up, confirm the address, add a second factor.',
+    needs: 'auth',
+  },
+  {
+    href: '/limits',
+    icon: 'limits',
+    title: 'Change a limit',
+    text: 'Edit a rule, send requests, watch its counters.',
+    needs: 'ratelimit',
+  },
+]
+
+const storageKey = 'portcullis-steps-seen'
+
+/** For the first visit, until somebody has had enough of it. */
+export function NextSteps(): JSX.Element | null {
+  const { parts } = useSession()
+  const [isSeen, setSeen] = useState(() => localStorage.getItem(storageKey) !== null)
+  const offered = steps.filter(({ needs }) => parts[needs] !== undefined)
+  if (isSeen || offered.length === 0) return null
+  const dismiss = () => {
+    localStorage.setItem(storageKey, '1')
+    setSeen(true)
+    // The button that had the focus is gone.
+    document.querySelector<HTMLElement>('#content')?.focus()
+  }
+  return (
+    <section class="next-steps" aria-labelledby="next-steps">
+      <div class="row">
+        <h2 id="next-steps" class="grow">
+          What to do next
+        </h2>
+        <Button kind="quiet" size="small" icon="close" onClick={dismiss}>
+          Hide these
+        </Button>
+      </div>
+      <ol class="grid">
+        {offered.map(({ href, icon, title, text }) => (
+          <li key={href}>
+            <a class="card step" href={href}>
+              <Icon name={icon} />
+              <span>
+                <strong>{title}</strong>
+                <span class="small muted">{text}</span>
+              </span>
+              <Icon name="chevron" />
+            </a>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

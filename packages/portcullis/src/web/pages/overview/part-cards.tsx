@@ -1,0 +1,181 @@
+import type { JSX } from 'preact'
+import type {
+  DecisionsState,
+  HealthState,
+  PartName,
+  WatchedPart,
+} from '../../../console/routes/overview.ts'
+import { Badge, type Tone } from '../../components/badge.tsx'
+import { Icon, type IconName } from '../../components/icons.tsx'
+import { formatTime } from '../../format.ts'
+import { type ConsoleSession, useSession } from '../../session.ts'
+import { formatLatency, formatSpan } from './spans.ts'
+
+interface PartFace {
+  readonly name: string
+  readonly icon: IconName
+  /** The page that is about it. */
+  readonly href?: string
+  readonly toAddress: (parts: ConsoleSession['parts']) => string | undefined
+  /** How to get one, for who has none. */
+  readonly flag: string
+}
+
+/** In the order of the cards. */
+const faces: Readonly<Record<PartName, PartFace>> = {
+  auth: {
+    name: 'Auth',
+    icon: 'users',
+    href: '/users',
+    toAddress: ({ auth }) => auth?.url,
+    flag: '--auth-url and --auth-key',
+  },
+  ratelimit: {
+    name: 'Limits',
+    icon: 'limits',
+    href: '/limits',
+    toAddress: ({ ratelimit }) => ratelimit?.url ?? ratelimit?.debugUrl,
+    flag: '--ratelimit-debug-url',
+  },
+  graphql: {
+    name: 'GraphQL',
+    icon: 'graphql',
+    href: '/graphql-audits',
+    toAddress: ({ graphql }) => graphql?.url,
+    flag: '--graphql-url',
+  },
+  mailbox: {
+    name: 'Mailbox',
+    icon: 'mailbox',
+    href: '/mailbox',
+    toAddress: ({ mailbox }) => mailbox && 'catches mail and SMS',
+    flag: 'portcullis up',
+  },
+  console: {
+    name: 'Console',
+    icon: 'gate',
+    toAddress: () => location.origin,
+    flag: '',
+  },
+}
+
+const names = Object.keys(faces) as PartName[]
+
+export interface PartCardsProps {
+  readonly health: HealthState | undefined
+  readonly decisions: DecisionsState | undefined
+}
+
+export function PartCards({ health, decisions }: PartCardsProps): JSX.Element {
+  const { parts } = useSession()
+  return (
+    <section aria-label="Health of the parts">
+      <ul class="parts">
+        {names.map((name) => {
+          const found = health?.find(({ part }) => part === name)
+          const isGiven = name === 'console' || parts[name] !== undefined
+          // Its statistics tell when it started; its health check does not.
+          const startedAt = name === 'ratelimit' ? decisions?.startedAt : found?.startedAt
+          return (
+            <li key={name} class="card part">
+              <PartHead name={name} isGiven={isGiven} found={found} />
+              {isGiven ? (
+                <PartBody
+                  address={found?.address ?? faces[name].toAddress(parts)}
+                  found={found}
+                  since={startedAt}
+                />
+              ) : (
+                <p class="small muted">
+                  Not given to this console. {name === 'mailbox' ? 'Comes with' : 'Start it with'}{' '}
+                  <code>{faces[name].flag}</code>.
+                </p>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+interface PartHeadProps {
+  readonly name: PartName
+  readonly isGiven: boolean
+  readonly found: WatchedPart | undefined
+}
+
+const states: Readonly<Record<WatchedPart['state'], { tone: Tone; text: string }>> = {
+  up: { tone: 'ok', text: 'Up' },
+  troubled: { tone: 'warn', text: 'Trouble' },
+  down: { tone: 'danger', text: 'Down' },
+}
+
+function PartHead({ name, isGiven, found }: PartHeadProps): JSX.Element {
+  const { name: title, icon, href } = faces[name]
+  const state = found && states[found.state]
+  return (
+    <div class="part-head">
+      <Icon name={icon} />
+      <h2 class="grow">{href === undefined ? title : <a href={href}>{title}</a>}</h2>
+      <Badge tone={state?.tone} hasDot={isGiven}>
+        {isGiven ? (state?.text ?? 'Asking') : 'Absent'}
+      </Badge>
+    </div>
+  )
+}
+
+interface PartBodyProps {
+  readonly address: string | undefined
+  readonly found: WatchedPart | undefined
+  readonly since: number | undefined
+}
+
+function PartBody({ address, found, since }: PartBodyProps): JSX.Element {
+  const isWell = found?.state === 'up'
+  const start = since ?? found?.since
+  return (
+    <>
+      <p class="small muted part-address" title={address}>
+        {address?.replace(/^http:\/\//, '')}
+      </p>
+      {found?.detail !== undefined && (
+        <p class={isWell ? 'small muted' : 'small part-fault'}>{found.detail}</p>
+      )}
+      {found && (
+        <dl class="part-facts small">
+          {found.version !== undefined && (
+            <Fact name="Version" value={found.version} title={found.product} />
+          )}
+          {found.latencyMs !== undefined && (
+            <Fact name="Answers in" value={formatLatency(found.latencyMs)} />
+          )}
+          {start !== undefined && (
+            <Fact
+              name={`${states[found.state].text} for`}
+              value={formatSpan(Date.now() - start)}
+              title={`${since === undefined ? 'seen' : 'running'} since ${formatTime(start)}`}
+            />
+          )}
+        </dl>
+      )}
+    </>
+  )
+}
+
+interface FactProps {
+  readonly name: string
+  readonly value: string
+  readonly title?: string | undefined
+}
+
+function Fact({ name, value, title }: FactProps): JSX.Element {
+  return (
+    <div>
+      <dt class="muted">{name}</dt>
+      <dd class="number" title={title}>
+        {value}
+      </dd>
+    </div>
+  )
+}

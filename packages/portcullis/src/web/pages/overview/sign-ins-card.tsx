@@ -1,0 +1,61 @@
+import type { JSX } from 'preact'
+import type { ActivityState } from '../../../console/routes/overview.ts'
+import { Card } from '../../components/card.tsx'
+import { LineChart } from '../../components/line-chart.tsx'
+import { Empty, Loading, Notice } from '../../components/states.tsx'
+import { Figure, Figures } from './figures.tsx'
+
+export interface ActivityCardProps {
+  readonly activity: ActivityState | undefined
+  readonly isMissing: boolean
+}
+
+export interface SignInsCardProps extends ActivityCardProps {
+  /** How many there are, where known. */
+  readonly users: number | undefined
+}
+
+export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): JSX.Element {
+  return (
+    <Card title="Sign-ins" actions={<a href="/users">Users</a>}>
+      {isMissing ? (
+        <Empty icon="users" title="No auth server">
+          Start the console with <code>--auth-url</code> and <code>--auth-key</code> to see who
+          signs in.
+        </Empty>
+      ) : activity === undefined ? (
+        <Loading>Reading the audit log…</Loading>
+      ) : (
+        <div class="stack">
+          <Figures>
+            <Figure
+              tone="series-2"
+              name="Sign-ins"
+              value={activity.fault === undefined ? activity.signInsPerMinute.at(-1) : undefined}
+              unit="/min"
+              note="in the last minute"
+            />
+            <Figure name="Users" value={users} note="altogether" />
+          </Figures>
+          <LineChart
+            label="Sign-ins per minute"
+            values={activity.signInsPerMinute}
+            capacity={activity.capacity}
+            unit="/min"
+            span="15 min ago"
+            stepSeconds={5}
+            series={2}
+          />
+          {activity.fault !== undefined && (
+            <Notice tone="warn" title="No new numbers.">
+              {activity.fault}
+            </Notice>
+          )}
+          {activity.isPartial && (
+            <Notice>So much happens that not all of it was read: there are more sign-ins.</Notice>
+          )}
+        </div>
+      )}
+    </Card>
+  )
+}

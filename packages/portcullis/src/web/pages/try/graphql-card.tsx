@@ -1,0 +1,152 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { callHeaders, toMessage } from '../../api.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { Card } from '../../components/card.tsx'
+import { Field } from '../../components/field.tsx'
+import { Notice } from '../../components/states.tsx'
+import { loggedFetch } from './call-log.ts'
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+  /** Those about limits. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+const limitHeader = /^(?:x-ratelimit-|ratelimit-|retry-after$)/
+const manyTimes = 30
+
+export interface GraphqlCardProps {
+  /** Of whoever is signed in. */
+  readonly token: string | undefined
+}
+
+/** Asks the GraphQL API, as the one who is signed in, once or too often. */
+export function GraphqlCard({ token }: GraphqlCardProps): JSX.Element {
+  const [query, setQuery] = useState('{ me { email } }')
+  const [answer, setAnswer] = useState<Answer>()
+  const [statuses, setStatuses] = useState<readonly number[]>([])
+  const [error, setError] = useState<unknown>()
+
+  const askTimes = (times: number) => async () => {
+    setError(undefined)
+    setStatuses([])
+    try {
+      for (let time = 0; time < times; time++) {
+        const next = await ask(query, token)
+        setAnswer(next)
+        if (times > 1) setStatuses((before) => [...before, next.status])
+      }
+    } catch (reason) {
+      setError(reason)
+    }
+  }
+  return (
+    <Card
+      title="Ask the GraphQL API"
+      actions={
+        <Badge tone={token === undefined ? undefined : 'ok'}>
+          {token === undefined ? 'as a stranger' : 'with your token'}
+        </Badge>
+      }
+    >
+      <div class="stack">
+        <Field label="Query">
+          <textarea
+            class="input mono"
+            rows={2}
+            spellcheck={false}
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+        </Field>
+        <div class="row">
+          <Button kind="primary" icon="try" onClick={askTimes(1)}>
+            Ask
+          </Button>
+          <Button onClick={askTimes(manyTimes)}>Ask {manyTimes} times</Button>
+          <span class="muted small">
+            {token === undefined
+              ? 'Strangers are limited by address.'
+              : 'You are limited as yourself, wherever you are.'}
+          </span>
+        </div>
+        {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}
+        {statuses.length > 0 && <Statuses statuses={statuses} />}
+        {answer && <AnswerView answer={answer} />}
+      </div>
+    </Card>
+  )
+}
+
+async function ask(query: string, token: string | undefined): Promise<Answer> {
+  const response = await loggedFetch('/graphql', {
+    method: 'POST',
+    headers: {
+      ...callHeaders,
+      'content-type': 'application/json',
+      accept: 'application/graphql-response+json, application/json;q=0.9',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({ query }),
+  })
+  return {
+    status: response.status,
+    text: toPretty(await response.text()),
+    headers: [...response.headers].filter(([name]) => limitHeader.test(name)),
+  }
+}
+
+function toPretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2)
+  } catch {
+    return text
+  }
+}
+
+function Statuses({ statuses }: { readonly statuses: readonly number[] }): JSX.Element {
+  const over = statuses.filter((status) => status === 429).length
+  const fine = statuses.filter((status) => status === 200).length
+  return (
+    <div class="stack tight" aria-live="polite">
+      <div class="try-statuses" aria-hidden="true">
+        {statuses.map((status, index) => (
+          // They are only ever added at the end.
+          <span key={index} class={`tone-${toTone(status)}`} title={`${index + 1}: ${status}`} />
+        ))}
+      </div>
+      <p class="small">
+        <strong>{fine}</strong> answered 200, <strong>{over}</strong> over the limit (429)
+        {fine + over < statuses.length && `, ${statuses.length - fine - over} answered otherwise`}
+      </p>
+    </div>
+  )
+}
+
+function AnswerView({
+  answer: { status, text, headers },
+}: {
+  readonly answer: Answer
+}): JSX.Element {
+  return (
+    <div class="stack tight">
+      <div class="row tight">
+        <Badge tone={toTone(status)}>{status}</Badge>
+        {headers.map(([name, value]) => (
+          <span key={name} class="try-header mono">
+            {name}: <strong>{value}</strong>
+          </span>
+        ))}
+      </div>
+      <pre class="code-block try-answer">{text}</pre>
+    </div>
+  )
+}
+
+function toTone(status: number): 'ok' | 'warn' | 'danger' {
+  if (status >= 500) return 'danger'
+  return status >= 400 ? 'warn' : 'ok'
+}

@@ -1,0 +1,118 @@
+import type { AuthMFAEnrollTOTPResponse, Factor } from '@supabase/auth-js'
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Badge } from '../../../components/badge.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Card } from '../../../components/card.tsx'
+import { Failure, Loading } from '../../../components/states.tsx'
+import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { useLoaded } from '../../../use-loaded.ts'
+import { CodeField } from '../sign-in/fields.tsx'
+import { orThrow, readText, StepForm } from '../step-form.tsx'
+import { parseClaims } from './claims.ts'
+import { EnrolmentSteps } from './enrolment-steps.tsx'
+import type { SignedInProps } from './signed-in.tsx'
+
+export type Enrolment = NonNullable<AuthMFAEnrollTOTPResponse['data']>
+
+/** Codes of an authenticator app: set one up, prove to have it, take it away. */
+export function SecondFactorCard({ auth: { client }, session }: SignedInProps): JSX.Element {
+  const [enrolment, setEnrolment] = useState<Enrolment>()
+  // A verified factor brings a new token: then the list is another one too.
+  const factors = useLoaded(
+    async () => orThrow(await client.mfa.listFactors()).all,
+    [session.access_token],
+  )
+  const isProven = parseClaims(session.access_token).aal === 'aal2'
+
+  const enrol = async () => {
+    try {
+      const friendlyName = `App, ${new Date().toISOString().slice(0, 19).replace('T', ' ')}`
+      setEnrolment(orThrow(await client.mfa.enroll({ factorType: 'totp', friendlyName })))
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  const verify = (factorId: string) => async (form: FormData) => {
+    const code = readText(form, 'code')
+    orThrow(await client.mfa.challengeAndVerify({ factorId, code }))
+    setEnrolment(undefined)
+    tellDone('Verified: the new token says aal2.')
+    return undefined
+  }
+  const remove = async (factorId: string) => {
+    try {
+      orThrow(await client.mfa.unenroll({ factorId }))
+      setEnrolment(undefined)
+      // What the token says of factors is old news until it is refreshed.
+      orThrow(await client.refreshSession())
+    } catch (error) {
+      tellFailure(error)
+    }
+    factors.reload()
+  }
+
+  if (factors.state === 'loading') return <Loading />
+  if (factors.state === 'failed') return <Failure error={factors.error} onRetry={factors.reload} />
+  const others = factors.value.filter(({ id }) => id !== enrolment?.id)
+  const first = others.find(({ status }) => status === 'verified')
+  return (
+    <Card
+      title="Second factor"
+      actions={
+        !enrolment && (
+          <Button size="small" icon="plus" onClick={enrol}>
+            Set up an app
+          </Button>
+        )
+      }
+    >
+      <div class="stack">
+        {factors.value.length === 0 && !enrolment && (
+          <p class="muted">
+            Only one factor so far. Set up an authenticator app, and a stolen password is not enough
+            any more.
+          </p>
+        )}
+        {others.length > 0 && (
+          <ul class="stack tight">
+            {others.map((factor) => (
+              <FactorRow key={factor.id} factor={factor} onRemove={() => remove(factor.id)} />
+            ))}
+          </ul>
+        )}
+        {first && !isProven && !enrolment && (
+          <StepForm action="Verify" kind="primary" onSubmit={verify(first.id)}>
+            <CodeField label="Code of the app, to become aal2" />
+          </StepForm>
+        )}
+        {enrolment && (
+          <EnrolmentSteps
+            enrolment={enrolment}
+            onVerify={verify(enrolment.id)}
+            onCancel={() => remove(enrolment.id)}
+          />
+        )}
+      </div>
+    </Card>
+  )
+}
+
+interface FactorRowProps {
+  readonly factor: Factor
+  readonly onRemove: () => Promise<void>
+}
+
+function FactorRow({ factor, onRemove }: FactorRowProps): JSX.Element {
+  const isVerified = factor.status === 'verified'
+  const name = factor.friendly_name ?? 'Authenticator app'
+  return (
+    <li class="row">
+      <span class="grow">{name}</span>
+      <Badge tone={isVerified ? 'ok' : 'warn'}>{isVerified ? 'verified' : 'not verified'}</Badge>
+      <Button size="small" icon="trash" label={`Remove ${name}`} onClick={onRemove}>
+        Remove
+      </Button>
+    </li>
+  )
+}

@@ -1,0 +1,65 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Button } from '../../../components/button.tsx'
+import { Card } from '../../../components/card.tsx'
+import { CopyButton } from '../../../components/copy-button.tsx'
+import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { orThrow } from '../step-form.tsx'
+import { parseClaims } from './claims.ts'
+import type { SignedInProps } from './signed-in.tsx'
+
+/** What is in the access token, and how long it is good. */
+export function TokenCard({ auth: { client }, session }: SignedInProps): JSX.Element {
+  const claims = parseClaims(session.access_token)
+  const leftSeconds = useSecondsUntil(claims.exp)
+  const refresh = async () => {
+    try {
+      orThrow(await client.refreshSession())
+      tellDone('There is a new access token.')
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  const actions = (
+    <>
+      <CopyButton text={session.access_token} label="Copy the token" />
+      <Button size="small" icon="refresh" onClick={refresh}>
+        Refresh
+      </Button>
+    </>
+  )
+  return (
+    <Card title="Access token" actions={actions}>
+      <div class="stack">
+        <div class="try-expiry">
+          <span>{leftSeconds > 0 ? 'Good for another' : 'Expired'}</span>
+          <progress
+            max={claims.exp - claims.iat}
+            value={leftSeconds}
+            aria-label="Time until the token expires"
+          />
+          <span class="number nowrap">{toClock(leftSeconds)}</span>
+        </div>
+        <details>
+          <summary class="try-summary">Claims</summary>
+          <pre class="code-block try-claims">{JSON.stringify(claims, undefined, 2)}</pre>
+        </details>
+      </div>
+    </Card>
+  )
+}
+
+function useSecondsUntil(time: number): number {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [time])
+  return Math.max(0, Math.round(time - now / 1000))
+}
+
+/** `59:07 min`. */
+function toClock(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`
+}

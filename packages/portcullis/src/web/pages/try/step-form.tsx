@@ -1,0 +1,75 @@
+import { isAuthRetryableFetchError } from '@supabase/auth-js'
+import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact'
+import { useState } from 'preact/hooks'
+import { toMessage } from '../../api.ts'
+import { Button } from '../../components/button.tsx'
+import { Notice } from '../../components/states.tsx'
+
+export interface StepFormProps {
+  readonly action: string
+  readonly kind?: 'primary'
+  /** What it resolves to is shown below, what it rejects with too. */
+  readonly onSubmit: (form: FormData) => Promise<ComponentChildren>
+  /** Beside the button. */
+  readonly more?: ComponentChildren
+  readonly children?: ComponentChildren
+}
+
+/** One step that a person takes, and what became of it. */
+export function StepForm({ action, kind, onSubmit, more, children }: StepFormProps): JSX.Element {
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const [answer, setAnswer] = useState<ComponentChildren>()
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    setBusy(true)
+    setError(undefined)
+    setAnswer(undefined)
+    try {
+      setAnswer(await onSubmit(form))
+    } catch (reason) {
+      setError(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <div class="stack">
+      <form class="stack" onSubmit={submit}>
+        {children}
+        <div class="row">
+          <Button type="submit" {...(kind && { kind })} isDisabled={isBusy}>
+            {action}
+          </Button>
+          {more}
+        </div>
+      </form>
+      {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}
+      {answer}
+    </div>
+  )
+}
+
+/** A text of a form. */
+export function readText(form: FormData, name: string): string {
+  return String(form.get(name) ?? '').trim()
+}
+
+interface ClientAnswer {
+  readonly data: unknown
+  readonly error: Error | null
+}
+
+/** The client's answers carry their errors; here they are thrown, for a form to show. */
+export function orThrow<Answer extends ClientAnswer>(
+  answer: Answer,
+): Extract<Answer, { readonly error: null }>['data'] {
+  const { error, data } = answer
+  if (!error) return data
+  // The client has no words for it.
+  if (isAuthRetryableFetchError(error)) {
+    throw new Error('The auth server does not answer. Is it still running?', { cause: error })
+  }
+  throw error
+}

@@ -1,0 +1,58 @@
+import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact'
+import { useId, useRef } from 'preact/hooks'
+
+export interface Tab<Name extends string> {
+  readonly name: Name
+  readonly title: string
+}
+
+export interface TabsProps<Name extends string> {
+  readonly label: string
+  readonly tabs: readonly Tab<Name>[]
+  readonly shown: Name
+  readonly onShow: (name: Name) => void
+  readonly children: ComponentChildren
+}
+
+const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 }
+
+/** Arrow keys go from one to the next, as in the pattern of the ARIA guide. */
+export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
+  const { label, tabs, shown, onShow, children } = props
+  const id = useId()
+  const list = useRef<HTMLDivElement>(null)
+  const move = (event: TargetedKeyboardEvent<HTMLElement>) => {
+    const step = steps[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const from = tabs.findIndex(({ name }) => name === shown)
+    const index = (from + step + tabs.length) % tabs.length
+    const next = tabs[index]
+    if (!next) return
+    onShow(next.name)
+    list.current?.querySelectorAll('button')[index]?.focus()
+  }
+  return (
+    <div class="stack">
+      <div class="try-tabs" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
+        {tabs.map(({ name, title }) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}-${name}`}
+            aria-selected={name === shown}
+            aria-controls={`${id}-panel`}
+            tabIndex={name === shown ? 0 : -1}
+            onClick={() => onShow(name)}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${shown}`}>
+        {children}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,5 @@
+/** What somebody typed into a field, without the spaces around it. */
+export function readText(form: FormData, name: string): string {
+  const value = form.get(name)
+  return typeof value === 'string' ? value.trim() : ''
+}

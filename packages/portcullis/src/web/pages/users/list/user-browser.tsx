@@ -1,0 +1,63 @@
+import type { JSX } from 'preact'
+import { toMessage } from '../../../api.ts'
+import { Button } from '../../../components/button.tsx'
+import { Empty, Failure, Loading } from '../../../components/states.tsx'
+import type { UsersAddress } from '../use-users-address.ts'
+import { UserList } from './user-list.tsx'
+import type { UserPages } from './user-pages.ts'
+
+export interface UserBrowserProps {
+  readonly pages: UserPages | undefined
+  readonly isBusy: boolean
+  readonly address: UsersAddress
+  readonly onCreate: () => void
+}
+
+/** The list, or what there is in its place. */
+export function UserBrowser({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.Element {
+  return (
+    <section class="card user-browser" aria-label="All users">
+      {pages?.error !== undefined && pages.total !== undefined && (
+        <div class="user-list-fault" role="alert">
+          <span>Some users are missing here: {toMessage(pages.error)}</span>
+          <Button size="small" icon="refresh" onClick={() => pages.reload()}>
+            Try again
+          </Button>
+        </div>
+      )}
+      <Content pages={pages} isBusy={isBusy} address={address} onCreate={onCreate} />
+    </section>
+  )
+}
+
+function Content({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.Element {
+  if (pages === undefined) return <Loading>Looking for users…</Loading>
+  if (pages.total === undefined) {
+    return <Failure error={pages.error} onRetry={() => pages.reload()} />
+  }
+  if (pages.total > 0) return <UserList pages={pages} isBusy={isBusy} address={address} />
+  if (address.search.text === '') {
+    return (
+      <div>
+        <Empty icon="users" title="Nobody has an account yet">
+          People appear here when they sign up, when you invite them, or when you create them.
+        </Empty>
+        <div class="user-empty-actions">
+          <Button icon="plus" kind="primary" onClick={onCreate}>
+            Create the first user
+          </Button>
+        </div>
+      </div>
+    )
+  }
+  return (
+    <div>
+      <Empty icon="search" title="Nobody is found">
+        The search looks for a part of an email address or of a full name, or for a whole id.
+      </Empty>
+      <div class="user-empty-actions">
+        <Button onClick={() => address.go({ q: '' }, { isReplacing: true })}>Show everybody</Button>
+      </div>
+    </div>
+  )
+}

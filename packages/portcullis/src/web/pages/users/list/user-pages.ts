@@ -1,0 +1,149 @@
+import type { User } from '../../../../console/routes/users-records.ts'
+import type { RowRange } from './list-window.ts'
+
+export interface UserPage {
+  readonly users: readonly User[]
+  /** Of all pages. */
+  readonly total: number
+}
+
+export interface UserPagesOptions {
+  /** @param page from 0. */
+  readonly load: (page: number, signal: AbortSignal) => Promise<UserPage>
+  /** Something arrived, or failed to. */
+  readonly onChange: () => void
+}
+
+/** All users that a search finds, of whom only those are fetched that somebody looks at. */
+export interface UserPages {
+  /** Undefined before the first answer. */
+  readonly total: number | undefined
+  /** Why the last fetch failed; undefined once one has worked again. */
+  readonly error: unknown
+  /** Undefined: not here yet. */
+  at(index: number): User | undefined
+  /** Says which rows are looked at. Fetches for others are given up. */
+  show(rows: RowRange): void
+  /** Fetches anew what is looked at; what is there stays until then. */
+  reload(): void
+  /** Puts in a user who was changed here. */
+  replace(user: User): void
+  close(): void
+}
+
+export const pageSize = 50
+
+const pauseMs = 60
+/** Whoever drags the scroll bar passes by thousands: those are fetched where the hand comes to rest. */
+const restMs = 100
+/** Fetched ahead on either side, so that slow scrolling meets no gaps. */
+const rowsAhead = 25
+const mostKeptPages = 80
+
+export function createUserPages({ load, onChange }: UserPagesOptions): UserPages {
+  const pages = new Map<number, readonly User[]>()
+  const outdated = new Set<number>()
+  const underway = new Map<number, AbortController>()
+  let wanted: readonly number[] = []
+  let shown: RowRange = { first: 0, end: 0 }
+  let lastLeapAt = Number.NEGATIVE_INFINITY
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let lastFetchAt = Number.NEGATIVE_INFINITY
+  let total: number | undefined
+  let error: unknown
+
+  const fetchPage = async (page: number) => {
+    const leaving = new AbortController()
+    underway.set(page, leaving)
+    try {
+      const answer = await load(page, leaving.signal)
+      if (leaving.signal.aborted) return
+      total = answer.total
+      error = undefined
+      outdated.delete(page)
+      keep(page, answer.users)
+    } catch (reason) {
+      if (leaving.signal.aborted) return
+      error = reason
+    }
+    underway.delete(page)
+    onChange()
+  }
+
+  const keep = (page: number, users: readonly User[]) => {
+    pages.delete(page)
+    pages.set(page, users)
+    // The first of a map is the one that was put in longest ago.
+    for (const old of pages.keys()) {
+      if (pages.size <= mostKeptPages) break
+      if (!wanted.includes(old)) pages.delete(old)
+    }
+  }
+
+  const fetchWanted = () => {
+    timer = undefined
+    lastFetchAt = performance.now()
+    for (const page of wanted) {
+      const isThere = pages.has(page) && !outdated.has(page)
+      if (!isThere && !underway.has(page)) void fetchPage(page)
+    }
+  }
+
+  const schedule = () => {
+    const sinceLastMs = performance.now() - lastFetchAt
+    timer ??= setTimeout(fetchWanted, Math.max(0, pauseMs - sinceLastMs))
+  }
+
+  return {
+    get total() {
+      return total
+    },
+    get error() {
+      return error
+    },
+    at: (index) => pages.get(Math.floor(index / pageSize))?.[index % pageSize],
+    show(rows) {
+      const { first, end } = rows
+      const isLeap = first >= shown.end || end <= shown.first
+      shown = rows
+      wanted = toPageNumbers(first - rowsAhead, Math.min(end + rowsAhead, total ?? end))
+      for (const [page, leaving] of underway) {
+        if (wanted.includes(page)) continue
+        leaving.abort()
+        underway.delete(page)
+      }
+      if (!isLeap) return schedule()
+      const isMoving = performance.now() - lastLeapAt < restMs
+      lastLeapAt = performance.now()
+      if (!isMoving) return schedule()
+      clearTimeout(timer)
+      timer = setTimeout(fetchWanted, restMs)
+    },
+    reload() {
+      for (const page of pages.keys()) outdated.add(page)
+      error = undefined
+      schedule()
+    },
+    replace(user) {
+      for (const [page, users] of pages) {
+        if (!users.some(({ id }) => id === user.id)) continue
+        pages.set(
+          page,
+          users.map((each) => (each.id === user.id ? user : each)),
+        )
+        onChange()
+      }
+    },
+    close() {
+      clearTimeout(timer)
+      for (const leaving of underway.values()) leaving.abort()
+      underway.clear()
+    },
+  }
+}
+
+function toPageNumbers(first: number, end: number): readonly number[] {
+  const from = Math.floor(Math.max(0, first) / pageSize)
+  const to = Math.floor(Math.max(0, end - 1) / pageSize)
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}

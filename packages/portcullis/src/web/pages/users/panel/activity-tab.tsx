@@ -1,0 +1,111 @@
+import type { JSX } from 'preact'
+import { useEffect, useReducer, useState } from 'preact/hooks'
+import type { AuditEntry, UserAudit } from '../../../../console/routes/users-audit.ts'
+import { callApi } from '../../../api.ts'
+import { Button } from '../../../components/button.tsx'
+import { Empty, Failure, Loading } from '../../../components/states.tsx'
+import { tellFailure } from '../../../components/toasts.tsx'
+import { formatAge, formatNumber, formatTime } from '../../../format.ts'
+import { useLoaded } from '../../../use-loaded.ts'
+import { toActor, toSentence } from '../audit-sentences.ts'
+import type { TabProps } from './tabs.ts'
+
+const atOnce = 25
+
+/** What the audit log tells of the user, newest first. */
+export function ActivityTab({ user }: TabProps): JSX.Element {
+  const path = `/api/users/${user.id}/audit`
+  // A change of the user is an entry more.
+  const loaded = useLoaded(
+    (signal) => callApi<UserAudit>(path, { signal }),
+    [user.id, user.updated_at],
+  )
+  if (loaded.state === 'loading') return <Loading>Reading the audit log…</Loading>
+  if (loaded.state === 'failed') return <Failure error={loaded.error} onRetry={loaded.reload} />
+  return <Trail userId={user.id} path={path} newest={loaded.value} />
+}
+
+interface TrailProps {
+  readonly userId: string
+  readonly path: string
+  readonly newest: UserAudit
+}
+
+function Trail({ userId, path, newest }: TrailProps): JSX.Element {
+  const [audit, setAudit] = useState(newest)
+  const [shown, showMore] = useReducer<number, undefined>((count) => count + atOnce, atOnce)
+  useEffect(() => setAudit(newest), [newest])
+  const { entries, read, total, next } = audit
+  const readOn = async () => {
+    try {
+      const older = await callApi<UserAudit>(`${path}?from=${next}`)
+      setAudit({ ...older, entries: withoutRepeats([...entries, ...older.entries]) })
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  return (
+    <>
+      {entries.length === 0 && (
+        <Empty icon="overview" title="The audit log does not mention this user">
+          {next !== undefined && 'So far: it was not read to its end.'}
+        </Empty>
+      )}
+      <ol class="user-trail" aria-label="Activity">
+        {entries.slice(0, shown).map((entry) => (
+          <Entry key={entry.id} entry={entry} userId={userId} />
+        ))}
+      </ol>
+      {entries.length > shown ? (
+        <Button onClick={() => showMore(undefined)}>Show more</Button>
+      ) : (
+        next !== undefined && (
+          <div class="stack tight">
+            <p class="muted small">
+              The newest {formatNumber(read)} of {formatNumber(total)} entries of the log are read.
+            </p>
+            <Button onClick={readOn}>Look further back</Button>
+          </div>
+        )
+      )}
+    </>
+  )
+}
+
+/** New entries push older ones on to the next part, where they come again. */
+function withoutRepeats(entries: readonly AuditEntry[]): readonly AuditEntry[] {
+  return [...new Map(entries.map((entry) => [entry.id, entry])).values()]
+}
+
+interface EntryProps {
+  readonly entry: AuditEntry
+  readonly userId: string
+}
+
+function Entry({ entry, userId }: EntryProps): JSX.Element {
+  const actor = toActor(entry, userId)
+  return (
+    <li>
+      <div class="grow">
+        <strong>{toSentence(entry, userId)}</strong>
+        <div class="muted small">
+          {actor !== undefined && <>by {actor} · </>}
+          <code>{entry.payload.action}</code>
+          {entry.ip_address !== '' && (
+            <>
+              {' '}
+              · from <span class="mono">{entry.ip_address}</span>
+            </>
+          )}
+        </div>
+      </div>
+      <time
+        class="muted small number nowrap"
+        dateTime={entry.created_at}
+        title={formatTime(entry.created_at)}
+      >
+        {formatAge(entry.created_at)}
+      </time>
+    </li>
+  )
+}

@@ -1,0 +1,91 @@
+import type { ComponentChildren, JSX } from 'preact'
+import type { User } from '../../../../console/routes/users-records.ts'
+import { formatAge, formatTime } from '../../../format.ts'
+import { isBanned, toPhoneNumber } from '../user-facts.ts'
+import { MetadataEditor } from './metadata-editor.tsx'
+import type { TabProps } from './tabs.ts'
+
+export function ProfileTab({ user, onChange }: TabProps): JSX.Element {
+  return (
+    <>
+      <dl class="user-facts">
+        {toFacts(user).map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <MetadataEditor
+        title="User metadata"
+        hint="The user may change it, so grant nothing by it."
+        field="user_metadata"
+        user={user}
+        onChange={onChange}
+      />
+      <MetadataEditor
+        title="App metadata"
+        hint="Only administrators change it; it is in every access token."
+        field="app_metadata"
+        user={user}
+        onChange={onChange}
+      />
+    </>
+  )
+}
+
+interface Fact {
+  readonly name: string
+  readonly value: ComponentChildren
+}
+
+function toFacts(user: User): readonly Fact[] {
+  return [
+    { name: 'Email', value: toReach(user.email, user.email_confirmed_at) },
+    ...(user.new_email === undefined
+      ? []
+      : [{ name: 'New email', value: toReach(user.new_email, undefined) }]),
+    {
+      name: 'Phone',
+      value: toReach(user.phone && toPhoneNumber(user.phone), user.phone_confirmed_at),
+    },
+    { name: 'Role', value: <span class="mono">{user.role || '–'}</span> },
+    { name: 'Created', value: <Moment time={user.created_at} /> },
+    { name: 'Last sign-in', value: <Moment time={user.last_sign_in_at} otherwise="never" /> },
+    { name: 'Last change', value: <Moment time={user.updated_at} /> },
+    ...(user.invited_at === undefined
+      ? []
+      : [{ name: 'Invited', value: <Moment time={user.invited_at} /> }]),
+    ...(user.banned_until !== undefined && isBanned(user)
+      ? [{ name: 'Banned until', value: formatTime(user.banned_until) }]
+      : []),
+    ...(user.deleted_at === undefined
+      ? []
+      : [{ name: 'Deleted', value: <Moment time={user.deleted_at} /> }]),
+  ]
+}
+
+function toReach(address: string, confirmedAt: string | undefined): ComponentChildren {
+  if (address === '') return <span class="muted">none</span>
+  const state = confirmedAt === undefined ? 'not confirmed' : `confirmed ${formatAge(confirmedAt)}`
+  return (
+    <>
+      {address} <span class="muted small">{state}</span>
+    </>
+  )
+}
+
+function Moment({
+  time,
+  otherwise = '–',
+}: {
+  readonly time: string | undefined
+  readonly otherwise?: string
+}): JSX.Element {
+  if (time === undefined) return <span class="muted">{otherwise}</span>
+  return (
+    <time dateTime={time}>
+      {formatTime(time)} <span class="muted small">{formatAge(time)}</span>
+    </time>
+  )
+}

@@ -1,0 +1,91 @@
+import type { JSX } from 'preact'
+import type { Session } from '../../../../console/routes/users-records.ts'
+import { ApiError, callApi } from '../../../api.ts'
+import { Badge } from '../../../components/badge.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Empty, Failure, Loading } from '../../../components/states.tsx'
+import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { formatAge, formatTime } from '../../../format.ts'
+import { useLoaded } from '../../../use-loaded.ts'
+import type { TabProps } from './tabs.ts'
+
+export function SessionsTab({ user }: TabProps): JSX.Element {
+  const path = `/api/users/${user.id}/sessions`
+  const loaded = useLoaded((signal) => callApi<readonly Session[]>(path, { signal }), [user.id])
+  if (loaded.state === 'loading') return <Loading />
+  if (loaded.state === 'failed') return <Failure error={loaded.error} onRetry={loaded.reload} />
+  const sessions = loaded.value
+  if (sessions.length === 0) {
+    return (
+      <Empty icon="system" title="Signed in nowhere">
+        A session appears here when they sign in.
+      </Empty>
+    )
+  }
+  const end = async (ended: readonly Session[], done: string) => {
+    try {
+      await Promise.all(ended.map(({ id }) => endSession(`${path}/${id}`)))
+      tellDone(done)
+    } catch (error) {
+      tellFailure(error)
+    }
+    loaded.reload()
+  }
+  return (
+    <>
+      <div class="row user-between">
+        <p class="muted small">
+          An ended session cannot be renewed. Services of your own may take its access token until
+          that expires.
+        </p>
+        <Button size="small" kind="danger" onClick={() => end(sessions, 'All sessions are ended.')}>
+          End all
+        </Button>
+      </div>
+      <ul class="user-items" aria-label="Sessions">
+        {sessions.map((session) => (
+          <SessionItem
+            key={session.id}
+            session={session}
+            onEnd={() => end([session], 'The session is ended.')}
+          />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+async function endSession(path: string): Promise<void> {
+  try {
+    await callApi(path, { method: 'DELETE' })
+  } catch (error) {
+    // It ended meanwhile, which is what was wanted.
+    if (!(error instanceof ApiError && error.status === 404)) throw error
+  }
+}
+
+interface SessionItemProps {
+  readonly session: Session
+  readonly onEnd: () => unknown
+}
+
+function SessionItem({ session, onEnd }: SessionItemProps): JSX.Element {
+  const { device, user_agent: userAgent, ip, aal, last_used_at: usedAt, created_at: at } = session
+  return (
+    <li>
+      <div class="grow">
+        <strong title={userAgent}>{device}</strong>{' '}
+        {aal === 'aal2' && <Badge tone="ok">Two factors</Badge>}
+        <div class="muted small">
+          <span class="mono">{ip || 'unknown address'}</span>, since {formatTime(at)}
+        </div>
+      </div>
+      <span class="muted small number nowrap" title={formatTime(usedAt)}>
+        used {formatAge(usedAt)}
+      </span>
+      <Button size="small" label={`End the session of ${device}`} onClick={onEnd}>
+        End
+      </Button>
+    </li>
+  )
+}

@@ -1,0 +1,196 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Factor, Identity, Passkey } from '../../../../console/routes/users-records.ts'
+import { callApi } from '../../../api.ts'
+import { Badge } from '../../../components/badge.tsx'
+import { Button } from '../../../components/button.tsx'
+import { FormDialog } from '../../../components/dialog.tsx'
+import { Failure, Loading } from '../../../components/states.tsx'
+import { tellDone } from '../../../components/toasts.tsx'
+import { formatAge } from '../../../format.ts'
+import { useLoaded } from '../../../use-loaded.ts'
+import { toPhoneNumber } from '../user-facts.ts'
+import type { TabProps } from './tabs.ts'
+
+/** Something that somebody is about to take away. */
+interface Removal {
+  readonly title: string
+  readonly consequence: string
+  readonly path: string
+  readonly done: string
+}
+
+export function SignInTab({ user }: TabProps): JSX.Element {
+  const path = `/api/users/${user.id}`
+  const loaded = useLoaded(
+    async (signal) => {
+      const [factors, passkeys] = await Promise.all([
+        callApi<readonly Factor[]>(`${path}/factors`, { signal }),
+        callApi<readonly Passkey[]>(`${path}/passkeys`, { signal }),
+      ])
+      return { factors, passkeys }
+    },
+    [user.id],
+  )
+  const [removal, setRemoval] = useState<Removal>()
+  if (loaded.state === 'loading') return <Loading />
+  if (loaded.state === 'failed') return <Failure error={loaded.error} onRetry={loaded.reload} />
+  const { factors, passkeys } = loaded.value
+  return (
+    <>
+      <Group title="Identities" empty="None: nobody can sign in to this account by itself.">
+        {user.identities.map((identity) => (
+          <IdentityItem key={identity.identity_id} identity={identity} />
+        ))}
+      </Group>
+      <Group title="Second factors" empty="None: the first step of signing in is enough.">
+        {factors.map((factor) => (
+          <FactorItem
+            key={factor.id}
+            factor={factor}
+            onRemove={() => setRemoval(toFactorRemoval(path, factor))}
+          />
+        ))}
+      </Group>
+      <Group title="Passkeys" empty="None.">
+        {passkeys.map((passkey) => (
+          <PasskeyItem
+            key={passkey.id}
+            passkey={passkey}
+            onRemove={() => setRemoval(toPasskeyRemoval(path, passkey))}
+          />
+        ))}
+      </Group>
+      {removal && (
+        <FormDialog
+          title={removal.title}
+          action="Remove"
+          kind="danger"
+          onClose={() => setRemoval(undefined)}
+          onSubmit={async () => {
+            await callApi(removal.path, { method: 'DELETE' })
+            tellDone(removal.done)
+            loaded.reload()
+          }}
+        >
+          <p>{removal.consequence}</p>
+        </FormDialog>
+      )}
+    </>
+  )
+}
+
+function toFactorRemoval(path: string, factor: Factor): Removal {
+  return {
+    title: `Remove ${toFactorName(factor)}?`,
+    consequence:
+      'Sessions that rest on this second factor count as signed in by the first step only.',
+    path: `${path}/factors/${factor.id}`,
+    done: 'The second factor is removed.',
+  }
+}
+
+function toPasskeyRemoval(path: string, passkey: Passkey): Removal {
+  return {
+    title: `Remove ${toPasskeyName(passkey)}?`,
+    consequence: 'It no longer signs them in. It stays on their device until they delete it there.',
+    path: `${path}/passkeys/${passkey.id}`,
+    done: 'The passkey is removed.',
+  }
+}
+
+interface GroupProps {
+  readonly title: string
+  readonly empty: string
+  readonly children: readonly JSX.Element[]
+}
+
+function Group({ title, empty, children }: GroupProps): JSX.Element {
+  return (
+    <section class="stack tight" aria-label={title}>
+      <h3>{title}</h3>
+      {children.length === 0 ? (
+        <p class="muted small">{empty}</p>
+      ) : (
+        <ul class="user-items">{children}</ul>
+      )}
+    </section>
+  )
+}
+
+function IdentityItem({ identity }: { readonly identity: Identity }): JSX.Element {
+  const { provider, email, id, last_sign_in_at: lastSignInAt } = identity
+  return (
+    <li>
+      <div class="grow">
+        <strong>{provider}</strong>
+        <div class="muted small">{email ?? id}</div>
+      </div>
+      <span class="muted small number">
+        {lastSignInAt === undefined ? 'not used yet' : `used ${formatAge(lastSignInAt)}`}
+      </span>
+    </li>
+  )
+}
+
+const factorTypes: Readonly<Record<string, string>> = {
+  totp: 'Authenticator app',
+  phone: 'Phone',
+  webauthn: 'Security key',
+  recovery_codes: 'Recovery codes',
+}
+
+function toFactorName({ friendly_name: name, factor_type: type }: Factor): string {
+  return name ?? factorTypes[type] ?? type
+}
+
+interface FactorItemProps {
+  readonly factor: Factor
+  readonly onRemove: () => void
+}
+
+function FactorItem({ factor, onRemove }: FactorItemProps): JSX.Element {
+  const { factor_type: type, status, phone, created_at: createdAt } = factor
+  const kind = factorTypes[type] ?? type
+  return (
+    <li>
+      <div class="grow">
+        <strong>{toFactorName(factor)}</strong>{' '}
+        {status === 'unverified' && <Badge tone="warn">Not set up to the end</Badge>}
+        <div class="muted small">
+          {phone === '' ? kind : `${kind} ${toPhoneNumber(phone)}`}, added {formatAge(createdAt)}
+        </div>
+      </div>
+      <Button size="small" label={`Remove ${toFactorName(factor)}`} onClick={onRemove}>
+        Remove…
+      </Button>
+    </li>
+  )
+}
+
+function toPasskeyName({ friendly_name: name }: Passkey): string {
+  return name === '' ? 'Passkey' : name
+}
+
+interface PasskeyItemProps {
+  readonly passkey: Passkey
+  readonly onRemove: () => void
+}
+
+function PasskeyItem({ passkey, onRemove }: PasskeyItemProps): JSX.Element {
+  const { created_at: createdAt, last_used_at: lastUsedAt } = passkey
+  return (
+    <li>
+      <div class="grow">
+        <strong>{toPasskeyName(passkey)}</strong>
+        <div class="muted small">
+          added {formatAge(createdAt)},{' '}
+          {lastUsedAt ? `used ${formatAge(lastUsedAt)}` : 'never used'}
+        </div>
+      </div>
+      <Button size="small" label={`Remove ${toPasskeyName(passkey)}`} onClick={onRemove}>
+        Remove…
+      </Button>
+    </li>
+  )
+}

@@ -1,0 +1,91 @@
+import type { FunctionComponent, JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { User } from '../../../../console/routes/users-records.ts'
+import { Button } from '../../../components/button.tsx'
+import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { changeUser, type UserChange } from '../change-user.ts'
+import { BanDialog } from '../dialogs/ban-dialog.tsx'
+import { DeleteDialog } from '../dialogs/delete-dialog.tsx'
+import { EditDialog } from '../dialogs/edit-dialog.tsx'
+import { LinkDialog } from '../dialogs/link-dialog.tsx'
+import { PasswordDialog } from '../dialogs/password-dialog.tsx'
+import { isBanned } from '../user-facts.ts'
+
+export interface UserDialogProps {
+  readonly user: User
+  readonly onChange: (user: User) => void
+  readonly onDeleted: () => void
+  readonly onClose: () => void
+}
+
+const dialogs = {
+  edit: EditDialog,
+  password: PasswordDialog,
+  link: LinkDialog,
+  ban: BanDialog,
+  delete: DeleteDialog,
+} as const satisfies Readonly<Record<string, FunctionComponent<UserDialogProps>>>
+
+export function UserActions(props: Omit<UserDialogProps, 'onClose'>): JSX.Element {
+  const { user, onChange } = props
+  const [opened, setOpened] = useState<keyof typeof dialogs>()
+  const OpenDialog = opened && dialogs[opened]
+  const change = async (body: UserChange, done: string) => {
+    try {
+      onChange(await changeUser(user.id, body))
+      tellDone(done)
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  const confirmation = toConfirmation(user)
+  return (
+    <>
+      <div class="row tight">
+        <Button size="small" onClick={() => setOpened('edit')}>
+          Edit…
+        </Button>
+        {confirmation && (
+          <Button size="small" onClick={() => change(confirmation, 'The address is confirmed.')}>
+            Confirm
+          </Button>
+        )}
+        <Button size="small" onClick={() => setOpened('password')}>
+          Set password…
+        </Button>
+        {user.email !== '' && (
+          <Button size="small" onClick={() => setOpened('link')}>
+            Generate link…
+          </Button>
+        )}
+        {isBanned(user) ? (
+          <Button
+            size="small"
+            onClick={() => change({ ban_duration: 'none' }, 'The ban is lifted.')}
+          >
+            Lift the ban
+          </Button>
+        ) : (
+          <Button size="small" onClick={() => setOpened('ban')}>
+            Ban…
+          </Button>
+        )}
+        <Button size="small" kind="danger" onClick={() => setOpened('delete')}>
+          Delete…
+        </Button>
+      </div>
+      {OpenDialog && <OpenDialog {...props} onClose={() => setOpened(undefined)} />}
+    </>
+  )
+}
+
+/** What would confirm everything that is not; undefined where all is. */
+function toConfirmation(user: User): UserChange | undefined {
+  const confirmsEmail = user.email !== '' && user.email_confirmed_at === undefined
+  const confirmsPhone = user.phone !== '' && user.phone_confirmed_at === undefined
+  if (!confirmsEmail && !confirmsPhone) return undefined
+  return {
+    ...(confirmsEmail && { email_confirm: true }),
+    ...(confirmsPhone && { phone_confirm: true }),
+  }
+}

@@ -1,0 +1,97 @@
+import type { JSX, TargetedKeyboardEvent } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { User } from '../../../../console/routes/users-records.ts'
+import { ApiError, callApi } from '../../../api.ts'
+import { Button } from '../../../components/button.tsx'
+import { CopyButton } from '../../../components/copy-button.tsx'
+import { Empty, Failure, Loading } from '../../../components/states.tsx'
+import { useLoaded } from '../../../use-loaded.ts'
+import { toFullName, toUserName } from '../user-facts.ts'
+import { UserMarks } from '../user-marks.tsx'
+import { tabs } from './tabs.ts'
+import { Tabs } from './tabs-bar.tsx'
+import { UserActions } from './user-actions.tsx'
+
+export interface UserPanelProps {
+  readonly userId: string
+  readonly tab: string | undefined
+  readonly onTab: (tab: string) => void
+  readonly onClose: () => void
+  readonly onChanged: (user: User) => void
+  readonly onDeleted: () => void
+}
+
+/** Everything about one user, beside the list. */
+export function UserPanel(props: UserPanelProps): JSX.Element {
+  const { userId, onClose } = props
+  const loaded = useLoaded(
+    (signal) => callApi<User>(`/api/users/${encodeURIComponent(userId)}`, { signal }),
+    [userId],
+  )
+  const press = (event: TargetedKeyboardEvent<HTMLElement>) => {
+    const isInDialog = event.target instanceof Element && event.target.closest('dialog') !== null
+    if (event.key === 'Escape' && !isInDialog) onClose()
+  }
+  return (
+    <aside class="card user-panel" aria-label="The chosen user" onKeyDown={press}>
+      <span class="close">
+        <Button kind="quiet" size="small" icon="close" label="Close the panel" onClick={onClose}>
+          {''}
+        </Button>
+      </span>
+      {loaded.state === 'loading' && <Loading />}
+      {loaded.state === 'failed' && <Missing error={loaded.error} onRetry={loaded.reload} />}
+      {loaded.state === 'ready' && <Details {...props} loaded={loaded.value} />}
+    </aside>
+  )
+}
+
+function Missing({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown
+  readonly onRetry: () => void
+}): JSX.Element {
+  if (!(error instanceof ApiError && error.status === 404)) {
+    return <Failure error={error} onRetry={onRetry} />
+  }
+  return (
+    <Empty icon="users" title="There is no such user">
+      The account was deleted, or the address has a wrong id in it.
+    </Empty>
+  )
+}
+
+function Details(props: UserPanelProps & { readonly loaded: User }): JSX.Element {
+  const { loaded, tab, onTab, onChanged, onDeleted } = props
+  const [user, setUser] = useState(loaded)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // At once: the next key is meant for the panel.
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  const change = (changed: User) => {
+    setUser(changed)
+    onChanged(changed)
+  }
+  const shown = tabs.find(({ name }) => name === tab) ?? tabs[0]
+  const fullName = toFullName(user)
+  return (
+    <>
+      <header class="user-heading">
+        <h2 ref={heading} tabIndex={-1}>
+          {toUserName(user)}
+        </h2>
+        {fullName !== undefined && <span class="muted">{fullName}</span>}
+        <UserMarks user={user} />
+        <span class="row tight">
+          <span class="mono muted small user-id">{user.id}</span>
+          <CopyButton text={user.id} label="Copy id" />
+        </span>
+        <UserActions user={user} onChange={change} onDeleted={onDeleted} />
+      </header>
+      <Tabs tabs={tabs} shown={shown.name} onShow={onTab}>
+        <shown.component user={user} onChange={change} />
+      </Tabs>
+    </>
+  )
+}

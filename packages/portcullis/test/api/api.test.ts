@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { SignJWT } from 'jose'
+
+const program = join(import.meta.dirname, '../../../../examples/together/api.ts')
+
+async function openKeyServer(t: TestContext, jwk: object): Promise<string> {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A port that nobody listens on right now. */
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
+
+test('alone, the API takes public keys, and without the rate limit service it has no limits', async (t) => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'first', alg: 'ES256' }
+  const port = await findFreePort()
+  const child = spawn(process.execPath, [program], {
+    env: {
+      PATH: process.env['PATH'],
+      PORT: `${port}`,
+      AUTH_URL: await openKeyServer(t, jwk),
+      RATELIMIT_URL: `http://127.0.0.1:${await findFreePort()}`,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const complaint = once(child.stderr.setEncoding('utf8'), 'data')
+  await once(child.stdout, 'data')
+  const ask = async (signer: typeof privateKey) => {
+    const token = await new SignJWT({ email: 'ada@example.com' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'first' })
+      .setSubject('ada')
+      .setAudience('authenticated')
+      .setExpirationTime('1h')
+      .sign(signer)
+    const answer = await fetch(`http://127.0.0.1:${port}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: '{"query":"{ hello }"}',
+    })
+    return { status: answer.status, body: await answer.json() }
+  }
+  assert.deepEqual(await ask(privateKey), {
+    status: 200,
+    body: { data: { hello: 'Hello, ada@example.com!' } },
+  })
+  const [words] = await complaint
+  assert.match(words, /^The rate limit could not be checked: connect ECONNREFUSED .*\n/)
+  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  assert.equal((await ask(stranger.privateKey)).status, 401)
+})

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { MissingProgramError, provideProgram } from '@portcullis/test-servers'
+import { graphqlTree } from '../../src/completion/programs/graphql.ts'
+import { portcullisTree } from '../../src/completion/programs/portcullis.ts'
+import { shells } from '../../src/completion/shells/index.ts'
+import { queries } from './support/query.ts'
+
+/** What is typed, and what every shell offers for its last word. */
+const cases: readonly (readonly [line: string, offered: readonly string[]])[] = [
+  ['portcullis ', Object.keys(portcullisTree.commands ?? {})],
+  ['portcullis auth ad', ['admin']],
+  ['portcullis auth admin createuser --c', ['--config', '--confirm']],
+  ['portcullis auth admin --config x.env ban', ['banuser']],
+  ['portcullis ratelimit client -grpc-c', ['-grpc-cert-file']],
+  ['portcullis ratelimit client -domain ', []],
+  ['portcullis graphql audit --profile ', ['2026', 'classic']],
+  ['portcullis up --only auth,ra', ['ratelimit']],
+  ['portcullis completion ', ['bash', 'fish', 'zsh']],
+  ['portcullis auth serve --config fo', ['folder', 'fork.env']],
+  ['portcullis ratelimit serve --rules fo', ['folder']],
+  ['portcullis ratelimit check fo', ['folder']],
+]
+
+async function provideShell(t: TestContext, name: string): Promise<string | undefined> {
+  if (name !== 'zsh' && name !== 'fish') return name
+  try {
+    return await provideProgram(name)
+  } catch (error) {
+    if (!(error instanceof MissingProgramError) || process.env['CI'] === 'true') throw error
+    t.skip(error.message)
+    return undefined
+  }
+}
+
+function openFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-completion-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'folder'))
+  writeFileSync(join(folder, 'fork.env'), '')
+  return folder
+}
+
+for (const [name, toScript] of Object.entries(shells)) {
+  test(`${name} completes commands, options, files and choices`, async (t) => {
+    const shell = await provideShell(t, name)
+    if (shell === undefined) return
+    const question = {
+      script: toScript('portcullis', portcullisTree),
+      folder: openFolder(t),
+      lines: cases.map(([line]) => line),
+    }
+    const answers = await queries[name]?.(shell, question)
+    const offered = cases.map(([line], index) => [
+      line,
+      (answers?.[index] ?? []).map(toTail).sort(),
+    ])
+    assert.deepEqual(
+      offered,
+      cases.map(([line, words]) => [line, [...words].sort()]),
+    )
+  })
+
+  test(`${name} completes a program whose name is no name of a function`, async (t) => {
+    const shell = await provideShell(t, name)
+    if (shell === undefined) return
+    const program = 'graphql-over-http'
+    const script = toScript(program, graphqlTree)
+    const question = { script, folder: openFolder(t), lines: [`${program} `] }
+    assert.deepEqual(await queries[name]?.(shell, question), [['audit']])
+  })
+}
+
+/** Shells differ in whether they repeat what was there before, and in how they mark folders. */
+function toTail(word: string): string {
+  return word.replace(/^.*,/, '').replace(/\/$/, '')
+}

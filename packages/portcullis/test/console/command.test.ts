@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type TestContext, test } from 'node:test'
+import { createConsoleCommand } from '../../src/commands/console.ts'
+import { parseConsoleArguments } from '../../src/commands/console-arguments.ts'
+import { createAuthCheck } from '../../src/console/health/check-auth.ts'
+
+const program = join(import.meta.dirname, '../../src/main.ts')
+const key = 'a-service-key-that-nobody-may-see'
+
+async function runCommand(args: readonly string[], env = {}) {
+  let stderr = ''
+  const code = await createConsoleCommand('1.2.3').run(args, {
+    stdout: { write: () => {} },
+    stderr: {
+      write(text) {
+        stderr += text
+      },
+    },
+    env,
+    isTerminal: false,
+  })
+  return { code, stderr }
+}
+
+async function listen(t: TestContext, answer: RequestListener): Promise<Server> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return server
+}
+
+const toPort = (server: Server) => (server.address() as AddressInfo).port
+
+test('all that is wrong with the arguments is told at once', async () => {
+  const { code, stderr } = await runCommand([
+    '--auth-url=ftp://auth',
+    '--ratelimit-url',
+    'http://somebody:hunter2@limits',
+    '--port=70000',
+    '--allowed-host=https://console.example.com',
+    '--rules',
+    '/no/such/directory',
+    '--colour',
+    'blue',
+  ])
+  assert.equal(code, 2)
+  const expected = [
+    /--auth-url must be an address such as .* is "ftp:\/\/auth"/,
+    /--auth-url needs a service key .* PORTCULLIS_AUTH_KEY/,
+    /--ratelimit-url must not have a name or password/,
+    /--ratelimit-url needs --ratelimit-debug-url/,
+    /--port must be a number from 0 to 65535, and is "70000"/,
+    /--allowed-host must be a name without scheme and port/,
+    /--rules must be a directory/,
+    /no option --colour/,
+    /no place for "blue"/,
+  ]
+  for (const fault of expected) assert.match(stderr, fault)
+  assert.ok(!stderr.includes('hunter2'))
+})
+
+test('a flag without its value, a key without its server and nothing at all are faults', async () => {
+  assert.match((await runCommand([])).stderr, /nothing to look at/)
+  assert.match((await runCommand(['--graphql-url', '--port', '1'])).stderr, /graphql-url needs a/)
+  assert.match((await runCommand(['--auth-key', key])).stderr, /--auth-key needs --auth-url/)
+})
+
+test('the key comes from the flag, or else from the environment; addresses lose a last slash', async () => {
+  const args = ['--auth-url', 'https://x.example/auth/v1/']
+  const env = { PORTCULLIS_AUTH_KEY: 'of the environment' }
+  const parsed = parseConsoleArguments(args, env)
+  assert.ok(!('faults' in parsed))
+  assert.equal(parsed.auth?.url, 'https://x.example/auth/v1')
+  assert.equal(await parsed.auth?.key(), 'of the environment')
+  const flagged = parseConsoleArguments([...args, '--auth-key', 'of the flag'], env)
+  assert.ok(!('faults' in flagged))
+  assert.equal(await flagged.auth?.key(), 'of the flag')
+})
+
+test('the help warns of keys on the command line', () => {
+  assert.match(createConsoleCommand('1').usage, /seen by every user of the machine/)
+})
+
+test('a port in use is named, with the flag that chooses another', async (t) => {
+  const port = toPort(await listen(t, () => {}))
+  const args = ['--graphql-url', 'http://127.0.0.1:1', '--port', `${port}`]
+  const { code, stderr } = await runCommand(args)
+  assert.equal(code, 1)
+  assert.equal(stderr, `Port ${port} is in use: stop who has it, or choose another with --port.\n`)
+})
+
+/** What Supabase Auth answers, as far as the start asks. */
+const answerAsSupabaseAuth: RequestListener = (request, response) => {
+  if (request.url === '/health') {
+    const description = 'GoTrue is a user registration and authentication API'
+    response.end(JSON.stringify({ version: 'v2.180.0', name: 'GoTrue', description }))
+  } else if (request.headers.authorization !== `Bearer ${key}`) {
+    response.writeHead(401).end('{"code":401,"error_code":"bad_jwt","msg":"invalid JWT"}')
+  } else if (request.url?.startsWith('/admin/users')) {
+    response.setHeader('x-total-count', '42').end('{"users":[],"aud":"authenticated"}')
+  } else {
+    response.writeHead(404).end('404 page not found')
+  }
+}
+
+/** What the debug port of envoyproxy/ratelimit answers. */
+const answerAsOriginalRatelimit: RequestListener = (request, response) => {
+  const stats = 'ratelimit.service.rate_limit.d.k.total_hits: 3\n'
+  response.end(request.url === '/stats' ? stats : '/rlconfig: …\n/stats: print out stats\n')
+}
+
+test('it starts before servers of others, says how they are, lets in by the token and ends by a signal', async (t) => {
+  const auth = await listen(t, answerAsSupabaseAuth)
+  const ratelimit = await listen(t, answerAsOriginalRatelimit)
+  const child = spawn(
+    process.execPath,
+    [
+      program,
+      'console',
+      ...['--auth-url', `http://127.0.0.1:${toPort(auth)}`],
+      ...['--ratelimit-debug-url', `http://127.0.0.1:${toPort(ratelimit)}/`],
+      ...['--graphql-url', 'http://127.0.0.1:1/graphql', '--port', '0'],
+    ],
+    { env: { ...process.env, PORTCULLIS_AUTH_KEY: key }, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const exited = once(child, 'exit')
+  t.after(() => child.kill('SIGKILL'))
+  const lines: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    if (line === 'Ctrl-C ends it.') break
+  }
+  const output = lines.join('\n')
+  assert.match(output, /^auth .* is up, GoTrue v2\.180\.0, key accepted, 42 users$/m)
+  assert.match(output, /^ratelimit .*:\d+ {2}is up$/m)
+  assert.match(output, /^graphql .* does not answer yet: /m)
+  assert.ok(!output.includes(key))
+
+  const [entryUrl = ''] = /http:\/\/localhost:\d+\/\?token=[\w-]{32}/.exec(output) ?? []
+  const entry = await fetch(entryUrl, { redirect: 'manual' })
+  const cookie = entry.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const session = await fetch(new URL('/api/session', entryUrl), { headers: { cookie } })
+  const text = await session.text()
+  assert.equal(session.status, 200)
+  assert.ok(!text.includes(key) && text.includes(`127.0.0.1:${toPort(auth)}`))
+
+  child.kill('SIGINT')
+  assert.deepEqual(await exited, [0, null])
+})
+
+test('a key that is not taken is told at the start', async (t) => {
+  const auth = await listen(t, answerAsSupabaseAuth)
+  const check = createAuthCheck({
+    url: `http://127.0.0.1:${toPort(auth)}`,
+    key: async () => 'another',
+  })
+  const { state, detail } = await check()
+  assert.equal(state, 'troubled')
+  assert.match(detail ?? '', /refuses the console's key \(401\)/)
+})

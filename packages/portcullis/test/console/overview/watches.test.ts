@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { createOverview } from '../../../src/console/overview/overview.ts'
+import { watchActivity } from '../../../src/console/overview/watch-activity.ts'
+import { watchDecisions } from '../../../src/console/overview/watch-decisions.ts'
+import { watchHealth } from '../../../src/console/overview/watch-health.ts'
+
+const { signal } = new AbortController()
+
+async function serve(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('a restart and an absence show as no decisions and as a gap, never as a spike', async (t) => {
+  let hits: number | undefined = 1_000_000
+  const debugUrl = await serve(t, (_request, response) => {
+    if (hits === undefined) response.writeHead(503).end()
+    else response.end(`ratelimit.service.rate_limit.d.k.total_hits: ${hits}\n`)
+  })
+  const watch = watchDecisions({ debugUrl })
+  await watch.look(signal)
+  assert.deepEqual(watch.state().seconds, [], 'what was before the first look is not counted')
+  await watch.look(signal)
+  hits = 0
+  await watch.look(signal)
+  hits = undefined
+  await watch.look(signal)
+  assert.match(watch.state().fault ?? '', /answers 503/)
+  hits = 2_000_000
+  await watch.look(signal)
+  await watch.look(signal)
+  const totals = watch.state().seconds.map((second) => second?.total ?? null)
+  assert.deepEqual(new Set(totals), new Set([0, null]))
+  assert.equal(totals.at(-1), 0)
+  assert.equal(watch.state().fault, undefined)
+})
+
+interface Line {
+  readonly id: string
+  readonly at: number
+  readonly action: string
+}
+
+/** An audit log that pages as the auth server does. */
+async function serveAudit(t: TestContext, log: Line[]) {
+  const asked: string[] = []
+  const url = await serve(t, (request, response) => {
+    asked.push(request.headers.authorization ?? '')
+    const { searchParams } = new URL(request.url ?? '', 'http://auth')
+    const size = Number(searchParams.get('per_page'))
+    const offset = (Number(searchParams.get('page')) - 1) * size
+    const entries = log
+      .toSorted((a, b) => b.at - a.at)
+      .slice(offset, offset + size)
+      .map(({ id, at, action }) => ({
+        id,
+        created_at: new Date(at).toISOString(),
+        ip_address: '127.0.0.1',
+        payload: { action, actor_id: 'u1', actor_username: 'ada@example.com' },
+      }))
+    response.end(JSON.stringify(entries))
+  })
+  return { asked, watch: watchActivity({ url, key: async () => 'secret' }) }
+}
+
+const sumNow = (state: { readonly signInsPerMinute: readonly number[] }) =>
+  state.signInsPerMinute.at(-1)
+
+test('sign-ins are counted once, however often the log is read, and late ones too', async (t) => {
+  const now = Date.now()
+  const log: Line[] = [
+    { id: 'a', at: now, action: 'login' },
+    { id: 'b', at: now - 1, action: 'token_refreshed' },
+    { id: 'c', at: now - 3_600_000, action: 'user_signedup' },
+  ]
+  const { watch, asked } = await serveAudit(t, log)
+  await watch.look(signal)
+  await watch.look(signal)
+  assert.equal(sumNow(watch.state()), 1)
+  assert.deepEqual(
+    watch.state().events.map(({ entry }) => entry.id),
+    ['a', 'c'],
+    'what clients do by themselves is no news',
+  )
+  log.push({ id: 'd', at: now, action: 'login' }, { id: 'e', at: now - 2_000, action: 'login' })
+  await watch.look(signal)
+  await watch.look(signal)
+  assert.equal(sumNow(watch.state()), 3)
+  assert.equal(asked.length, 4)
+  assert.equal(asked[0], 'Bearer secret')
+})
+
+test('a flood is read in part, and said to be', async (t) => {
+  const now = Date.now()
+  const log = Array.from({ length: 3_000 }, (_, i) => ({
+    id: `${i}`,
+    at: now - (i % 1_000),
+    action: 'login',
+  }))
+  const { watch, asked } = await serveAudit(t, log)
+  await watch.look(signal)
+  assert.equal(asked.length, 5)
+  assert.equal(watch.state().isPartial, true)
+  assert.equal(sumNow(watch.state()), 1_000)
+})
+
+test('an auth server without an audit log is told as that', async (t) => {
+  const url = await serve(t, (_request, response) => response.writeHead(404).end())
+  const watch = watchActivity({ url, key: async () => 'secret' })
+  await watch.look(signal)
+  assert.equal(watch.state().fault, 'This auth server has no audit log to read.')
+})
+
+test('a part keeps the time since when it is in its state until the state changes', async () => {
+  let state: 'up' | 'down' = 'up'
+  const watch = watchHealth({ console: async () => ({ state }) })
+  await watch.look(signal)
+  const [first] = watch.state()
+  await watch.look(signal)
+  assert.equal(watch.state()[0]?.since, first?.since)
+  state = 'down'
+  await watch.look(signal)
+  assert.equal(watch.state()[0]?.state, 'down')
+})
+
+test('nobody is asked while nobody looks, and many who look ask as often as one', async (t) => {
+  let asked = 0
+  const debugUrl = await serve(t, (request, response) => {
+    if (request.url === '/stats') asked += 1
+    response.end('/stats')
+  })
+  const settings = { host: '', port: 0, token: '', version: '1', ratelimit: { debugUrl } }
+  const overview = createOverview(settings)
+  assert.equal(asked, 0)
+  const heard: string[][] = [[], [], []]
+  const toldDecisions = Promise.withResolvers<void>()
+  const stops = heard.map((names) =>
+    overview.watch((section) => {
+      names.push(section)
+      if (heard.every((each) => each.includes('decisions'))) toldDecisions.resolve()
+    }),
+  )
+  await toldDecisions.promise
+  const many = asked
+  for (const stop of stops) stop()
+  assert.equal(many, heard[0]?.filter((name) => name === 'decisions').length)
+  const late: string[] = []
+  overview.watch((section) => late.push(section))()
+  assert.ok(late.includes('decisions'), 'who comes later hears at once what is known')
+  assert.ok(asked <= many + 1)
+})

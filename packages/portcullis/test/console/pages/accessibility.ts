@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { openVisitor } from '../../support/visitor.ts'
+import type { RunSuite } from './suite.ts'
+
+const axePath = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
+const paths = ['/', '/users', '/mailbox', '/limits', '/graphql-audits', '/try', '/no-such-page']
+/** What is hidden where there is no room for it must not be the name of something. */
+const nameRules = ['button-name', 'link-name', 'label', 'select-name', 'aria-command-name']
+/** More than any page has before something is asked for. */
+const mostStops = 120
+
+export const testAccessibility: RunSuite = async (t, { browser, world }) => {
+  await using visitor = await openVisitor(browser, world.entryUrl, {
+    viewport: { width: 1280, height: 860 },
+  })
+  const { page } = visitor
+  await page.context().addInitScript({ path: axePath })
+
+  for (const path of paths) {
+    await t.test(`${path} can be used by everybody`, async () => {
+      await page.setViewportSize({ width: 1280, height: 860 })
+      await page.emulateMedia({ colorScheme: 'light' })
+      await show(page, world.consoleUrl + path)
+      const faults = [...(await findFaults(page, 'light'))]
+      await page.emulateMedia({ colorScheme: 'dark' })
+      // Nothing but the colours has changed.
+      faults.push(...(await findFaults(page, 'dark', ['color-contrast'])))
+      faults.push(...(await walkByTab(page)))
+      await page.setViewportSize({ width: 390, height: 844 })
+      faults.push(...(await findFaults(page, 'narrow', nameRules)))
+      assert.deepEqual(faults, [])
+
+      assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1)
+      for (const landmark of ['banner', 'navigation', 'main'] as const) {
+        assert.equal(await page.getByRole(landmark).count(), 1, landmark)
+      }
+      const overhang = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      assert.equal(overhang, 0, 'sideways scrolling in a narrow window')
+    })
+  }
+}
+
+async function show(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  // What is still being asked for is there before it is judged.
+  await page.locator('.loading').first().waitFor({ state: 'detached' })
+}
+
+/** Names of controls, landmarks, contrast and more, as axe judges them. */
+async function findFaults(
+  page: Page,
+  look: string,
+  rules?: readonly string[],
+): Promise<readonly string[]> {
+  const { violations } = await page.evaluate((only) => {
+    // The script before the page brought it.
+    const axe: typeof import('axe-core') = Reflect.get(window, 'axe')
+    return axe.run(document, { resultTypes: ['violations'], ...(only && { runOnly: [...only] }) })
+  }, rules)
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${look}: ${id}: ${html}`))
+}
+
+/** What never has the focus though it could, and what has it without showing it. */
+async function walkByTab(page: Page): Promise<readonly string[]> {
+  const faults: string[] = []
+  for (let stop = 0; stop < mostStops; stop += 1) {
+    await page.keyboard.press('Tab')
+    const found = await page.evaluate(markFocused)
+    if (found === 'again') break
+    if (found.startsWith('unseen')) faults.push(found)
+  }
+  return [...faults, ...(await page.evaluate(findUnreached))]
+}
+
+/** Runs in the page. */
+function markFocused(): string {
+  const active = document.activeElement
+  if (active === null || active === document.body) return 'outside'
+  if (active.hasAttribute('data-reached')) return 'again'
+  active.setAttribute('data-reached', '')
+  // Of a grid the row shows it that the keys are at.
+  const pointed = document.getElementById(active.getAttribute('aria-activedescendant') ?? '')
+  const isSeen = [active, ...active.children, ...(pointed ? [pointed] : [])].some((element) => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element)
+    const hasOutline = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2
+    return hasOutline || boxShadow !== 'none'
+  })
+  return isSeen ? 'seen' : `unseen: ${active.outerHTML.slice(0, 120)}`
+}
+
+/** Runs in the page. */
+function findUnreached(): string[] {
+  const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]'
+  return [...document.querySelectorAll<HTMLElement>(usable)]
+    .filter((element) => {
+      if (element.tabIndex < 0 || element.matches(':disabled, [data-reached]')) return false
+      // Of a group of radio buttons the keyboard reaches one; the arrows do the rest.
+      if (element instanceof HTMLInputElement && element.type === 'radio') return false
+      return element.checkVisibility({ visibilityProperty: true })
+    })
+    .map((element) => `unreached: ${element.outerHTML.slice(0, 120)}`)
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import { openVisitor } from '../../support/visitor.ts'
+import type { RunSuite } from './suite.ts'
+
+/** A file of its own, so that pages tested beside this one meet the rules they know. */
+const file = 'limits-page.yaml'
+const rules = `domain: limits-page
+descriptors:
+  - key: user
+    rate_limit:
+      unit: day
+      requests_per_unit: 2
+  - key: tenant
+    descriptors:
+      - key: operation
+        value: export
+        rate_limit:
+          unit: day
+          requests_per_unit: 20
+`
+
+export const testLimits: RunSuite = async (t, { browser, world }) => {
+  const path = join(world.folder, 'rules', file)
+  // One visitor for all of it: a page that is opened anew each time costs more than what is tested.
+  await using visitor = await openVisitor(browser, world.entryUrl)
+  const { page, complaints } = visitor
+
+  await t.test('a rule file is created in the dialog and in force at once', async () => {
+    await page.goto(`${world.consoleUrl}/limits?view=files`)
+    await page.getByRole('button', { name: 'New file' }).click()
+    await page.getByLabel('File name').fill('limits-page')
+    await page.getByLabel('Domain').fill('limits-page')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText(`${file} is there. The service has loaded it.`).waitFor()
+    assert.match(await textOf(page).inputValue(), /^domain: "limits-page"/)
+    await textOf(page).fill(rules)
+    await page.getByText('No faults').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved and in force.').waitFor()
+    assert.equal(readFileSync(path, 'utf8'), rules)
+  })
+
+  await t.test(
+    'a click on a rule asks for it; counters move, and the verdict says why',
+    async () => {
+      await page.goto(`${world.consoleUrl}/limits`)
+      const domain = domainRows(page)
+      await domain.getByRole('button', { name: 'user', exact: true }).click()
+      assert.equal(await page.getByLabel('Domain').inputValue(), 'limits-page')
+      await page.getByLabel('Value 1').fill('ada')
+      const ask = page.getByRole('button', { name: 'Ask', exact: true })
+
+      await ask.click()
+      await page.getByText('1 left of 2 per day').waitFor()
+      await page.getByText('a rule without a value').waitFor()
+      await page.getByText('This rule limits the request.').waitFor()
+      const user = domain.getByRole('row').filter({ hasText: '2 per day' })
+      await waitForCount(user, 'Total', '1')
+
+      await page.getByLabel('Hits', { exact: true }).fill('3')
+      await ask.click()
+      await page.getByText('Over limit').waitFor()
+      await waitForCount(user, 'Total', '4')
+      await waitForCount(user, 'Over', '2')
+
+      await page.getByLabel('Only look').check()
+      await page.getByRole('button', { name: 'Look', exact: true }).click()
+      await page.getByText('0 left of 2 per day').waitFor()
+      await waitForCount(user, 'Total', '4')
+    },
+  )
+
+  await t.test('a request that no rule fits is told what comes close', async () => {
+    await page.goto(`${world.consoleUrl}/limits`)
+    await domainRows(page).getByRole('button', { name: 'operation = export' }).click()
+    await page.getByLabel('Value 2').fill('Export')
+    await page.keyboard.press('Enter')
+    await page.getByText('No limit applies').waitFor()
+    await page.getByText(/values are case-sensitive/).waitFor()
+  })
+
+  await t.test('a search leaves what it finds, and a domain folds', async () => {
+    await page.goto(`${world.consoleUrl}/limits`)
+    const domain = domainRows(page)
+    const tenant = domain.getByRole('button', { name: 'tenant', exact: true })
+    const user = domain.getByRole('button', { name: 'user', exact: true })
+    await page.getByLabel('Search rules').fill('limits-page export')
+    await tenant.waitFor()
+    await user.waitFor({ state: 'detached' })
+    await page.getByLabel('Search rules').fill('')
+    await user.waitFor()
+    const fold = domain.getByRole('button', { name: 'limits-page' })
+    await fold.click()
+    assert.equal(await fold.getAttribute('aria-expanded'), 'false')
+    await user.waitFor({ state: 'detached' })
+  })
+
+  await t.test(
+    'a fault is marked as it is typed; once mended, the new limit is in force',
+    async () => {
+      await page.goto(`${world.consoleUrl}/limits`)
+      await domainRows(page).getByRole('link', { name: 'Edit user' }).click()
+      const text = textOf(page)
+      await text.fill(rules.replace('unit: day', 'unit: days'))
+      await page.getByText("Invalid rate limit unit 'days'").waitFor()
+      const save = page.getByRole('button', { name: 'Save' })
+      assert.equal(await save.isDisabled(), true)
+      await page.getByRole('button', { name: 'Line 5, column 13' }).click()
+      assert.equal(await text.evaluate(cursorOf), rules.indexOf('day'))
+
+      await text.fill(rules.replace('requests_per_unit: 2\n', 'requests_per_unit: 7\n'))
+      await page.getByText('No faults').waitFor()
+      await save.click()
+      await page.getByText('Saved and in force.').waitFor()
+      await page.getByRole('link', { name: 'Rules in force' }).click()
+      await domainRows(page).getByText('7 per day').waitFor()
+    },
+  )
+
+  await t.test('Tab indents, and Escape before it leaves the text', async () => {
+    await page.goto(`${world.consoleUrl}/limits?view=files&file=${file}&line=3`)
+    const text = textOf(page)
+    await text.press('Tab')
+    assert.equal((await text.inputValue()).split('\n')[2], '    - key: user')
+    await text.press('Control+z')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Tab')
+    assert.equal(await text.evaluate((area) => area === document.activeElement), false)
+  })
+
+  await t.test('what somebody else wrote meanwhile is not overwritten', async () => {
+    await page.goto(`${world.consoleUrl}/limits?view=files&file=${file}`)
+    await textOf(page).fill(`# mine\n${rules}`)
+    writeFileSync(path, `# theirs\n${rules}`)
+    await page.getByText('No faults').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('has changed on disk').waitFor()
+    assert.match(complaints.splice(0).join(), /409/)
+    await page.getByRole('button', { name: 'Drop my changes and open it again' }).click()
+    await page.waitForFunction(() =>
+      document.querySelector('textarea')?.value.startsWith('# theirs'),
+    )
+  })
+
+  await t.test('it fits a narrow window, and a file can be deleted there', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${world.consoleUrl}/limits`)
+    await domainRows(page).getByText('2 per day').waitFor()
+    assert.equal(await page.evaluate(overflow), 0)
+    await page.goto(`${world.consoleUrl}/limits?view=files&file=${file}`)
+    await textOf(page).waitFor()
+    assert.equal(await page.evaluate(overflow), 0)
+    await page.getByRole('button', { name: `Delete ${file}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText(`${file} is deleted.`).waitFor()
+    await page.getByRole('link', { name: file }).waitFor({ state: 'detached' })
+  })
+}
+
+function textOf(page: Page): Locator {
+  return page.getByRole('textbox', { name: `Text of ${file}` })
+}
+
+function domainRows(page: Page): Locator {
+  return page.getByRole('rowgroup').filter({
+    has: page.getByRole('button', { name: 'limits-page', exact: true }),
+  })
+}
+
+async function waitForCount(row: Locator, title: string, count: string): Promise<void> {
+  await row.locator(`td[data-title="${title}"]`).getByText(count, { exact: true }).waitFor()
+}
+
+function cursorOf(area: Element): number {
+  return area instanceof HTMLTextAreaElement ? area.selectionStart : -1
+}
+
+function overflow(): number {
+  return document.documentElement.scrollWidth - document.documentElement.clientWidth
+}

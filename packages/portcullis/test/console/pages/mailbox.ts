@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import type { MailboxListing } from '../../../src/console/routes/mailbox.ts'
+import { listenOn } from '../../../src/mailbox/listen.ts'
+import { createSender, toMail } from '../../mailbox/open-test-mailbox.ts'
+import { openVisitor, type Visitor } from '../../support/visitor.ts'
+import type { TestWorld } from '../../support/world.ts'
+import type { RunSuite, Scene } from './suite.ts'
+
+/** Somebody on the page, in front of an empty mailbox. */
+async function openMailboxPage(
+  { browser, world }: Scene,
+  viewport = { width: 1280, height: 860 },
+): Promise<Visitor & { readonly listing: MailboxListing; readonly call: CallConsole }> {
+  const call = await openApi(world)
+  await call('/api/mailbox/messages', 'DELETE')
+  const listing = await (await call('/api/mailbox/messages')).json()
+  const visitor = await openVisitor(browser, world.entryUrl.replace('/?', '/mailbox?'), {
+    viewport,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const { page } = visitor
+  await page.getByRole('heading', { name: 'No messages yet' }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  return { ...visitor, listing, call }
+}
+
+type CallConsole = (path: string, method?: string) => Promise<Response>
+
+/** The console without a page. */
+async function openApi({ entryUrl, consoleUrl }: TestWorld): Promise<CallConsole> {
+  const entry = await fetch(entryUrl, { redirect: 'manual' })
+  const [cookie = ''] = entry.headers.get('set-cookie')?.split(';') ?? []
+  return (path, method = 'GET') =>
+    fetch(consoleUrl + path, { method, headers: { cookie, 'x-portcullis-console': '1' } })
+}
+
+function getItems(page: Page) {
+  return page.getByRole('list', { name: 'Messages' }).getByRole('button')
+}
+
+/** A server that would know if anybody had come. */
+async function openStranger() {
+  const visits: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    visits.push(request.url)
+    response.end()
+  })
+  const address = await listenOn(server, '127.0.0.1', 0)
+  return {
+    url: `http://${address}`,
+    visits,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await once(server.close(), 'close')
+    },
+  }
+}
+
+async function signUp({ baseUrls }: TestWorld, email: string): Promise<void> {
+  const answer = await fetch(`${baseUrls.auth}/signup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password: 'correct horse battery' }),
+  })
+  assert.equal(answer.status, 200)
+}
+
+function readClipboard(page: Page): Promise<string> {
+  return page.evaluate(() => navigator.clipboard.readText())
+}
+
+export const testMailbox: RunSuite = async (t, scene) => {
+  const { world } = scene
+
+  await t.test(
+    'a confirmation arrives by itself; its link signs in on the page Try it',
+    async () => {
+      await using visitor = await openMailboxPage(scene)
+      const { page } = visitor
+      await signUp(world, 'arrival@example.com')
+
+      await getItems(page).getByText('arrival@example.com').first().waitFor()
+      const reader = page.getByRole('article')
+      await reader.getByText('Portcullis <auth@portcullis.example>').waitFor()
+      const frame = page.frameLocator('iframe')
+      await frame.getByRole('heading', { name: 'Confirm your signup' }).waitFor()
+      const code = await reader.getByRole('region', { name: 'Code' }).locator('code').innerText()
+      assert.match(code, /^\d{6}$/)
+      await reader.getByRole('button', { name: 'Copy code' }).click()
+      assert.equal(await readClipboard(page), code)
+      await page.getByRole('main').getByText('Unread').waitFor({ state: 'detached' })
+
+      await reader.getByRole('link', { name: 'Open link' }).click()
+      await page.waitForURL(`${world.consoleUrl}/try**`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+    },
+  )
+
+  await t.test('codes by SMS and WhatsApp arrive too', async () => {
+    await using visitor = await openMailboxPage(scene)
+    const { page, listing } = visitor
+    const { smsSecret } = JSON.parse(readFileSync(join(world.folder, 'secrets.json'), 'utf8'))
+    for (const [channel, title] of [
+      ['sms', 'SMS message'],
+      ['whatsapp', 'WhatsApp message'],
+    ] as const) {
+      const answer = await fetch(listing.smsUrl, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${smsSecret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          to: '+15550100',
+          message: `Your code is 246810, by ${channel}`,
+          code: '246810',
+          channel,
+        }),
+      })
+      assert.equal(answer.status, 200)
+      await page.getByRole('heading', { name: title }).waitFor()
+      const text = await page.getByRole('article').innerText()
+      assert.match(text, new RegExp(`Your code is 246810, by ${channel}`))
+      assert.match(text, /246810\n/)
+    }
+    assert.equal(await getItems(page).count(), 2)
+  })
+
+  await t.test('strangers’ HTML runs nothing, loads nothing and leads nowhere', async () => {
+    await using visitor = await openMailboxPage(scene)
+    const { page, complaints, listing, call } = visitor
+    await using stranger = await openStranger()
+    const before = page.url()
+    const out = `${stranger.url}/stolen`
+    await createSender(listing.smtpAddress).sendMail(
+      toMail('Harmless', {
+        html: `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=${out}">
+          <base href="${out}/"><link rel="stylesheet" href="${out}.css">
+          <script src="${out}.js"></script><script>parent.document.title = 'stolen'</script></head>
+          <body onload="document.title = 'stolen'">
+          <img src="${out}.png" onerror="parent.document.title = 'stolen'">
+          <svg onload="top.location = '${out}'"></svg><iframe src="${out}"></iframe>
+          <form action="${out}"><button>Send</button></form>
+          <a href="${out}">Away</a> <a href="${out}" target="_top">Up</a>
+          <a href="javascript:top.document.title='stolen'">Script</a><p id="shown">Read me</p>`,
+      }),
+    )
+    const frame = page.frameLocator('iframe')
+    await frame.getByText('Read me').waitFor()
+    await frame.getByRole('button', { name: 'Send' }).click()
+    for (const name of ['Away', 'Up', 'Script']) await frame.getByRole('link', { name }).click()
+    // What happens, happens before this does.
+    await page.getByRole('tab', { name: 'Text' }).click()
+    await page.getByRole('tab', { name: 'HTML' }).click()
+    await frame.getByText('Read me').waitFor()
+
+    assert.equal(await page.title(), 'Mailbox · Portcullis')
+    assert.equal(page.url(), before)
+    assert.equal(page.context().pages().length, 1)
+    assert.deepEqual(stranger.visits, [])
+    const [message] = (await (await call('/api/mailbox/messages')).json()).messages
+    const html = await call(`/api/mailbox/messages/${message.id}/html`)
+    const policy = html.headers.get('content-security-policy') ?? ''
+    assert.deepEqual(policy.split('; ').slice(0, 3), [
+      "default-src 'none'",
+      "style-src 'unsafe-inline'",
+      'img-src data:',
+    ])
+    assert.ok(policy.endsWith('; sandbox'))
+    // The browser says what it did not do, which is what we want here.
+    assert.ok(complaints.length > 0)
+    for (const complaint of complaints) assert.match(complaint, /block|refus|violat|sandbox/i)
+    complaints.length = 0
+  })
+
+  await t.test('the list is searched, walked through with keys, and emptied', async () => {
+    await using visitor = await openMailboxPage(scene)
+    const { page, listing } = visitor
+    const sender = createSender(listing.smtpAddress)
+    for (const name of ['one', 'two', 'three']) {
+      await sender.sendMail(
+        toMail(`Number ${name}`, {
+          to: `${name}@example.com`,
+          attachments: [{ filename: 'a.txt', content: name }],
+        }),
+      )
+    }
+    await getItems(page).nth(2).waitFor()
+    const heading = (name: string) => page.getByRole('heading', { level: 2, name })
+
+    await getItems(page).first().focus()
+    await page.keyboard.press('ArrowDown')
+    await heading('Number two').waitFor()
+    await page.keyboard.press('End')
+    await heading('Number one').waitFor()
+    await page.reload()
+    await heading('Number one').waitFor()
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'a.txt' }).click()
+    assert.equal(readFileSync(await (await download).path(), 'utf8'), 'one')
+
+    await page.getByRole('searchbox').fill('TWO@')
+    await heading('Number two').waitFor()
+    assert.equal(await getItems(page).count(), 1)
+    await page.getByRole('searchbox').fill('nobody')
+    await heading('Nothing found').waitFor()
+    await page.getByRole('searchbox').fill('')
+    await heading('Number three').waitFor()
+
+    await getItems(page).first().focus()
+    await page.keyboard.press('Delete')
+    await heading('Number two').waitFor()
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByRole('dialog').getByText('All 2 messages').waitFor()
+    await page.getByRole('button', { name: 'Delete all' }).click()
+    await heading('No messages yet').waitFor()
+  })
+
+  await t.test(
+    'a narrow window shows the message below the list, and never scrolls sideways',
+    async () => {
+      await using visitor = await openMailboxPage(scene, { width: 390, height: 844 })
+      const { page, listing } = visitor
+      const long = 'https://example.com/'.padEnd(400, 'x')
+      await createSender(listing.smtpAddress).sendMail(
+        toMail(`Long ${'word'.repeat(60)}`, { text: `Go:\n${long}\n` }),
+      )
+      await page.getByRole('link', { name: 'Open link' }).waitFor()
+      const [width, list, reader] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.querySelector('.mailbox-list')?.getBoundingClientRect().bottom ?? 0,
+        document.querySelector('.mail')?.getBoundingClientRect().top ?? 0,
+      ])
+      assert.equal(width, 390)
+      assert.ok(Number(reader) >= Number(list))
+    },
+  )
+}

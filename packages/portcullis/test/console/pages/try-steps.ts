@@ -1,0 +1,47 @@
+import type { Locator, Page } from 'playwright-core'
+import { openVisitor, type Visitor } from '../../support/visitor.ts'
+import type { Scene } from './suite.ts'
+
+export const password = 'correct horse battery'
+
+/** Nobody has it yet. */
+export function inventEmail(name: string): string {
+  return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`
+}
+
+export function openTry({ browser, world }: Scene, width = 1280): Promise<Visitor> {
+  const viewport = { width, height: 860 }
+  return openVisitor(browser, world.entryUrl.replace('/?', '/try?'), { viewport })
+}
+
+export async function signUp(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign up' }).click()
+  await page.getByText(`went to ${email}`).waitFor()
+}
+
+/** From the page that says where to look to the newest message for somebody. */
+export async function openMessage(page: Page, to: string): Promise<void> {
+  await page.getByRole('status').getByRole('link', { name: 'Mailbox' }).click()
+  const message = page.getByRole('list', { name: 'Messages' }).getByRole('button')
+  await message.filter({ hasText: to }).first().click()
+}
+
+/** The link's address, to be opened now or later. */
+export async function readLink(page: Page): Promise<string> {
+  return (await page.getByRole('link', { name: 'Open link' }).getAttribute('href')) ?? ''
+}
+
+export function getSignOut(page: Page): Locator {
+  return page.getByRole('button', { name: 'Sign out', exact: true })
+}
+
+/** Takes out what the browser says of answers that the test wanted to get. */
+export function takeOutStatuses({ complaints }: Visitor, ...statuses: readonly number[]): void {
+  const isWanted = (text: string) =>
+    statuses.some((status) =>
+      text.startsWith(`Failed to load resource: the server responded with a status of ${status}`),
+    )
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !isWanted(text)))
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import type { RunSuite } from './suite.ts'
+import {
+  getSignOut,
+  inventEmail,
+  openMessage,
+  openTry,
+  password,
+  readLink,
+  signUp,
+  takeOutStatuses,
+} from './try-steps.ts'
+
+export const testTry: RunSuite = async (t, scene) => {
+  await t.test(
+    'the code of the mail does as well as its link; then a password is enough, or its loss',
+    async () => {
+      await using visitor = await openTry(scene)
+      const { page } = visitor
+      const email = inventEmail('code')
+      await signUp(page, email)
+      await openMessage(page, email)
+      const code = /\b\d{6}\b/.exec(await page.getByRole('main').innerText())?.[0] ?? ''
+      await page.getByRole('navigation').getByRole('link', { name: 'Try it' }).click()
+      await page.getByLabel('Code in the message').fill(code)
+      await page.getByRole('button', { name: 'Use the code' }).click()
+      await getSignOut(page).click()
+
+      await page.getByRole('tab', { name: 'Sign in' }).click()
+      await page.getByLabel('Email').fill(email)
+      await page.getByLabel('Password').fill('not this one')
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('alert').getByText('Invalid login credentials').waitFor()
+      await page.getByLabel('Password').fill(password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('Signed in by password').waitFor()
+      takeOutStatuses(visitor, 400)
+    },
+  )
+
+  await t.test('a magic link works once; the second time the page says why not', async () => {
+    await using visitor = await openTry(scene)
+    const { page } = visitor
+    const email = inventEmail('magic')
+    await page.getByRole('tab', { name: 'Magic link' }).click()
+    await page.getByLabel('Email').fill(email)
+    await page.getByRole('button', { name: 'Send me a link' }).click()
+    await openMessage(page, email)
+    const link = await readLink(page)
+    await page.goto(link)
+    await getSignOut(page).click()
+    await page.getByRole('tab', { name: 'Sign in' }).waitFor()
+    await page.goto(link)
+    const alert = page.getByRole('alert')
+    await alert.waitFor()
+    assert.match((await alert.textContent()) ?? '', /The link did not sign you in\..*otp_expired/)
+    assert.equal(page.url(), `${scene.world.consoleUrl}/try`)
+  })
+
+  await t.test(
+    'a PKCE link that somebody else asked for does not sign in, and says why',
+    async () => {
+      await using asking = await openTry(scene)
+      const email = inventEmail('elsewhere')
+      await asking.page.getByRole('radio', { name: 'PKCE' }).check()
+      await signUp(asking.page, email)
+      await openMessage(asking.page, email)
+      const link = await readLink(asking.page)
+      await using other = await openTry(scene)
+      await other.page.goto(link)
+      await other.page.getByRole('alert').getByText('only in the browser that asked').waitFor()
+      await other.page.getByRole('tab', { name: 'Sign up' }).waitFor()
+    },
+  )
+
+  await t.test(
+    'a code by SMS signs in, with keys alone to get there, in a narrow window',
+    async () => {
+      await using visitor = await openTry(scene, 390)
+      const { page } = visitor
+      const phone = `+4915${Math.floor(10 ** 8 + Math.random() * 9 * 10 ** 8)}`
+      await page.getByRole('tab', { name: 'Sign up' }).focus()
+      await page.getByRole('tab', { name: 'Phone' }).waitFor()
+      await page.keyboard.press('ArrowLeft')
+      const tab = page.getByRole('tab', { name: 'Phone', selected: true })
+      await tab.waitFor()
+      assert.ok(await tab.evaluate((element) => element === document.activeElement))
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+      await page.getByLabel('Phone number').fill(phone)
+      await page.getByRole('button', { name: 'Send me a code' }).click()
+      await openMessage(page, phone.slice(1))
+      const code = /\b\d{6}\b/.exec(await page.getByRole('main').innerText())?.[0] ?? ''
+      await page.getByRole('navigation').getByRole('link', { name: 'Try it' }).click()
+      await page.getByLabel('Code in the message').fill(code)
+      await page.getByRole('button', { name: 'Use the code' }).click()
+      await page.getByRole('heading', { name: phone.slice(1) }).waitFor()
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+    },
+  )
+}

@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page, Response as PageResponse, Request } from 'playwright-core'
+import { openVisitor } from '../../support/visitor.ts'
+import type { TestWorld } from '../../support/world.ts'
+import { addManyUsers, removeManyUsers, toSeededEmail } from '../users-database.ts'
+import type { RunSuite } from './suite.ts'
+
+const password = 'correct horse battery staple'
+
+/** One visitor and the same people go through all of it: each test goes on where the one before ended. */
+export const testUsers: RunSuite = async (t, { browser, world }) => {
+  await using visitor = await openVisitor(browser, world.entryUrl)
+  const { page, complaints } = visitor
+  const run = (name: string, act: () => Promise<void>) =>
+    t.test(name, async () => {
+      await act()
+      assert.deepEqual(complaints, [])
+    })
+  const mark = Math.random().toString(36).slice(2, 8)
+  const email = `ada-${mark}@example.org`
+
+  await run('a user is created, found by search, and has an address of their own', async () => {
+    await openUsers(page, world)
+    await page.getByRole('button', { name: 'Create user' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByText('Give an email address or a phone number.').waitFor()
+    await dialog.getByLabel('Email').fill(email)
+    await dialog.getByLabel('Full name').fill('Ada Lovelace')
+    await dialog.getByLabel('Password').fill(password)
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: email }).waitFor()
+    await page.getByRole('row', { name: email }).waitFor()
+
+    await page.goto(`${world.consoleUrl}/users`)
+    await page.getByLabel('Search users').fill(`ADA-${mark}`)
+    await page.getByText(/^1 user found/).waitFor()
+    assert.equal(new URL(page.url()).searchParams.get('q'), `ADA-${mark}`)
+    await page.reload()
+    await page.getByText(/^1 user found/).waitFor()
+    await page.getByRole('row', { name: email }).click()
+    await page.getByRole('heading', { name: email }).waitFor()
+    const id = new URL(page.url()).searchParams.get('id') ?? ''
+    assert.match(id, /^[\da-f-]{36}$/)
+
+    await page.goto(`${world.consoleUrl}/users?q=${id}`)
+    await page.getByText(/^1 user found/).waitFor()
+    await page.getByRole('link', { name: email }).click()
+    await page.reload()
+    await page.getByRole('heading', { name: email }).waitFor()
+  })
+
+  await run('keys move through the list, open a user and go back', async () => {
+    await openUsers(page, world)
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('End')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Enter')
+    await page.getByRole('tablist').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('tablist').waitFor({ state: 'detached' })
+    assert.equal(new URL(page.url()).searchParams.get('id'), null)
+    assert.equal(await page.getByRole('grid').evaluate((grid) => grid.matches(':focus')), true)
+  })
+
+  await run('metadata is edited, and a fault in it told by line and column', async () => {
+    await openUser(page, world, email)
+    const editor = page.getByLabel('User metadata', { exact: true })
+    await editor.fill('{\n  "full_name": "Ada King"\n  "title": "Countess"\n}')
+    await page.getByRole('button', { name: 'Save User metadata' }).click()
+    await page.getByText('Line 3, column 3: a comma or } is expected here').waitFor()
+    assert.equal(await editor.getAttribute('aria-invalid'), 'true')
+    await editor.fill('{"title": "Countess", "born": 1815}')
+    await page.getByRole('button', { name: 'Save User metadata' }).click()
+    await page.getByText('User metadata is saved.').waitFor()
+    await page.reload()
+    await page.getByRole('tablist').waitFor()
+    const saved = JSON.parse(await editor.inputValue())
+    // Of the key that was taken out nothing is left; what the server adds is its own affair.
+    assert.deepEqual([saved.title, saved.born, saved.full_name], ['Countess', 1815, undefined])
+  })
+
+  await run('sessions are listed, and ended one by one or all', async () => {
+    for (let count = 0; count < 3; count++) assert.equal((await signIn(world, email)).status, 200)
+    await openUser(page, world, email)
+    await page.getByRole('tab', { name: 'Sessions' }).click()
+    const sessions = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
+    await sessions.first().waitFor()
+    assert.equal(await sessions.count(), 3)
+    assert.match(await sessions.first().innerText(), /Firefox on Windows.*127\.0\.0\.1/s)
+    await sessions.first().getByRole('button', { name: /^End/ }).click()
+    await page.getByText('The session is ended.').waitFor()
+    await sessions.nth(2).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'End all' }).click()
+    await page.getByText('Signed in nowhere').waitFor()
+  })
+
+  await run('second factors are listed and removed', async () => {
+    const { access_token: token } = await (await signIn(world, email)).json()
+    const enrolled = await fetch(`${world.baseUrls.auth}/factors`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ factor_type: 'totp', friendly_name: 'My phone' }),
+    })
+    assert.equal(enrolled.status, 200)
+    await openUser(page, world, email)
+    await page.getByRole('tab', { name: 'Sign-in' }).click()
+    const factors = page.getByRole('region', { name: 'Second factors' })
+    await factors.getByText('Not set up to the end').waitFor()
+    await factors.getByRole('button', { name: 'Remove My phone' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await factors.getByText('None: the first step').waitFor()
+  })
+
+  await run('who is banned cannot sign in until the ban is lifted', async () => {
+    await openUser(page, world, email)
+    await page.getByRole('button', { name: 'Ban…' }).click()
+    await page.getByRole('dialog').getByLabel('One week').check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click()
+    await page.getByRole('row', { name: email }).getByText('Banned').waitFor()
+    assert.match(await (await signIn(world, email)).text(), /user_banned/)
+    await page.getByRole('button', { name: 'Lift the ban' }).click()
+    await page.getByRole('button', { name: 'Ban…' }).waitFor()
+    assert.equal((await signIn(world, email)).status, 200)
+  })
+
+  await run('a generated link signs in whoever opens it', async () => {
+    await openUser(page, world, email)
+    await page.getByRole('button', { name: 'Generate link…' }).click()
+    await page.getByRole('button', { name: 'Generate', exact: true }).click()
+    const link = await page.getByLabel('Link', { exact: true }).innerText()
+    assert.match(await page.getByLabel('Code, in place of the link').innerText(), /^\d{6}$/)
+    const answer = await fetch(link, { redirect: 'manual' })
+    assert.match(answer.headers.get('location') ?? '', /#.*access_token=/)
+  })
+
+  await run('the trail of a user tells what they did and what was done to them', async () => {
+    await openUser(page, world, email)
+    await page.getByRole('tab', { name: 'Activity' }).click()
+    const entries = page.getByRole('list', { name: 'Activity' }).getByRole('listitem')
+    await entries.first().waitFor()
+    const texts = (await entries.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))
+    assert.match(texts[0] ?? '', /^Signed in/)
+    assert.match(texts.at(-1) ?? '', /^The account was created by service_role/)
+    for (const sentence of ['A link to get in was generated', 'A session was ended']) {
+      assert.ok(
+        texts.some((text) => text.startsWith(`${sentence} by service_role`)),
+        sentence,
+      )
+    }
+  })
+
+  await run('the words of the auth server reach the page, and an invitation the list', async () => {
+    await openUsers(page, world)
+    const invited = `grace-${mark}@example.org`
+    await page.getByRole('button', { name: 'Create user' }).click()
+    await page.getByRole('dialog').getByLabel('Email').fill(email)
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/already/)
+      .waitFor()
+    takeRefusal(complaints, 422)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByRole('dialog').getByLabel('Email').fill(invited)
+    await page.getByRole('button', { name: 'Send the invitation' }).click()
+    await page.getByRole('heading', { name: invited }).waitFor()
+    await page.getByRole('row', { name: invited }).getByText('Invited').waitFor()
+    await deleteOpenUser(page, 'All that tells who they are')
+    await page.getByRole('row', { name: invited }).waitFor({ state: 'detached' })
+  })
+
+  await run('who is deleted is gone', async () => {
+    await openUser(page, world, email)
+    const id = new URL(page.url()).searchParams.get('id')
+    await deleteOpenUser(page, 'Everything')
+    await page.getByText('Nobody is found').waitFor()
+    await page.goto(`${world.consoleUrl}/users?id=${id}`)
+    await page.getByText('There is no such user').waitFor()
+    takeRefusal(complaints, 404)
+    assert.equal((await signIn(world, email)).status, 400)
+  })
+
+  await run('twenty thousand users are scrolled through with few rows and few calls', async () => {
+    const domain = `${mark}.example.com`
+    const count = 20_000
+    await addManyUsers(world, { count, domain })
+    try {
+      const calls: string[] = []
+      const note = (request: Request) => {
+        if (new URL(request.url()).pathname === '/api/users') calls.push(request.url())
+      }
+      page.on('request', note)
+      await openUsers(page, world)
+      const summary = await page.getByText(/users in all/).innerText()
+      const total = Number.parseInt(summary.replace(',', ''), 10)
+      const list = page.locator('.user-list')
+      const toEmail = (number: number) => toSeededEmail(number, { domain })
+      for (const part of [0.5, 0.25, 1]) {
+        await list.evaluate((element, at) => {
+          element.scrollTop = (element.scrollHeight - element.clientHeight) * at
+        }, part)
+        // Everybody else is newer, and comes first; then the one with the highest number.
+        const index = Math.round((total - 1) * part)
+        await page.getByRole('row', { name: toEmail(total - index) }).waitFor()
+        assert.ok((await page.getByRole('row').count()) < 60)
+      }
+      page.off('request', note)
+      assert.ok(calls.length < 20, `${calls.length} calls`)
+      await page.getByRole('button', { name: /^Created/ }).click()
+      await page.getByRole('row', { name: toEmail(1) }).waitFor()
+    } finally {
+      await removeManyUsers(world, domain)
+    }
+  })
+
+  await run(
+    'the key never reaches the browser, and nothing but the table is reachable',
+    async () => {
+      const seen: Promise<string>[] = []
+      const watch = (response: PageResponse) => seen.push(readAll(response))
+      page.on('response', watch)
+      await page.goto(`${world.consoleUrl}/users`)
+      await page.getByRole('row').nth(1).click()
+      for (const [name, path] of [
+        ['Sign-in', '/passkeys'],
+        ['Sessions', '/sessions'],
+        ['Activity', '/audit'],
+      ] as const) {
+        const answered = page.waitForResponse((response) => response.url().endsWith(path))
+        await page.getByRole('tab', { name }).click()
+        await answered
+      }
+      page.off('response', watch)
+      const secrets: Record<string, string> = JSON.parse(
+        readFileSync(join(world.folder, 'secrets.json'), 'utf8'),
+      )
+      const texts = await Promise.all(seen)
+      assert.ok(texts.length > 5)
+      for (const text of texts) {
+        assert.doesNotMatch(text, /eyJ[\w-]{10,}\.[\w-]+\.[\w-]+/)
+        assert.ok(!text.includes(secrets['jwtSecret'] ?? 'there is no secret'))
+      }
+      const someId = '00000000-0000-4000-8000-000000000000'
+      for (const [method, path] of [
+        ['GET', '/api/users/settings'],
+        ['POST', `/api/users/${someId}`],
+        ['PUT', `/api/users/${someId}/factors/${someId}`],
+        ['GET', '/api/users/%2e%2e/audit'],
+        ['GET', `/api/users/${someId}%2f..%2f..`],
+        ['DELETE', '/api/users'],
+      ] as const) {
+        const answer = await page.request.fetch(world.consoleUrl + path, {
+          method,
+          headers: { 'x-portcullis-console': '1', accept: 'application/json' },
+        })
+        assert.equal(answer.status(), 404, `${method} ${path}`)
+      }
+    },
+  )
+}
+
+async function readAll(response: PageResponse): Promise<string> {
+  const headers = await response.allHeaders()
+  // A stream ends with the page; a redirection has no body.
+  const isWhole = response.ok() && !headers['content-type']?.startsWith('text/event-stream')
+  const body = isWhole ? await response.text() : ''
+  return JSON.stringify(headers) + body
+}
+
+async function openUsers(page: Page, { consoleUrl }: TestWorld): Promise<void> {
+  await page.goto(`${consoleUrl}/users`)
+  await page.getByRole('grid').or(page.getByText('Nobody has an account')).waitFor()
+}
+
+async function openUser(page: Page, { consoleUrl }: TestWorld, email: string): Promise<void> {
+  await page.goto(`${consoleUrl}/users?q=${encodeURIComponent(email)}`)
+  await page.getByRole('link', { name: email }).click()
+  await page.getByRole('tablist').waitFor()
+}
+
+async function deleteOpenUser(page: Page, kind: string): Promise<void> {
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel(kind).check()
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+function signIn({ baseUrls }: TestWorld, email: string): Promise<Response> {
+  return fetch(`${baseUrls.auth}/token?grant_type=password`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Mozilla/5.0 (Windows NT 10.0) Gecko/20100101 Firefox/140.0',
+    },
+    body: JSON.stringify({ email, password }),
+  })
+}
+
+/** The browser complains about every refusal, and this one was wanted. */
+function takeRefusal(complaints: string[], status: number): void {
+  assert.equal(complaints.length, 1)
+  assert.match(complaints.pop() ?? '', new RegExp(`status of ${status}`))
+}

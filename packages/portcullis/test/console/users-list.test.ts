@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { User } from '../../src/console/routes/users-records.ts'
+import {
+  moveTo,
+  rowHeightPx,
+  startOfList,
+  toContentHeight,
+  toPlaceOf,
+  toRowRange,
+} from '../../src/web/pages/users/list/list-window.ts'
+import { createUserPages, type UserPage } from '../../src/web/pages/users/list/user-pages.ts'
+
+const viewportPx = 600
+
+test('only the rows in view and a few beside them are drawn', () => {
+  const size = { total: 100_000, viewportPx }
+  const place = moveTo(startOfList, 50_000 * rowHeightPx, size)
+  const { first, end } = toRowRange(place, size)
+  assert.ok(first <= 50_000 && end > 50_000 + viewportPx / rowHeightPx)
+  assert.ok(end - first < 30)
+})
+
+test('a list too tall for a browser is squeezed, and its ends can still be reached', () => {
+  const size = { total: 10_000_000, viewportPx }
+  const height = toContentHeight(size.total)
+  assert.ok(height < 17_000_000)
+  const end = moveTo(startOfList, height - viewportPx, size)
+  assert.equal(toRowRange(end, size).end, size.total)
+  assert.equal(toRowRange(moveTo(end, 0, size), size).first, 0)
+})
+
+test('in a squeezed list a small step passes no row by', () => {
+  const size = { total: 10_000_000, viewportPx }
+  const middle = moveTo(startOfList, toContentHeight(size.total) / 2, size)
+  const next = moveTo(middle, middle.scrollTop + rowHeightPx, size)
+  assert.equal(toRowRange(next, size).first - toRowRange(middle, size).first, 1)
+})
+
+test('any row of a squeezed list can be brought into view, and stays when the browser says so', () => {
+  const size = { total: 10_000_000, viewportPx }
+  for (const index of [0, 7, 1_234_567, 9_999_999]) {
+    const place = toPlaceOf(index, startOfList, size)
+    for (const each of [place, moveTo(place, place.scrollTop, size)]) {
+      const top = index * rowHeightPx - each.shiftPx - each.scrollTop
+      assert.ok(top >= 0 && top + rowHeightPx <= viewportPx, `row ${index} is at ${top}`)
+    }
+  }
+})
+
+/** Answers when it is told to. */
+function openSource(total: number) {
+  const asked: { page: number; signal: AbortSignal; answer: () => void }[] = []
+  const load = (page: number, signal: AbortSignal) => {
+    const { promise, resolve } = Promise.withResolvers<UserPage>()
+    const users = Array.from({ length: 50 }, (_, index) => toUser(page * 50 + index))
+    asked.push({ page, signal, answer: () => resolve({ users, total }) })
+    return promise
+  }
+  return { asked, load }
+}
+
+function toUser(number: number): User {
+  return {
+    ...{ id: `id-${number}`, role: '', email: `${number}@example.com`, phone: '' },
+    ...{ created_at: '', updated_at: '', is_anonymous: false },
+    ...{ app_metadata: {}, user_metadata: {}, identities: [] },
+  }
+}
+
+/** Longer than pages wait before they fetch again. */
+const pauseMs = 100
+
+test('pages that went out of view before they arrived are given up', async () => {
+  const { asked, load } = openSource(100_000)
+  let changes = 0
+  const pages = createUserPages({ load, onChange: () => changes++ })
+  pages.show({ first: 0, end: 20 })
+  await sleep(pauseMs)
+  assert.deepEqual(
+    asked.map(({ page }) => page),
+    [0],
+  )
+  asked[0]?.answer()
+  await sleep(0)
+  assert.equal(pages.total, 100_000)
+
+  pages.show({ first: 1_000, end: 1_010 })
+  await sleep(pauseMs)
+  pages.show({ first: 50_030, end: 50_040 })
+  await sleep(pauseMs)
+  const given = asked.slice(1).map(({ page, signal }) => [page, signal.aborted])
+  assert.deepEqual(given, [
+    [19, true],
+    [20, true],
+    [1000, false],
+    [1001, false],
+  ])
+  for (const { answer } of asked) answer()
+  await sleep(0)
+  assert.equal(pages.at(1_000), undefined)
+  assert.equal(pages.at(50_030)?.email, '50030@example.com')
+  assert.ok(changes >= 2)
+  pages.close()
+})
+
+test('what is there stays in view while it is fetched anew', async () => {
+  const { asked, load } = openSource(10)
+  const pages = createUserPages({ load, onChange: () => {} })
+  pages.show({ first: 0, end: 10 })
+  await sleep(pauseMs)
+  asked[0]?.answer()
+  await sleep(0)
+  pages.reload()
+  assert.equal(pages.at(3)?.id, 'id-3')
+  await sleep(pauseMs)
+  assert.equal(asked.length, 2)
+  pages.close()
+})
+
+test('a failure is told until a fetch works again', async () => {
+  const answers = [() => Promise.reject(new Error('away')), async () => ({ users: [], total: 0 })]
+  const pages = createUserPages({
+    load: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
+    onChange: () => {},
+  })
+  pages.show({ first: 0, end: 10 })
+  await sleep(pauseMs)
+  assert.match(String(pages.error), /away/)
+  pages.reload()
+  await sleep(pauseMs)
+  assert.deepEqual([pages.error, pages.total], [undefined, 0])
+  pages.close()
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { portcullisTree } from '../src/completion/programs/portcullis.ts'
+import { doorNames, doors, toFlag } from '../src/up/ports.ts'
+import { createBaseUrls, openWorld, type TestWorld } from './support/world.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../../..')
+const page = readFileSync(join(root, 'docs/start.md'), 'utf8')
+
+interface Step {
+  readonly command: string
+  /** What the page says that it prints; `…` stands for anything. */
+  readonly output: string | undefined
+}
+
+/** Every command of the page, in its order. */
+function readSteps(): Step[] {
+  const blocks = page.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)
+  return [...blocks].map(([, command = '', output]) => ({ command, output }))
+}
+
+/** The same command for a world on other ports and in another folder. */
+function toLocal(command: string, { folder }: TestWorld): string {
+  const toBaseUrl = createBaseUrls(folder)
+  const ports = new Map(
+    doorNames.map((name) => [`${doors[name].port}`, new URL(toBaseUrl(name)).port]),
+  )
+  return command
+    .replaceAll(/localhost:(\d+)/g, (_all, port: string) => `localhost:${ports.get(port)}`)
+    .replaceAll('.portcullis/', `${folder}/`)
+}
+
+function toPattern(output: string): RegExp {
+  const escaped = output
+    .trim()
+    .split('…')
+    .map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${escaped.join('[^]*')}$`)
+}
+
+/** In one shell, as the reader does: later commands use what earlier ones found. */
+async function runInOneShell(commands: readonly string[]): Promise<string[]> {
+  const end = '--- end of step ---'
+  const script = commands.map((command) => `${command}\necho; echo '${end}'\n`).join('')
+  const { stdout } = await run('bash', ['-c', script], {
+    cwd: root,
+    // What a command waits for may never come.
+    timeout: 60_000,
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
+    },
+  }).catch(({ stdout, stderr }) => {
+    throw new Error(`The shell did not come to an end:\n${stdout}${stderr}`)
+  })
+  return stdout.split(end).map((text) => text.trim().replaceAll('\r', ''))
+}
+
+test('the start page begins with the command that starts everything', () => {
+  assert.equal(readSteps()[0]?.command, 'npm start\n')
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.match(scripts.start, / packages\/portcullis\/src\/main\.ts up$/)
+})
+
+test('every command of the start page does what the page says', { timeout: 120_000 }, async () => {
+  await using world = await openWorld()
+  const [, ...steps] = readSteps()
+  assert.ok(steps.length >= 10)
+  const outputs = await runInOneShell(steps.map(({ command }) => toLocal(command, world)))
+  for (const [index, { command, output }] of steps.entries()) {
+    if (output === undefined) assert.equal(outputs[index], '', command)
+    else assert.match(outputs[index] ?? '', toPattern(output), command)
+  }
+})
+
+test('the manual names every option of up and console, and the port behind each door', () => {
+  const manual = readFileSync(join(root, 'docs/portcullis.md'), 'utf8')
+  const { up, console: consoleCommand } = portcullisTree.commands ?? {}
+  for (const { flags } of [...(up?.options ?? []), ...(consoleCommand?.options ?? [])]) {
+    const [flag] = flags
+    assert.match(manual, new RegExp(`\\| \`${flag}[ \`]`), flag)
+  }
+  for (const name of doorNames) {
+    assert.ok(manual.includes(`| ${doors[name].port} | \`--${toFlag(name)}\` |`), name)
+  }
+})
+
+test('links of both pages lead somewhere', () => {
+  for (const name of ['start.md', 'portcullis.md']) {
+    const text = readFileSync(join(root, 'docs', name), 'utf8')
+    const links = [...text.matchAll(/\]\(([^)#]+)(?:#([^)]+))?\)/g)]
+    assert.ok(links.length > 3)
+    for (const [link, path = '', heading] of links) {
+      const target = readFileSync(join(root, 'docs', path), 'utf8')
+      if (heading === undefined) continue
+      const headings = [...target.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => toAnchor(title))
+      assert.ok(headings.includes(heading), link)
+    }
+  }
+})
+
+/** As GitHub makes them. */
+function toAnchor(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { parseEnv } from 'node:util'
+import { keyVariable, parseConsoleArguments } from '../../src/commands/console-arguments.ts'
+import { composeFolder, readComposeFile, readVariableNames } from './support/compose-file.ts'
+
+const root = join(composeFolder, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** A copy of the folder, in which make-env.sh has run. */
+function openEnvironment(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-compose-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  for (const name of ['make-env.sh', '.env.example']) {
+    cpSync(join(composeFolder, name), join(folder, name))
+  }
+  const make = () => execFileSync('sh', [join(folder, 'make-env.sh')], { stdio: 'pipe' })
+  make()
+  const path = join(folder, '.env')
+  return { make, path, variables: parseEnv(readFileSync(path, 'utf8')) }
+}
+
+test('make-env.sh fills in every secret, for its owner alone, and overwrites nothing', (t) => {
+  const { make, path, variables } = openEnvironment(t)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  const { JWT_SECRET, JWT_KEY_SET = '', POSTGRES_PASSWORD, REDIS_PASSWORD } = variables
+  assert.match(JWT_SECRET ?? '', /^[\da-f]{64}$/)
+  assert.match(POSTGRES_PASSWORD ?? '', /^[\da-f]{32}$/)
+  assert.match(REDIS_PASSWORD ?? '', /^[\da-f]{32}$/)
+  const [key] = JSON.parse(JWT_KEY_SET).keys
+  assert.equal(Buffer.from(key.k, 'base64url').toString(), JWT_SECRET)
+  assert.throws(make, /There is a \.env already/)
+})
+
+test('.env.example names exactly what compose.yaml asks for', () => {
+  const named = Object.keys(parseEnv(readFileSync(join(composeFolder, '.env.example'), 'utf8')))
+  assert.deepEqual(named.sort(), [...readVariableNames()].sort())
+})
+
+test('without secrets nothing starts', () => {
+  assert.throws(() => readComposeFile({}), /run \.\/make-env\.sh first/)
+})
+
+test('every variable of a server is one that it knows', (t) => {
+  const { services } = readComposeFile(openEnvironment(t).variables)
+  const manuals = { auth: 'docs/auth-environment.md', ratelimit: 'docs/ratelimit-environment.md' }
+  for (const [service, manual] of Object.entries(manuals)) {
+    const known = new Set([...read(manual).matchAll(/`([A-Za-z_]+)`/g)].map(([, name]) => name))
+    const used = Object.keys(services[service]?.environment ?? {})
+    assert.ok(used.length > 5)
+    assert.deepEqual(
+      used.filter((name) => !known.has(name)),
+      [],
+    )
+  }
+})
+
+test('the auth server accepts its configuration, also with a mail server', (t) => {
+  const { variables } = openEnvironment(t)
+  const mail = {
+    MAILER_AUTOCONFIRM: 'false',
+    SMTP_HOST: 'mail.example.com',
+    SMTP_ADMIN_EMAIL: 'hello@example.com',
+  }
+  const cases = [
+    [variables, /^warning: No email is sent: .*\nThe configuration is fine\.\n$/],
+    [{ ...variables, ...mail }, /^The configuration is fine\.\n$/],
+  ] as const
+  for (const [chosen, verdict] of cases) {
+    const { environment = {} } = readComposeFile(chosen).services['auth'] ?? {}
+    const env = Object.entries(environment).map(([name, value]) => [name, `${value}`])
+    const program = join(root, 'packages/auth/src/main.ts')
+    const said = execFileSync(process.execPath, [program, 'config', 'check'], {
+      env: { PATH: process.env['PATH'], ...Object.fromEntries(env) },
+      encoding: 'utf8',
+      cwd: tmpdir(),
+    })
+    assert.match(said, verdict)
+  }
+})
+
+test('every container is pinned, comes back, and tells how it is; no door is open to other machines', (t) => {
+  const { services, networks } = readComposeFile(openEnvironment(t).variables)
+  for (const [name, service] of Object.entries(services)) {
+    if (!service.build) assert.match(service.image, /:v?\d+\.\d+/, name)
+    assert.equal(service.restart, 'unless-stopped', name)
+    assert.ok(service.healthcheck && service.healthcheck.test.length > 1, name)
+    for (const network of service.networks) assert.ok(Object.hasOwn(networks, network), network)
+  }
+  const open = Object.entries(services).filter(([, { ports }]) => ports !== undefined)
+  assert.deepEqual(
+    open.map(([name, { ports }]) => [name, ports]),
+    [
+      ['envoy', ['127.0.0.1:10000:10000']],
+      ['console', ['127.0.0.1:3000:3000']],
+    ],
+  )
+})
+
+test('the console understands its command', (t) => {
+  const { command = [], environment = {} } =
+    readComposeFile(openEnvironment(t).variables).services['console'] ?? {}
+  const [, name, ...args] = command
+  assert.equal(name, 'console')
+  const key = { [keyVariable]: `${environment[keyVariable]}` }
+  const parsed = parseConsoleArguments(args, key)
+  assert.ok(!('faults' in parsed), JSON.stringify(parsed))
+  assert.deepEqual(Object.keys(parsed).toSorted(), [
+    ...['allowedHosts', 'auth', 'graphql', 'host', 'port', 'ratelimit'],
+  ])
+})
+
+test('the container file pins the Node of this repository and knows every package', () => {
+  const file = read('examples/compose/Containerfile')
+  const { devDependencies } = JSON.parse(read('package.json'))
+  const nodes = [...file.matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version)
+  assert.deepEqual(nodes, [devDependencies.node, devDependencies.node])
+  const copied = file.matchAll(/^COPY (packages\/[\w-]+)\/package\.json \1\/$/gm)
+  const packages = globSync('packages/*/package.json', { cwd: root }).map(dirname)
+  assert.deepEqual([...copied].map(([, folder]) => folder).sort(), packages.sort())
+  assert.match(file, /^USER node$/m)
+})
+
+for (const name of ['Containerfile', 'compose.yaml']) {
+  test(`the first line of ${name} says that it was not run`, () => {
+    const [first = ''] = read(`examples/compose/${name}`).split('\n')
+    assert.match(first, /^# Not (?:built|run) where it was written/)
+  })
+}

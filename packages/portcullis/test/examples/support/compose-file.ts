@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+
+export const composeFolder = join(import.meta.dirname, '../../../../../examples/compose')
+
+export interface ComposeService {
+  readonly image: string
+  readonly build?: unknown
+  readonly command?: readonly string[]
+  readonly environment?: Readonly<Record<string, string | number>>
+  readonly ports?: readonly string[]
+  readonly networks: readonly string[]
+  readonly healthcheck?: { readonly test: readonly string[] }
+  readonly restart?: string
+  readonly stop_grace_period?: string
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>
+  readonly networks: Readonly<Record<string, unknown>>
+}
+
+export const composeText = readFileSync(join(composeFolder, 'compose.yaml'), 'utf8')
+
+/** The file as an engine reads it, with the variables of an `.env`. */
+export function readComposeFile(
+  variables: Readonly<Record<string, string | undefined>>,
+): ComposeFile {
+  // Values are filled in once the file is read: what they hold cannot change its structure.
+  return parse(
+    composeText,
+    (_key, value) => {
+      return typeof value === 'string' ? fillIn(value, variables) : value
+    },
+    { merge: true },
+  )
+}
+
+function fillIn(text: string, variables: Readonly<Record<string, string | undefined>>): string {
+  return text.replaceAll(
+    /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
+    (_all, name: string, rule: string | undefined, word: string | undefined) => {
+      const value = variables[name] ?? ''
+      if (value !== '' || rule === undefined) return value
+      if (rule === '-') return word ?? ''
+      throw new Error(`${name}: ${word}`)
+    },
+  )
+}
+
+/** All that it asks an `.env` for. */
+export function readVariableNames(): Set<string> {
+  return new Set([...composeText.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name))
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { parseEnv } from 'node:util'
+
+const root = join(import.meta.dirname, '../../../..')
+const folder = join(root, 'examples/systemd')
+const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+const services = ['auth', 'ratelimit'] as const
+
+function hasAnalyze(): boolean {
+  try {
+    execFileSync('systemd-analyze', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const skip = !hasAnalyze() && 'systemd-analyze is not installed (Debian: apt-get install systemd)'
+
+/** Copies that name the Node of this test: it is looked for. */
+function openUnits(t: TestContext): string[] {
+  const copies = mkdtempSync(join(tmpdir(), 'portcullis-units-'))
+  t.after(() => rmSync(copies, { recursive: true, force: true }))
+  const names = readdirSync(folder).filter((name) => /\.(?:service|target)$/.test(name))
+  return names.map((name) => {
+    const path = join(copies, name)
+    writeFileSync(path, read(name).replaceAll('/usr/bin/node', process.execPath))
+    return path
+  })
+}
+
+test('systemd finds nothing wrong with the units', { skip }, (t) => {
+  const units = openUnits(t)
+  assert.equal(units.length, 3)
+  const said = execFileSync('systemd-analyze', ['verify', '--man=no', ...units], { stdio: 'pipe' })
+  assert.equal(said.toString(), '')
+})
+
+test('systemd calls the services little exposed', { skip }, (t) => {
+  for (const unit of openUnits(t).filter((path) => path.endsWith('.service'))) {
+    const args = ['security', '--offline=true', '--no-pager', unit]
+    const said = execFileSync('systemd-analyze', args, { encoding: 'utf8' })
+    const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(said) ?? []
+    assert.ok(Number(exposure) <= 2, exposure)
+  }
+})
+
+test('a service has more time to stop than it takes for itself by default', () => {
+  const drains = {
+    auth: [['docs/auth-environment.md', 'AUTH_DRAIN_TIMEOUT']],
+    ratelimit: [
+      ['docs/ratelimit-environment.md', 'DRAIN_DELAY'],
+      ['docs/ratelimit-environment.md', 'DRAIN_TIMEOUT'],
+    ],
+  } as const
+  for (const name of services) {
+    const seconds = drains[name].map(([manual, variable]) => {
+      const row = new RegExp(`\`${variable}\`.*?\\| duration \\| \`(\\d+)s\``)
+      return Number(row.exec(readFileSync(join(root, manual), 'utf8'))?.[1])
+    })
+    const drain = seconds.reduce((sum, each) => sum + each, 0)
+    const [, stop] = /^TimeoutStopSec=(\d+)$/m.exec(read(`${name}.service`)) ?? []
+    assert.ok(drain > 0 && Number(stop) > drain, `${stop} s for ${drain} s`)
+  }
+})
+
+test('every variable of the settings is one that its server knows', () => {
+  for (const name of services) {
+    const manual = readFileSync(join(root, `docs/${name}-environment.md`), 'utf8')
+    for (const variable of Object.keys(parseEnv(read(`${name}.env`)))) {
+      assert.ok(manual.includes(`\`${variable}\``), variable)
+    }
+  }
+})
+
+test('the auth server accepts its settings', () => {
+  const program = join(root, 'packages/auth/src/main.ts')
+  const args = [program, 'config', 'check', '--config', join(folder, 'auth.env')]
+  const env = { PATH: process.env['PATH'] }
+  const said = execFileSync(process.execPath, args, { env, encoding: 'utf8' })
+  assert.equal(said, 'The configuration is fine.\n')
+})
+
+for (const name of ['auth.service', 'ratelimit.service', 'portcullis.target', 'auth.env']) {
+  test(`the first line of ${name} says that no systemd has run it`, () => {
+    assert.match(read(name).split('\n')[0] ?? '', /not run by a systemd/i)
+  })
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { openApi } from '../src/api/api.ts'
+
+const run = promisify(execFile)
+const packages = join(import.meta.dirname, '../..')
+
+const programs = {
+  portcullis: 'portcullis/src/main.ts',
+  auth: 'auth/src/main.ts',
+  ratelimit: 'ratelimit/src/main.ts',
+  'graphql-over-http': 'graphql-over-http/src/cli/main.ts',
+} as const
+
+type ProgramName = keyof typeof programs
+
+const escapeCharacter = String.fromCharCode(27)
+/** Colours and weights, not the erasing of a line of progress. */
+const color = new RegExp(`${escapeCharacter}\\[[\\d;]*m`)
+
+interface Call {
+  readonly program: ProgramName
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+function toEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, NODE_DISABLE_COLORS: _disable, ...env } = process.env
+  return { ...env, TERM: 'xterm-256color', ...extra }
+}
+
+/** Everything that it says, in a pipe. What it thinks of it, the exit code, does not matter here. */
+async function runInPipe({ program, args, env }: Call): Promise<string> {
+  const words = [join(packages, programs[program]), ...args]
+  const result = run(process.execPath, words, { env: toEnvironment(env) })
+  const { stdout, stderr } = await result.catch((error) => error)
+  return `${stdout}${stderr}`
+}
+
+/** The same, on a terminal. */
+async function runOnTerminal({ program, args, env }: Call): Promise<string> {
+  const words = [process.execPath, join(packages, programs[program]), ...args]
+  const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  const { stdout } = await run('script', ['-qec', line, '/dev/null'], {
+    env: toEnvironment(env),
+  }).catch((error) => error)
+  return stdout
+}
+
+for (const program of Object.keys(programs) as ProgramName[]) {
+  test(`${program} tells its version and its commands, plainly in a pipe`, async () => {
+    const version = await runInPipe({ program, args: ['--version'] })
+    assert.match(version, /^\d+\.\d+\.\d+\S*\n$/)
+    const help = await runInPipe({ program, args: ['--help'] })
+    assert.match(help, new RegExp(`^Usage: ${program} `))
+    assert.ok(!help.includes(escapeCharacter))
+  })
+}
+
+function openFaultyRules(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-rules-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'api.yaml'), 'domain: api\ndescriptors:\n  - kye: user\n')
+  return folder
+}
+
+async function openAuditedUrl(t: TestContext): Promise<string> {
+  const server = createServer(openApi({})).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close().closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`
+}
+
+const rules = join(packages, 'portcullis/rules')
+
+/** What has colours on a terminal. */
+const colorful: Readonly<Record<string, (t: TestContext) => Promise<Call>>> = {
+  'ratelimit check': async (t) => ({ program: 'ratelimit', args: ['check', openFaultyRules(t)] }),
+  'ratelimit explain': async () => ({
+    program: 'ratelimit',
+    args: ['explain', rules, '-domain', 'graphql', '-descriptors', 'user=7'],
+  }),
+  'graphql-over-http audit': async (t) => ({
+    program: 'graphql-over-http',
+    args: ['audit', await openAuditedUrl(t)],
+  }),
+}
+
+const noTerminal = process.platform !== 'linux' && 'script takes other options here'
+
+for (const [name, prepare] of Object.entries(colorful)) {
+  test(`${name} has colours for people only`, { skip: noTerminal }, async (t) => {
+    const call = await prepare(t)
+    const [onTerminal, inPipe, without] = await Promise.all([
+      runOnTerminal(call),
+      runInPipe(call),
+      runOnTerminal({ ...call, env: { NO_COLOR: '1' } }),
+    ])
+    assert.match(onTerminal, color)
+    assert.ok(inPipe.length > 0 && !inPipe.includes(escapeCharacter), inPipe)
+    assert.ok(without.length > 0)
+    assert.doesNotMatch(without, color)
+  })
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { checkFolder, takeFolder } from '../../src/up/data-folder.ts'
+import { findOccupation, lockFile } from '../../src/up/folder-lock.ts'
+import { UpRefusal } from '../../src/up/refusal.ts'
+import { provideSecrets } from '../../src/up/secrets.ts'
+
+function createFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'up-folder-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function assertRefused(run: () => unknown, words: RegExp): void {
+  assert.throws(run, (error) => error instanceof UpRefusal && words.test(error.message))
+}
+
+/** As a start that has ended leaves it. */
+function leaveBehind(folder: string): void {
+  using _lock = takeFolder(folder, false)
+  provideSecrets(folder)
+  mkdirSync(join(folder, 'database'))
+  writeFileSync(join(folder, 'database', 'users'), 'ada')
+}
+
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+test('the folder and its secrets are for their owner, and nothing for git', (t) => {
+  const folder = join(createFolder(t), 'data')
+  using _lock = takeFolder(folder, false)
+  const secrets = provideSecrets(folder)
+  assert.equal(modeOf(folder), 0o700)
+  assert.equal(modeOf(join(folder, 'secrets.json')), 0o600)
+  assert.match(readFileSync(join(folder, '.gitignore'), 'utf8'), /^\*$/m)
+  assert.equal(new Set(Object.values(secrets)).size, 3)
+})
+
+test('secrets stay the same, and are closed again when others could read them', (t) => {
+  const folder = createFolder(t)
+  const first = provideSecrets(folder)
+  chmodSync(join(folder, 'secrets.json'), 0o644)
+  assert.deepEqual(provideSecrets(folder), first)
+  assert.equal(modeOf(join(folder, 'secrets.json')), 0o600)
+})
+
+test('broken secrets are refused, with their path and the way out', (t) => {
+  const folder = createFolder(t)
+  const path = join(folder, 'secrets.json')
+  const good = provideSecrets(folder)
+  for (const text of ['', '{', 'null', '[]', JSON.stringify({ ...good, jwtSecret: 'short' })]) {
+    writeFileSync(path, text)
+    assertRefused(() => provideSecrets(folder), /secrets\.json cannot be read.*--fresh/)
+  }
+})
+
+test('--fresh removes what earlier starts kept, also with broken secrets, and nothing else', (t) => {
+  const folder = createFolder(t)
+  leaveBehind(folder)
+  writeFileSync(join(folder, 'secrets.json'), '{')
+  writeFileSync(join(folder, 'notes.txt'), 'mine')
+  checkFolder(folder)
+  using _lock = takeFolder(folder, true)
+  assert.deepEqual(readdirSync(folder).toSorted(), ['.gitignore', 'notes.txt', lockFile])
+})
+
+test('--fresh does not touch a folder that only looks like ours', (t) => {
+  const folder = createFolder(t)
+  mkdirSync(join(folder, 'database'))
+  for (const secrets of [undefined, '{"password":"of somebody else"}']) {
+    if (secrets !== undefined) writeFileSync(join(folder, 'secrets.json'), secrets)
+    assertRefused(() => takeFolder(folder, true), /no secrets\.json of ours/)
+    assert.ok(existsSync(join(folder, 'database')))
+    assert.equal(existsSync(join(folder, lockFile)), false)
+  }
+})
+
+test('a folder with the files of somebody else is left alone', (t) => {
+  const folder = createFolder(t)
+  checkFolder(folder)
+  writeFileSync(join(folder, 'package.json'), '{}')
+  assertRefused(() => checkFolder(folder), /holds other files.*--data DIR/)
+  assertRefused(() => checkFolder(join(folder, 'package.json')), /cannot be used.*--data DIR/)
+})
+
+test('a folder has one owner at a time; what a killed one left is no obstacle', (t) => {
+  const folder = createFolder(t)
+  leaveBehind(folder)
+  {
+    using lock = takeFolder(folder, false)
+    lock.tell({ console: 3000 })
+    assert.equal(findOccupation(folder)?.pid, process.pid)
+    const words = new RegExp(`process ${process.pid} has ${folder} already, .* port 3000`)
+    assertRefused(() => checkFolder(folder), words)
+    assertRefused(() => takeFolder(folder, true), words)
+    assert.ok(existsSync(join(folder, 'database')))
+  }
+  assert.equal(findOccupation(folder), undefined)
+  // The number lives on, in another process.
+  writeFileSync(join(folder, lockFile), JSON.stringify({ pid: process.pid, startedAt: '1' }))
+  using _lock = takeFolder(folder, false)
+  checkFolderIsOurs(folder)
+})
+
+function checkFolderIsOurs(folder: string): void {
+  assert.equal(findOccupation(folder)?.pid, process.pid)
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { type PartName, partNames, toPorts } from '../../src/up/ports.ts'
+import { type Told, toReadyText } from '../../src/up/ready-text.ts'
+
+const world: Told = {
+  host: '127.0.0.1',
+  ports: toPorts((_name, index) => 9000 + index),
+  has: new Set(partNames),
+  folder: '/data',
+  version: '1.2.3',
+  secrets: { jwtSecret: 'a-signing-secret', consoleToken: 'the-token', smsSecret: 'an-sms-secret' },
+}
+
+function having(...names: PartName[]): Told {
+  return { ...world, has: new Set(names) }
+}
+
+const toCommands = (text: string) => text.match(/^ {2}curl .*$/gm) ?? []
+
+test('a terminal gets the same words in colours', () => {
+  const plain = toReadyText(world, false)
+  const colored = toReadyText(world, true)
+  assert.notEqual(colored, plain)
+  assert.equal(stripVTControlCharacters(colored), plain)
+})
+
+test('the way into the console is told, and no other secret', () => {
+  const text = toReadyText(world, false)
+  assert.ok(text.includes('  Console      http://localhost:9000/?token=the-token\n'))
+  assert.doesNotMatch(text, /secret/)
+})
+
+test('there are at most three commands, each for a part that runs', () => {
+  assert.equal(toCommands(toReadyText(world, false)).length, 3)
+  for (const command of toCommands(toReadyText(having('auth'), false))) {
+    assert.match(command, /http:\/\/localhost:9002\//)
+  }
+  assert.doesNotMatch(toReadyText(having('mailbox'), false), /Try/)
+})
+
+test('what other machines can reach is said loudly', () => {
+  assert.doesNotMatch(toReadyText(world, false), /WARNING/)
+  assert.match(toReadyText({ ...world, host: '0.0.0.0' }, false), /WARNING: .* on 0\.0\.0\.0/)
+  assert.match(toReadyText({ ...world, host: '192.0.2.7' }, false), /http:\/\/192\.0\.2\.7:9002\n/)
+})

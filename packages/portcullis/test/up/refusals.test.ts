@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { runPortcullis } from '../support/launch-up.ts'
+
+const timeout = 60_000
+const folder = mkdtempSync(join(tmpdir(), 'up-refusals-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+async function occupyPort(t: TestContext, host = '127.0.0.1'): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return port
+}
+
+test('each busy port is named with its service and its flag, and nothing is started', {
+  timeout,
+}, async (t) => {
+  const [auth, sms] = [await occupyPort(t), await occupyPort(t)]
+  const data = join(folder, 'busy')
+  const args = [
+    '--data',
+    data,
+    '--port-base',
+    '0',
+    '--auth-port',
+    `${auth}`,
+    '--sms-port',
+    `${sms}`,
+  ]
+  const { code, stdout, stderr } = await runPortcullis(['up', ...args])
+  assert.deepEqual([code, stdout], [2, ''])
+  const [first, second, third, , command = ''] = stderr.split('\n')
+  assert.equal(
+    first,
+    `Port ${auth} is in use: the auth server cannot have it. --auth-port moves it.`,
+  )
+  assert.equal(
+    second,
+    `Port ${sms} is in use: the SMS catcher cannot have it. --sms-port moves it.`,
+  )
+  assert.equal(third, 'Nothing was started. These are free:')
+  assert.match(command, /^ {2}portcullis up --auth-port \d+ --sms-port \d+$/)
+  assert.equal(existsSync(data), false)
+})
+
+test('the way out is written as the person has called it', { timeout }, async (t) => {
+  const port = await occupyPort(t)
+  const args = ['--data', join(folder, 'npm'), '--port-base', '0', '--console-port', `${port}`]
+  const { stderr } = await runPortcullis(['up', ...args], { env: { npm_lifecycle_event: 'start' } })
+  assert.match(stderr, /^ {2}npm start -- --console-port \d+$/m)
+})
+
+test('an address of another machine is refused', { timeout }, async () => {
+  const args = ['--data', join(folder, 'host'), '--port-base', '9000', '--host', '192.0.2.1']
+  const { code, stderr } = await runPortcullis(['up', ...args])
+  assert.equal(code, 2)
+  assert.equal(stderr, '--host 192.0.2.1 is no address of this machine. Nothing was started.\n')
+})
+
+test('wrong options are told all at once, without a stack trace', { timeout }, async () => {
+  const { code, stdout, stderr } = await runPortcullis(['up', '--only', 'mail', '--foo'])
+  assert.deepEqual([code, stdout], [2, ''])
+  assert.equal(
+    stderr,
+    `There is no option --foo.
+--only: there is no part "mail"; there are console, graphql, auth, ratelimit and mailbox.
+See: portcullis up --help
+`,
+  )
+})
+
+test('a part that does not start says why in its own words, and the others stop', {
+  timeout,
+}, async () => {
+  const data = join(folder, 'broken')
+  const args = ['--data', data, '--port-base', '0', '--only', 'auth,ratelimit']
+  const { code, stdout, stderr } = await runPortcullis(['up', ...args], {
+    env: { AUTH_JWT_EXP: 'soon' },
+  })
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /^Auth did not start: .*\n.*AUTH_JWT_EXP.*\nNothing is left running\.\n$/)
+})
+
+test('broken secrets are told of, not replaced', { timeout }, async () => {
+  const data = join(folder, '.portcullis')
+  mkdirSync(data)
+  writeFileSync(join(data, 'secrets.json'), '{')
+  const { code, stderr } = await runPortcullis(['up', '--data', data, '--port-base', '0'])
+  assert.equal(code, 2)
+  assert.match(stderr, /secrets\.json cannot be read\..* --fresh/)
+})
+
+test('the commands of the other packages are ours as well, with their help and exit codes', {
+  timeout,
+}, async () => {
+  const [auth, ratelimit, graphql] = await Promise.all([
+    runPortcullis(['auth', 'admin', '--help']),
+    runPortcullis(['help', 'ratelimit', 'check']),
+    runPortcullis(['graphql', 'audit', 'nowhere']),
+  ])
+  assert.deepEqual([auth.code, auth.stderr], [0, ''])
+  assert.match(auth.stdout, /^Usage: auth admin/)
+  assert.deepEqual([ratelimit.code, ratelimit.stderr], [0, ''])
+  assert.match(ratelimit.stdout, /^Usage: ratelimit check/)
+  assert.deepEqual([graphql.code, graphql.stdout], [2, ''])
+  assert.match(graphql.stderr, /nowhere/)
+})

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { SignJWT } from 'jose'
+import { lockFile, type Occupation } from '../../src/up/folder-lock.ts'
+import { parseSecrets } from '../../src/up/secrets.ts'
+import { type LaunchedUp, launchUp, runPortcullis } from '../support/launch-up.ts'
+import { findFamily, waitUntilGone } from '../support/processes.ts'
+import { createBaseUrls } from '../support/world.ts'
+
+const run = promisify(execFile)
+const timeout = 120_000
+const client = join(import.meta.dirname, '../../../../examples/together/client.ts')
+
+/** The rate limit service answers within a second, or nobody is limited: tests are patient. */
+async function sendUntilRefused(send: () => Promise<Response>): Promise<Response> {
+  for (let count = 0; count < 200; count++) {
+    const answer = await send()
+    if (answer.status === 429) return answer
+    await answer.text()
+  }
+  return assert.fail('Nobody was refused')
+}
+
+// One start for all of these, and a second one that finds what the first has left.
+describe('portcullis up', { timeout }, () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'up-')), 'data')
+  let program: LaunchedUp
+  let urls: ReturnType<typeof createBaseUrls>
+  /** Of somebody who signed up during the first start. */
+  let token = ''
+
+  const start = async (...args: string[]) => {
+    program = launchUp(['--data', folder, '--port-base', '0', ...args])
+    await program.ready
+    urls = createBaseUrls(folder)
+  }
+  const ask = (query: string, bearer?: string) =>
+    fetch(`${urls('graphql')}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+      },
+      body: JSON.stringify({ query }),
+    })
+  const signIn = async (): Promise<string> => {
+    const answer = await fetch(`${urls('auth')}/signup`, { method: 'POST', body: '{}' })
+    assert.equal(answer.status, 200)
+    return (await answer.json()).access_token
+  }
+
+  before(() => start('--no-console'))
+  after(async () => {
+    await program.stop()
+    rmSync(join(folder, '..'), { recursive: true, force: true })
+  })
+
+  test('it prints where everything is, plainly in a pipe, and no console that was not asked for', () => {
+    const port = (door: Parameters<typeof urls>[0]) => new URL(urls(door)).port
+    const output = program.output()
+    assert.match(output, /^\nPortcullis \d+\.\d+\.\d+ is up\n/)
+    assert.ok(output.includes(`  GraphQL API  http://localhost:${port('graphql')}/graphql\n`))
+    assert.ok(output.includes(`  Auth         http://localhost:${port('auth')}\n`))
+    assert.ok(output.includes(`  Rate limits  http://localhost:${port('ratelimit')}/json\n`))
+    assert.ok(
+      output.includes(`SMTP localhost:${port('smtp')}, SMS http://localhost:${port('sms')}`),
+    )
+    assert.doesNotMatch(output, /Console|token/)
+    assert.ok(!output.includes('\x1b'))
+  })
+
+  test('the three commands that it prints work', async () => {
+    const commands = program.output().match(/^ {2}curl .*$/gm) ?? []
+    const answers: unknown[] = []
+    for (const command of commands) {
+      const { stdout } = await run('sh', ['-c', command.replace('curl', 'curl -sS --fail')])
+      answers.push(JSON.parse(stdout))
+    }
+    const [hello, signedUp, decision, ...more] = answers
+    assert.deepEqual(hello, { data: { hello: 'Hello, stranger!' } })
+    assert.partialDeepStrictEqual(signedUp, { email: 'me@example.com' })
+    assert.partialDeepStrictEqual(decision, { overallCode: 'OK' })
+    assert.deepEqual(more, [])
+  })
+
+  test('only this machine can reach it', async () => {
+    const { ports = {} }: Occupation = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
+    const others = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .filter(({ internal, family }) => !internal && family === 'IPv4')
+    for (const port of Object.values(ports)) {
+      assert.equal(await canConnect('127.0.0.1', port), true, `${port}`)
+      for (const { address } of others) assert.equal(await canConnect(address, port), false)
+    }
+  })
+
+  test('a second one on the same folder is told who has it', async () => {
+    const { code, stderr } = await runPortcullis(['up', '--data', folder, '--port-base', '0'])
+    assert.equal(code, 2)
+    assert.ok(stderr.startsWith(`The process ${program.pid} has ${folder} already`), stderr)
+  })
+
+  test('the API knows who is signed in, and how much room is left', async () => {
+    token = await signIn()
+    const answer = await ask('{ me { id email } castles(country: "Wales") { name } }', token)
+    const { data } = await answer.json()
+    const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    assert.deepEqual(data, {
+      me: { id: sub, email: null },
+      castles: [{ name: 'Caerphilly' }, { name: 'Harlech' }, { name: 'Conwy' }],
+    })
+    assert.equal(answer.headers.get('ratelimit-limit'), '20')
+    assert.match(answer.headers.get('ratelimit-remaining') ?? '', /^\d+$/)
+  })
+
+  test('the client of the example is served, refused forged and too often; another is served', async () => {
+    const { stdout } = await run(process.execPath, [client], {
+      env: { ...process.env, AUTH_URL: urls('auth'), API_URL: urls('graphql') },
+    })
+    const [ada, bob] = [...stdout.matchAll(/is signed in as (\S+)/g)].map(([, id]) => id)
+    const lines = stdout.trimEnd().split('\n')
+    const [over = ''] = lines.splice(4, 1)
+    assert.deepEqual(lines, [
+      'signed out: {"me":null}',
+      `ada is signed in as ${ada}`,
+      `ada: {"me":{"id":"${ada}"}}`,
+      'forged: 401 The access token is not good (ERR_JWS_SIGNATURE_VERIFICATION_FAILED). Sign in again.',
+      `bob is signed in as ${bob}`,
+      `bob: {"me":{"id":"${bob}"}}`,
+    ])
+    assert.match(
+      over,
+      /^ada, after \d+ more requests: 429 Too many requests\. Try again in \d+ s\.$/,
+    )
+  })
+
+  test('tokens that are forged, expired or for others are refused', async () => {
+    const { jwtSecret = '' } =
+      parseSecrets(readFileSync(join(folder, 'secrets.json'), 'utf8')) ?? {}
+    const sign = (audience: string, expiresAt: string, secret = jwtSecret) =>
+      new SignJWT({})
+        .setProtectedHeader({ alg: 'HS256' })
+        .setSubject('ada')
+        .setAudience(audience)
+        .setExpirationTime(expiresAt)
+        .sign(new TextEncoder().encode(secret))
+    const good = await sign('authenticated', '1h')
+    assert.deepEqual(await (await ask('{ me { id } }', good)).json(), {
+      data: { me: { id: 'ada' } },
+    })
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${good.split('.')[1]}.`
+    for (const bad of [
+      await sign('authenticated', '1h', 'another secret of thirty-two bytes'),
+      await sign('authenticated', '-1h'),
+      await sign('others', '1h'),
+      unsigned,
+    ]) {
+      const answer = await ask('{ hello }', bad)
+      assert.equal(answer.status, 401)
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+      assert.deepEqual((await answer.json()).errors[0].extensions, { status: 401 })
+    }
+  })
+
+  test('whoever asks too often hears when to come back; others are served', async () => {
+    const other = await signIn()
+    const refused = await sendUntilRefused(() => ask('{ hello }', token))
+    const seconds = Number(refused.headers.get('retry-after'))
+    assert.ok(seconds >= 1 && seconds <= 60, `${seconds}`)
+    assert.equal(
+      refused.headers.get('content-type'),
+      'application/graphql-response+json; charset=utf-8',
+    )
+    assert.deepEqual((await refused.json()).errors[0].extensions, { status: 429 })
+    await sendUntilRefused(() => ask('{ hello }'))
+    assert.equal((await ask('{ hello }', other)).status, 200)
+  })
+
+  test('whoever presses Ctrl-C twice is left with nothing that runs', async () => {
+    const family = findFamily(program.pid)
+    assert.ok(family.some(({ command }) => command.includes('postgres')))
+    program.kill('SIGINT')
+    program.kill('SIGINT')
+    const { code, stderr } = await program.ended
+    assert.ok(code === 0 || code === 130, `${code}`)
+    assert.equal(stderr, '')
+    await waitUntilGone(family)
+    assert.equal(existsSync(join(folder, lockFile)), false)
+  })
+
+  test('the next start knows the same people, and starts no more than it is asked to', async () => {
+    await start('--only', 'auth,graphql')
+    const answer = await fetch(`${urls('auth')}/user`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    assert.equal(answer.status, 200)
+    assert.equal((await answer.json()).is_anonymous, true)
+    const unlimited = await ask('{ hello }')
+    assert.equal(unlimited.headers.get('ratelimit-limit'), null)
+    await unlimited.text()
+    assert.doesNotMatch(program.output(), /Rate limits|Mailbox|Console/)
+  })
+
+  test('a part that dies is told of in one line, and takes the others with it', async () => {
+    const family = findFamily(program.pid)
+    const auth = family.find(({ command }) => command.includes('packages/auth/'))
+    assert.ok(auth)
+    process.kill(auth.pid, 'SIGKILL')
+    const { code, stdout, stderr } = await program.ended
+    assert.equal(code, 1)
+    assert.equal(stderr, 'Auth is gone (SIGKILL ended it); everything else stops too.\n')
+    assert.match(stdout, /Stopped\.\n$/)
+    await waitUntilGone(family)
+  })
+})
+
+async function canConnect(host: string, port: number): Promise<boolean> {
+  const socket = connect(port, host)
+  return new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  }).finally(() => socket.destroy())
+}
