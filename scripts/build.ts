@@ -3,7 +3,7 @@
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { BuildError } from './packaging/build-error.ts'
-import { buildPackage, listFiles } from './packaging/build-package.ts'
+import { buildInsidePackages, buildPackage, listFiles } from './packaging/build-package.ts'
 import { findPublishedPackages, root } from './packaging/published-packages.ts'
 
 const help = `Usage: npm run build
@@ -24,6 +24,7 @@ try {
 }
 
 async function buildAll(): Promise<void> {
+  await buildInsidePackages()
   for (const published of findPublishedPackages()) {
     const start = performance.now()
     await buildPackage(published)

@@ -3,10 +3,12 @@
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
-import { runtime } from '../packages/graphql-over-http/test/support/runtimes.ts'
 import { type Archive, checkContents, packArchive } from './packaging/archive.ts'
-import { buildPackage } from './packaging/build-package.ts'
-import { proveGraphqlOverHttp, type Runtime } from './packaging/graphql-over-http/prove.ts'
+import { buildInsidePackages, buildPackage } from './packaging/build-package.ts'
+import { checkImports } from './packaging/check-imports.ts'
+import { checkLowestNode } from './packaging/check-lowest-node.ts'
+import { proveGraphqlOverHttp } from './packaging/graphql-over-http/prove.ts'
+import { openInstalled } from './packaging/installed/prove.ts'
 import { runAttw, runPublint } from './packaging/lint-archive.ts'
 import { createProofs, type Proofs } from './packaging/proofs.ts'
 import {
@@ -14,14 +16,17 @@ import {
   type PublishedPackage,
   root,
 } from './packaging/published-packages.ts'
-import { CommandError, runCommand, runNpm } from './packaging/run-command.ts'
+import { CommandError, runNpm } from './packaging/run-command.ts'
+import { findRuntimes, type Runtime } from './packaging/runtimes.ts'
 
 const help = `Usage: npm run pack
 
-Builds every published package, packs it into artifacts/, and proves the archive: what is inside,
-publint and attw, an install in an empty project with each graphql major, its use on Node 22 and 24
-from modules and from CommonJS, its command, its types under TypeScript 5.9 and 7, and its size.
-Exits with 1 when a proof fails.`
+Builds every published package, packs it into artifacts/, and proves the archives: what is inside
+and what that imports, publint and attw. All of them are installed into one empty folder, where
+nothing of the repository can be loaded: \`portcullis up\` starts there and each part answers, as do
+the servers' own commands; install size and start times are printed. The GraphQL library is also
+used with each graphql major, on Node 22 and 24, from modules and from CommonJS, with its command,
+its types under TypeScript 5.9 and 7, and its size. Exits with 1 when a proof fails.`
 
 /** What is special to a package, by the name of its folder. */
 const ownProofs: {
@@ -49,39 +54,62 @@ try {
 async function packAll(): Promise<void> {
   const start = performance.now()
   const proofs = createProofs((line) => console.log(line))
-  const archives: Archive[] = []
   rmSync(join(root, 'artifacts'), { recursive: true, force: true })
-  for (const published of findPublishedPackages()) {
-    console.log(styleText('bold', `${published.manifest.name} ${published.manifest.version}`))
-    const archive = await makeArchive(published, proofs)
-    if (!archive) continue
-    archives.push(archive)
-    await proofs.prove('contains only modules, declarations, README and LICENSE', async () =>
-      checkContents(archive),
-    )
-    await proofs.prove('publint finds nothing', () => runPublint(archive))
-    await proofs.prove('attw finds nothing', () => runAttw(archive))
-    await proofs.prove('packing the development folder is refused', () =>
-      checkRefusal(published.folder),
-    )
-    await ownProofs[published.name]?.(archive, proofs, await findRuntimes())
-  }
+  const packed = await makeArchives(proofs)
+  if (packed.length === findPublishedPackages().length) await proveArchives(packed, proofs)
+  const archives = packed.map(({ archive }) => archive)
   summarize(archives, proofs, (performance.now() - start) / 1000)
 }
 
-async function makeArchive(
-  published: PublishedPackage,
+interface Packed {
+  readonly published: PublishedPackage
+  readonly archive: Archive
+}
+
+async function makeArchives({ prove }: Proofs): Promise<Packed[]> {
+  headline('Archives')
+  const isReady = await prove('what travels inside packages builds', buildInsidePackages)
+  if (!isReady) return []
+  const packed: Packed[] = []
+  for (const published of findPublishedPackages()) {
+    const { name, version } = published.manifest
+    await prove(`${name} ${version}`, async () => {
+      await buildPackage(published)
+      const archive = await packArchive(published)
+      packed.push({ published, archive })
+      const { bytes, unpackedBytes, contents } = archive
+      return `${contents.length} files, ${toKilobytes(bytes)}, unpacked ${toKilobytes(unpackedBytes)}`
+    })
+  }
+  return packed
+}
+
+async function proveArchives(packed: readonly Packed[], proofs: Proofs): Promise<void> {
+  const runtimes = await findRuntimes()
+  const archives = packed.map(({ archive }) => archive)
+  using installed = openInstalled(archives, proofs)
+  for (const { published, archive } of packed) {
+    headline(archive.name)
+    await proveArchive(published, archive, proofs)
+    await ownProofs[published.name]?.(archive, proofs, runtimes)
+  }
+  headline('All of them, installed')
+  await installed.prove(runtimes)
+}
+
+async function proveArchive(
+  { folder, dist }: PublishedPackage,
+  archive: Archive,
   { prove }: Proofs,
-): Promise<Archive | undefined> {
-  let archive: Archive | undefined
-  const isBuilt = await prove('builds', () => buildPackage(published))
-  if (!isBuilt) return undefined
-  await prove('packs', async () => {
-    archive = await packArchive(published)
-    const { bytes, unpackedBytes, contents } = archive
-    return `${contents.length} files, ${toKilobytes(bytes)}, unpacked ${toKilobytes(unpackedBytes)}`
-  })
-  return archive
+): Promise<void> {
+  await prove('contains what it runs with and nothing else', async () =>
+    checkContents(dist, archive),
+  )
+  await prove('imports only itself, Node and its dependencies', () => checkImports(dist, archive))
+  await prove('uses nothing that Node 22 lacks', async () => checkLowestNode(dist, archive))
+  await prove('publint finds nothing', () => runPublint(archive))
+  if (archive.subpaths.length > 0) await prove('attw finds nothing', () => runAttw(archive))
+  await prove('packing the development folder is refused', () => checkRefusal(folder))
 }
 
 /** The development manifest leads to sources: packed by mistake, it would be a broken package. */
@@ -95,14 +123,8 @@ async function checkRefusal(folder: string): Promise<void> {
   throw new Error('Its package.json needs a script "prepack" that fails and leads to ./dist')
 }
 
-async function findRuntimes(): Promise<Runtime[]> {
-  const nodes = [runtime('node22'), process.execPath]
-  return Promise.all(
-    nodes.map(async (node) => {
-      const version = await runCommand(node, ['--version'], { cwd: root })
-      return { version: version.trim().slice(1), node }
-    }),
-  )
+function headline(text: string): void {
+  console.log(styleText('bold', text))
 }
 
 function summarize(archives: readonly Archive[], proofs: Proofs, seconds: number): void {

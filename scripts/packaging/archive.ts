@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PublishedManifest } from './published-manifest.ts'
 import { type PublishedPackage, readJson, root } from './published-packages.ts'
@@ -60,18 +60,22 @@ function readReport(output: string): PackReport {
   return report
 }
 
-const allowed =
-  /^(?:(?!.*\.test\.)(?!(?:src|test|bench|examples)\/).+\.(?:js|d\.ts)|package\.json|README\.md|LICENSE)$/
+const modules = /^(?!.*\.test\.).+\.(?:js|d\.ts)$/
+const otherFiles = /\.(?:sql|html|css|svg|yaml|json)$/
+const always = ['package.json', 'README.md', 'LICENSE']
 
-/** Only modules, their declarations and the three files that every package has. */
-export function checkContents({ contents, manifest }: Archive): void {
-  const strangers = contents.filter((path) => !allowed.test(path))
-  const missing = ['package.json', 'README.md', 'LICENSE'].filter(
-    (path) => !contents.includes(path),
-  )
+/** Modules, their declarations, the files that the manifest names, and what every package has. */
+export function checkContents(dist: string, { contents, manifest }: Archive): void {
+  const isExpected = (path: string) =>
+    manifest.files.some((folder) => path.startsWith(`${folder}/`)) &&
+    (modules.test(path) || otherFiles.test(path))
+  const strangers = contents.filter((path) => !always.includes(path) && !isExpected(path))
+  const missing = always.filter((path) => !contents.includes(path))
   if (strangers.length > 0) throw new Error(`Does not belong in there: ${strangers.join(', ')}`)
   if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}`)
   for (const field of ['private', 'scripts', 'devDependencies', 'workspaces']) {
     if (field in manifest) throw new Error(`Its package.json has the field "${field}"`)
   }
+  const local = contents.filter((path) => readFileSync(join(dist, path), 'utf8').includes(root))
+  if (local.length > 0) throw new Error(`Names a folder of this machine: ${local.join(', ')}`)
 }

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -8,30 +9,59 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { BuildError } from './build-error.ts'
-import { toPublishedManifest } from './published-manifest.ts'
-import { type PublishedPackage, root } from './published-packages.ts'
+import { toInsideImports, toJavaScriptImports, toJavaScriptPrograms } from './module-references.ts'
+import { writeWebAssets } from './portcullis/web-assets.ts'
+import { toPublishedManifest, toPublishedPath } from './published-manifest.ts'
+import {
+  type BuiltPackage,
+  findInsidePackages,
+  type PublishedPackage,
+  root,
+} from './published-packages.ts'
 import { CommandError, runCommand } from './run-command.ts'
 import { listSubpaths } from './subpaths.ts'
 
-/** Compiles a package into its dist folder and makes that folder ready for `npm pack`. */
-export async function buildPackage({ folder, dist, manifest }: PublishedPackage): Promise<void> {
-  // What a source that is gone left behind must not be published.
-  rmSync(dist, { recursive: true, force: true })
-  mkdirSync(dist)
-  await compile(folder)
-  correctDeclarations(dist)
+/** What a package needs besides its compiled modules, by the name of its folder. */
+const ownSteps: { readonly [name: string]: (dist: string) => Promise<void> } = {
+  portcullis: writeWebAssets,
+}
 
-  const published = toPublishedManifest(manifest)
-  writeFileSync(join(dist, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+/** Compiles what travels inside published packages. Comes before those. */
+export async function buildInsidePackages(): Promise<void> {
+  for (const built of findInsidePackages()) {
+    const { './*': target } = built.manifest.exports
+    if (target !== './src/*.ts') {
+      throw new BuildError(
+        `${built.manifest.name} travels inside others, so its "exports" must be one line: ` +
+          '"./*": "./src/*.ts"',
+      )
+    }
+    await compile(built)
+  }
+}
+
+/** Compiles a package into its dist folder and makes that folder ready for `npm pack`. */
+export async function buildPackage(published: PublishedPackage): Promise<void> {
+  const { name, folder, dist, manifest, inside } = published
+  await compile(published)
+  for (const each of inside) {
+    cpSync(join(each.dist, 'lib'), join(dist, each.name), { recursive: true })
+  }
+  correctReferences(published)
+  copyFiles(published)
+  await ownSteps[name]?.(dist)
+
+  const insideNames = Object.fromEntries(inside.map((each) => [each.name, each.manifest.name]))
+  const publishedManifest = toPublishedManifest(manifest, insideNames)
+  writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest, null, 2)}\n`)
   copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'))
-  const readme = readFileSync(join(folder, 'README.md'), 'utf8')
-  writeFileSync(join(dist, 'README.md'), withoutRepositoryLinks(readme))
+  writeFileSync(join(dist, 'README.md'), toPublishedReadme(readReadme(folder)))
 
   // For its errors: the registry would take a package whose exports lead nowhere.
-  listSubpaths(published, listFiles(dist))
-  for (const file of Object.values(published.bin ?? {})) makeExecutable(dist, file)
+  listSubpaths(publishedManifest, listFiles(dist))
+  for (const file of Object.values(publishedManifest.bin ?? {})) makeExecutable(dist, file)
 }
 
 /** Paths of all files below a folder, with forward slashes, as an archive and an import have them. */
@@ -43,7 +73,10 @@ export function listFiles(folder: string): string[] {
     .sort()
 }
 
-async function compile(folder: string): Promise<void> {
+async function compile({ folder, dist }: BuiltPackage): Promise<void> {
+  // What a source that is gone left behind must not be published.
+  rmSync(dist, { recursive: true, force: true })
+  mkdirSync(dist)
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   try {
     await runCommand(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: folder })
@@ -53,27 +86,42 @@ async function compile(folder: string): Promise<void> {
   }
 }
 
-/**
- * The compiler gives imports in JavaScript their `.js`, but leaves `.ts` in declarations
- * (TypeScript 7.0). Compilers find the `.d.ts` all the same, but the archive has no such file.
- */
-function correctDeclarations(dist: string): void {
-  for (const file of globSync('**/*.d.ts', { cwd: dist })) {
+function correctReferences({ dist, inside }: PublishedPackage): void {
+  const packages = inside.map(({ name, manifest }) => ({ name: manifest.name, folder: name }))
+  for (const file of listFiles(dist)) {
     const path = join(dist, file)
-    writeFileSync(path, toJavaScriptImports(readFileSync(path, 'utf8')))
+    const before = readFileSync(path, 'utf8')
+    const compiled = file.endsWith('.js')
+      ? toJavaScriptPrograms(before)
+      : toJavaScriptImports(before)
+    const after = toInsideImports(compiled, file, packages)
+    if (after !== before) writeFileSync(path, after)
   }
 }
 
-export function toJavaScriptImports(declarations: string): string {
-  // Not in comments: the examples there are about the reader's files.
-  return declarations.replace(/^(?!\s*(?:\*|\/\/)).*$/gm, (line) =>
-    line.replace(/(\bfrom |\bimport\(|\bimport )(['"])(\.\.?\/[^'"]+)\.ts\2/g, '$1$2$3.js$2'),
-  )
+/** What is no module, such as migrations and templates. */
+function copyFiles({ folder, dist, manifest }: PublishedPackage): void {
+  for (const pattern of manifest.files ?? []) {
+    const files = globSync(pattern, { cwd: folder })
+    if (files.length === 0) throw new BuildError(`"files": ${pattern} leads to no file`)
+    for (const file of files) {
+      const target = join(dist, toPublishedPath(file.replaceAll(sep, '/')))
+      mkdirSync(dirname(target), { recursive: true })
+      copyFileSync(join(folder, file), target)
+    }
+  }
 }
 
-/** Links into the repository lead nowhere from the registry: their text stays. */
-export function withoutRepositoryLinks(markdown: string): string {
-  return markdown.replace(/\[([^\]]+)\]\((?![a-z]+:|#)[^)]*\)/g, '$1')
+/** Links into the repository lead nowhere from the registry: their text stays, its own part goes. */
+export function toPublishedReadme(markdown: string): string {
+  const forUsers = markdown.replace(/\n## In the repository\n[\s\S]*/, '')
+  return forUsers.replace(/\[([^\]]+)\]\((?![a-z]+:|#)[^)]*\)/g, '$1')
+}
+
+function readReadme(folder: string): string {
+  const path = join(folder, 'README.md')
+  if (!existsSync(path)) throw new BuildError(`A published package needs a README.md: ${path}`)
+  return readFileSync(path, 'utf8')
 }
 
 function makeExecutable(dist: string, file: string): void {

@@ -10,6 +10,8 @@ export interface Project {
   install(packages: readonly string[]): Promise<void>
   /** Names of all packages that are installed, down to the last dependency. */
   listInstalled(): string[]
+  /** The variables for a command of the project, which finds the Node given. */
+  environment(node: string): NodeJS.ProcessEnv
   /** Runs a file of the project on the Node given; resolves to what it printed. */
   run(node: string, file: string, args: readonly string[]): Promise<string>
 }
@@ -20,6 +22,10 @@ export function createProject(folder: string, template?: string): Project {
   if (template) cpSync(template, folder, { recursive: true })
   else writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
   const env = cleanEnvironment()
+  const environment = (node: string) => ({
+    ...env,
+    PATH: dirname(node) + delimiter + env['PATH'],
+  })
   return {
     folder,
     async install(packages) {
@@ -32,11 +38,9 @@ export function createProject(folder: string, template?: string): Project {
       )
       return Object.keys(lock.packages).map((path) => path.replace(/^node_modules\//, ''))
     },
-    run(node, file, args) {
-      // The commands of installed packages find their Node there.
-      const path = dirname(node) + delimiter + env['PATH']
-      return runCommand(node, [file, ...args], { cwd: folder, env: { ...env, PATH: path } })
-    },
+    environment,
+    run: (node, file, args) =>
+      runCommand(node, [file, ...args], { cwd: folder, env: environment(node) }),
   }
 }
 

@@ -1,25 +1,32 @@
 import { BuildError } from './build-error.ts'
 
-/** The manifest in the repository: its targets are sources, so that development needs no build. */
-export interface DevelopmentManifest {
+interface Dependencies {
+  readonly [name: string]: string
+}
+
+interface SharedFields {
   readonly name: string
   readonly version: string
-  readonly exports: { readonly [subpath: string]: string | null }
   readonly bin?: { readonly [command: string]: string }
-  readonly dependencies?: { readonly [name: string]: string }
+  readonly dependencies?: Dependencies
+  readonly optionalDependencies?: Dependencies
+  readonly peerDependencies?: Dependencies
   readonly [field: string]: unknown
+}
+
+/** The manifest in the repository: its targets are sources, so that development needs no build. */
+export interface DevelopmentManifest extends SharedFields {
+  readonly exports: { readonly [subpath: string]: string | null }
+  /** Patterns of files that are published as they are. */
+  readonly files?: readonly string[]
 }
 
 export type PublishedTarget = string | null | { readonly types: string; readonly default: string }
 
 /** The manifest in the archive: its targets are what the build made of those sources. */
-export interface PublishedManifest {
-  readonly name: string
-  readonly version: string
+export interface PublishedManifest extends SharedFields {
   readonly exports: { readonly [subpath: string]: PublishedTarget }
-  readonly bin?: { readonly [command: string]: string }
-  readonly dependencies?: { readonly [name: string]: string }
-  readonly [field: string]: unknown
+  readonly files: readonly string[]
 }
 
 // What a consumer or the registry reads, in the order in which it is written. Everything else
@@ -36,28 +43,45 @@ const publishedFields = [
   'bin',
   'exports',
   'dependencies',
+  'optionalDependencies',
   'peerDependencies',
   'peerDependenciesMeta',
 ]
 
-export function toPublishedManifest(development: DevelopmentManifest): PublishedManifest {
-  const { name, version, exports, bin } = development
+/** @param inside the packages that travel in the archive, by the name of their folder there. */
+export function toPublishedManifest(
+  development: DevelopmentManifest,
+  inside: { readonly [folder: string]: string } = {},
+): PublishedManifest {
+  const { name, version, exports, bin, dependencies, files = [] } = development
   const fields = publishedFields.filter((field) => field in development)
+  const folders = files.map((pattern) => toPublishedPath(pattern).replace(/\/.*/s, ''))
   return {
     ...Object.fromEntries(fields.map((field) => [field, development[field]])),
     name,
     version,
     exports: mapValues(exports, toPublishedTarget),
     ...(bin && { bin: mapValues(bin, toPublishedCommand) }),
-    files: ['**/*.js', '**/*.d.ts'],
+    ...(dependencies && { dependencies: without(dependencies, Object.values(inside)) }),
+    files: [...new Set(['lib', ...Object.keys(inside), ...folders])],
   }
 }
 
+/** Where a file of the workspace lies in the archive: as deep as in the repository. */
+export function toPublishedPath(path: string): string {
+  return path.replace(/^src\//, 'lib/')
+}
+
 function toPublishedTarget(target: string | null): PublishedTarget {
-  if (target === null || target === './package.json') return target
+  if (target === null || !target.endsWith('.ts')) return checkTarget(target)
   const path = withoutSource(target)
   // TypeScript takes the first condition that fits, so the types come first.
   return { types: `./${path}.d.ts`, default: `./${path}.js` }
+}
+
+function checkTarget(target: string | null): string | null {
+  if (target === null || target.endsWith('.json')) return target
+  throw toTargetError(target)
 }
 
 // npm wants commands without the leading "./" and corrects them with a warning otherwise.
@@ -65,13 +89,19 @@ const toPublishedCommand = (target: string) => `${withoutSource(target)}.js`
 
 function withoutSource(target: string): string {
   const path = /^\.\/src\/(.+)\.ts$/.exec(target)?.[1]
-  if (path === undefined) {
-    throw new BuildError(
-      `Cannot publish "${target}": in "exports" and "bin" write a source such as "./src/index.ts", ` +
-        'null, or "./package.json"',
-    )
-  }
-  return path
+  if (path === undefined) throw toTargetError(target)
+  return `lib/${path}`
+}
+
+function toTargetError(target: string): BuildError {
+  return new BuildError(
+    `Cannot publish "${target}": in "exports" and "bin" write a source such as "./src/index.ts", ` +
+      'null, or a JSON file',
+  )
+}
+
+function without(map: Dependencies, names: readonly string[]): Dependencies {
+  return Object.fromEntries(Object.entries(map).filter(([name]) => !names.includes(name)))
 }
 
 function mapValues<From, To>(

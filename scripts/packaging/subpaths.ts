@@ -16,6 +16,10 @@ export interface Subpath {
 export function listSubpaths(manifest: PublishedManifest, files: readonly string[]): Subpath[] {
   const hidden = Object.keys(manifest.exports).filter((key) => manifest.exports[key] === null)
   const subpaths = Object.entries(manifest.exports).flatMap(([key, target]) => {
+    if (typeof target === 'string' && target !== './package.json') {
+      if (!files.includes(target.slice(2)))
+        throw new BuildError(`exports["${key}"] leads to no file: ${target}`)
+    }
     if (target === null || typeof target === 'string') return []
     const found = fillIn(key, target.default, files)
       .filter(({ subpath }) => !hidden.some((pattern) => matches(pattern, subpath)))

@@ -62,10 +62,11 @@ export async function runLeg(leg: Leg, options: RunOptions): Promise<LegResult> 
     if (child.pid !== undefined) process.kill(isOwnGroup ? -child.pid : child.pid, signal)
   }
   for (const signal of stopSignals) process.on(signal, signalAll)
+  const limitMs = Math.max(legLimitMs, options.timeoutMs + 60_000)
   const lastResort = setTimeout(() => {
-    console.error(`${leg.title} was ended: it took more than ${legLimitMs / 60_000} minutes.`)
+    console.error(`${leg.title} was ended: it took more than ${limitMs / 60_000} minutes.`)
     signalAll('SIGKILL')
-  }, legLimitMs)
+  }, limitMs)
   try {
     const [code] = await once(child, 'exit')
     const counts = readCounts(countsFile)

@@ -6,16 +6,10 @@ import { createProject, type Project } from '../project.ts'
 import type { Proofs } from '../proofs.ts'
 import { readJson, root } from '../published-packages.ts'
 import { npmCommand } from '../run-command.ts'
+import type { Runtime } from '../runtimes.ts'
 import { checkImports } from './outside-imports.ts'
 import { makeSizeTable } from './size-table.ts'
 import { browserSettings, consumerSettings, copyExamples, typeCheck } from './type-check.ts'
-
-/** A Node to run the package on. */
-export interface Runtime {
-  readonly version: string
-  /** Path of the program. */
-  readonly node: string
-}
 
 /** Installs the archive in empty projects and uses it there in every way that is promised. */
 export async function proveGraphqlOverHttp(

@@ -52,10 +52,10 @@ export async function typeCheck(
 }
 
 /** Copies the TypeScript examples of a README into a project and returns the files' names. */
-export function copyExamples(readme: string, project: Project): string[] {
+export function copyExamples(readme: string, project: Project, name = 'readme'): string[] {
   const blocks = readFileSync(readme, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)
   return [...blocks].map(([, code = ''], index) => {
-    const file = `readme-${index + 1}.ts`
+    const file = `${name}-${index + 1}.ts`
     writeFileSync(join(project.folder, file), code)
     return file
   })

@@ -22,13 +22,13 @@ const development = {
 test('the published manifest leads to compiled files, types first', () => {
   const { exports, bin } = toPublishedManifest(development)
   assert.deepEqual(exports, {
-    '.': { types: './index.d.ts', default: './index.js' },
+    '.': { types: './lib/index.d.ts', default: './lib/index.js' },
     './use/shared/*': null,
-    './use/*': { types: './adapters/*.d.ts', default: './adapters/*.js' },
+    './use/*': { types: './lib/adapters/*.d.ts', default: './lib/adapters/*.js' },
     './package.json': './package.json',
   })
   assert.deepEqual(Object.keys(exports['.'] ?? {}), ['types', 'default'])
-  assert.deepEqual(bin, { example: 'cli/main.js' })
+  assert.deepEqual(bin, { example: 'lib/cli/main.js' })
 })
 
 test('the published manifest keeps what consumers read and nothing about the repository', () => {
@@ -42,6 +42,24 @@ test('the published manifest keeps what consumers read and nothing about the rep
     'peerDependencies',
     'files',
   ])
+})
+
+test('what travels inside is no dependency, and is published with the files named', () => {
+  const { dependencies, files } = toPublishedManifest(
+    {
+      ...development,
+      dependencies: { '@portcullis/kit': '1.2.3', yaml: '^2.0.0' },
+      files: ['src/db/migrations/*.sql', 'rules/*.yaml'],
+    },
+    { kit: '@portcullis/kit' },
+  )
+  assert.deepEqual(dependencies, { yaml: '^2.0.0' })
+  assert.deepEqual(files, ['lib', 'kit', 'rules'])
+})
+
+test('a JSON file is exported as it is', () => {
+  const exports = { './schema.json': './schema/schema.json' }
+  assert.deepEqual(toPublishedManifest({ ...development, exports }).exports, exports)
 })
 
 test('a target that is no source is refused by name', () => {

@@ -9,6 +9,7 @@ const files = ['index', 'adapters/http', 'adapters/koa', 'adapters/shared/vary']
 const manifest = {
   name: 'example',
   version: '1.0.0',
+  files: ['lib'],
   exports: {
     '.': { types: './index.d.ts', default: './index.js' },
     './use/shared/*': null,
@@ -38,5 +39,12 @@ test('a subpath without its module or its declarations is an error', () => {
 test('a wildcard that leads nowhere is an error', () => {
   assert.throws(() => listSubpaths(manifest, ['index.js', 'index.d.ts']), {
     message: 'exports["./use/*"] leads to no file: ./adapters/*.js',
+  })
+})
+
+test('an exported JSON file that is missing is an error', () => {
+  const exports = { ...manifest.exports, './schema.json': './schema.json' }
+  assert.throws(() => listSubpaths({ ...manifest, exports }, files), {
+    message: 'exports["./schema.json"] leads to no file: ./schema.json',
   })
 })

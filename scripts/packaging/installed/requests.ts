@@ -1,0 +1,72 @@
+/** The parts of `portcullis up`, as its console names them. */
+export interface Parts {
+  readonly auth: { readonly url: string }
+  readonly ratelimit: { readonly url: string }
+  readonly graphql: { readonly url: string }
+}
+
+/** Enters the console as a browser does: the token becomes a cookie, and the page appears. */
+export async function enterConsole(entryUrl: string): Promise<Parts> {
+  const { origin } = new URL(entryUrl)
+  await expectStatus(fetch(origin, asPage), 401)
+  const entered = await fetch(entryUrl, { ...asPage, redirect: 'manual' })
+  const cookie = entered.headers.getSetCookie()[0]?.split(';')[0]
+  if (cookie === undefined) throw new Error(`No cookie for the token: ${entered.status}`)
+  const page = await read(fetch(origin, { headers: { ...asPage.headers, cookie } }))
+  for (const [, path = ''] of page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+    await read(fetch(origin + path, { headers: { cookie } }))
+  }
+  const session = await read(fetch(`${origin}/api/session`, { headers: { cookie } }))
+  const { parts }: { parts: Parts } = JSON.parse(session)
+  return parts
+}
+
+export async function askAuth(url: string): Promise<void> {
+  const answer: { name: string } = JSON.parse(await read(fetch(`${url}/health`)))
+  if (typeof answer.name !== 'string') throw new Error(`/health has no name: ${toText(answer)}`)
+}
+
+export async function askLimit(url: string, descriptor: Descriptor): Promise<void> {
+  const [key, value] = descriptor.entry
+  const request = {
+    domain: descriptor.domain,
+    descriptors: [{ entries: [{ key, value }] }],
+  }
+  const body = await read(fetch(url, { method: 'POST', body: JSON.stringify(request) }))
+  const decision: { overallCode?: string; statuses?: { currentLimit?: object }[] } =
+    JSON.parse(body)
+  if (decision.overallCode !== 'OK' || !decision.statuses?.[0]?.currentLimit) {
+    throw new Error(`No rule was found: ${body}`)
+  }
+}
+
+export interface Descriptor {
+  readonly domain: string
+  readonly entry: readonly [key: string, value: string]
+}
+
+export async function askGraphql(url: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  const body = JSON.stringify({ query: '{ __typename }' })
+  const answer = JSON.parse(await read(fetch(url, { method: 'POST', headers, body })))
+  if (answer.data?.__typename !== 'Query') throw new Error(`Unexpected: ${toText(answer)}`)
+}
+
+const asPage = { headers: { accept: 'text/html' } }
+
+async function read(answer: Promise<Response>): Promise<string> {
+  return expectStatus(answer, 200)
+}
+
+async function expectStatus(answer: Promise<Response>, status: number): Promise<string> {
+  const response = await answer.catch((error: Error) => {
+    throw new Error(`No answer: ${error.cause ?? error.message}`, { cause: error })
+  })
+  const text = await response.text()
+  if (response.status !== status) {
+    throw new Error(`${response.url} answered ${response.status} instead of ${status}: ${text}`)
+  }
+  return text
+}
+
+const toText = (value: unknown) => JSON.stringify(value)
