@@ -14,14 +14,14 @@ export async function showBusyOverview(page: Page, world: TestWorld): Promise<vo
   const key = await createAdminKeys(provideSecrets(world.folder).jwtSecret)()
   await page.goto(world.consoleUrl)
   for (const name of people) {
-    const user = { email: `${name}@example.com`, password, email_confirm: true }
+    const user = { email: `${name}@example.net`, password, email_confirm: true }
     await post(`${auth}/admin/users`, user, { authorization: `Bearer ${key}` })
   }
   for (let round = 0; round < rounds; round += 1) {
     const signIns = people
       .slice(0, 1 + (round % 3))
       .map((name) =>
-        post(`${auth}/token?grant_type=password`, { email: `${name}@example.com`, password }),
+        post(`${auth}/token?grant_type=password`, { email: `${name}@example.net`, password }),
       )
     const queries = toMany(2, () => post(`${graphql}/graphql`, { query: '{ hello }' }))
     const decisions = toMany(8 + Math.round(6 * Math.sin(round / 2)), () =>
