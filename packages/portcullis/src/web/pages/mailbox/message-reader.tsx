@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type {
   AttachmentSummary,
   MessageDetails,
@@ -8,11 +8,11 @@ import type {
 import { callApi } from '../../api.ts'
 import { Button } from '../../components/button.tsx'
 import { Failure, Loading, Notice } from '../../components/states.tsx'
+import { type Tab, Tabs } from '../../components/tabs.tsx'
 import { formatAge, formatNumber, formatTime } from '../../format.ts'
 import { useLoaded } from '../../use-loaded.ts'
 import { MessageActions } from './message-actions.tsx'
 import { kinds } from './message-kinds.ts'
-import { type ReaderTab, ReaderTabs } from './reader-tabs.tsx'
 import { useNow } from './use-now.ts'
 
 export interface MessageReaderProps {
@@ -71,11 +71,7 @@ function Message(props: {
       </dl>
       <MessageActions message={message} />
       {attachments.length > 0 && <Attachments id={id} attachments={attachments} />}
-      {kind === 'email' ? (
-        <ReaderTabs tabs={toTabs(message)} />
-      ) : (
-        <p class="mail-bubble">{message.text}</p>
-      )}
+      {kind === 'email' ? <Views message={message} /> : <p class="mail-bubble">{message.text}</p>}
     </article>
   )
 }
@@ -89,12 +85,34 @@ function Fact(props: { readonly name: string; readonly children: ComponentChildr
   )
 }
 
-function toTabs({ id, hasHtml, text }: MessageDetails): readonly ReaderTab[] {
-  const html: ReaderTab = { title: 'HTML', content: () => <HtmlFrame id={id} /> }
+/** The first is shown until another is chosen, which then stays, where a message has it. */
+function Views({ message }: { readonly message: MessageDetails }): JSX.Element {
+  const [chosen, setChosen] = useState('')
+  const views = toViews(message)
+  const shown = views.find(({ name }) => name === chosen) ?? views[0]
+  return (
+    <Tabs
+      label="Views of the message"
+      class="reader-tabs"
+      tabs={views}
+      shown={shown?.name ?? ''}
+      onShow={setChosen}
+    >
+      {shown?.content()}
+    </Tabs>
+  )
+}
+
+interface View extends Tab<string> {
+  readonly content: () => ComponentChildren
+}
+
+function toViews({ id, hasHtml, text }: MessageDetails): readonly View[] {
+  const html: View = { name: 'html', title: 'HTML', content: () => <HtmlFrame id={id} /> }
   return [
     ...(hasHtml ? [html] : []),
-    { title: 'Text', content: () => <TextPart text={text} /> },
-    { title: 'Source', content: () => <SourcePart id={id} /> },
+    { name: 'text', title: 'Text', content: () => <TextPart text={text} /> },
+    { name: 'source', title: 'Source', content: () => <SourcePart id={id} /> },
   ]
 }
 

@@ -5,11 +5,11 @@ import { ApiError, callApi } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
+import { Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import { toFullName, toUserName } from '../user-facts.ts'
 import { UserMarks } from '../user-marks.tsx'
 import { tabs } from './tabs.ts'
-import { Tabs } from './tabs-bar.tsx'
 import { UserActions } from './user-actions.tsx'
 
 export interface UserPanelProps {
@@ -89,7 +89,7 @@ function Details(props: UserPanelProps & { readonly loaded: User }): JSX.Element
         </span>
         <UserActions user={user} onChange={change} onDeleted={onDeleted} />
       </header>
-      <Tabs tabs={tabs} shown={shown.name} onShow={onTab}>
+      <Tabs label="About this user" class="user-tabs" tabs={tabs} shown={shown.name} onShow={onTab}>
         <shown.component user={user} onChange={change} />
       </Tabs>
     </>

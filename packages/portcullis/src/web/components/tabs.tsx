@@ -11,6 +11,8 @@ export interface TabsProps<Name extends string> {
   readonly tabs: readonly Tab<Name>[]
   readonly shown: Name
   readonly onShow: (name: Name) => void
+  /** Of the whole: where pages lay out the list and what it shows in their own way. */
+  readonly class?: string
   readonly children: ComponentChildren
 }
 
@@ -18,7 +20,7 @@ const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 }
 
 /** Arrow keys go from one to the next, as in the pattern of the ARIA guide. */
 export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
-  const { label, tabs, shown, onShow, children } = props
+  const { label, tabs, shown, onShow, class: layout = 'stack', children } = props
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const move = (event: TargetedKeyboardEvent<HTMLElement>) => {
@@ -33,8 +35,8 @@ export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
     list.current?.querySelectorAll('button')[index]?.focus()
   }
   return (
-    <div class="stack">
-      <div class="try-tabs" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
+    <div class={`tabs ${layout}`}>
+      <div role="tablist" aria-label={label} ref={list} onKeyDown={move}>
         {tabs.map(({ name, title }) => (
           <button
             key={name}
