@@ -32,9 +32,12 @@ interface Call {
   readonly env?: Readonly<Record<string, string>>
 }
 
+/** What decides about colours besides the terminal. Node takes any CI for one that shows none. */
+const deciding = ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS', 'CI']
+
 function toEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const { NO_COLOR: _no, FORCE_COLOR: _force, NODE_DISABLE_COLORS: _disable, ...env } = process.env
-  return { ...env, TERM: 'xterm-256color', ...extra }
+  const inherited = Object.entries(process.env).filter(([name]) => !deciding.includes(name))
+  return { ...Object.fromEntries(inherited), TERM: 'xterm-256color', ...extra }
 }
 
 /** Everything that it says, in a pipe. What it thinks of it, the exit code, does not matter here. */

@@ -53,15 +53,22 @@ export interface ProviderConfig {
 
 export type ExternalConfig = Readonly<Record<ProviderId, ProviderConfig>>
 
+/** There is only one of each: a URL of another would hand people's accounts to whoever is there. */
+const atOnePlace: ReadonlySet<ProviderId> = new Set(['apple', 'google'])
+
 function toVariables(id: ProviderId) {
   const prefix = `AUTH_EXTERNAL_${id.toUpperCase()}`
+  const urlHelp = atOnePlace.has(id)
+    ? `Without effect: there is only one ${id}`
+    : `Where ${id} is, in place of the public one`
+  const apiUrlHelp = atOnePlace.has(id) ? 'Without effect' : 'Where its API is, if it is not there'
   return withOldNames({
     enabled: boolean(`${prefix}_ENABLED`, false, `Whether people sign in through ${id}`),
     clientIds: list(`${prefix}_CLIENT_ID`, [], `Our id at ${id}`),
     secret: string(`${prefix}_SECRET`, '', `Our secret at ${id}`, { mask: hideAll }),
     redirectUri: string(`${prefix}_REDIRECT_URI`, '', `Where ${id} sends people back: …/callback`),
-    url: string(`${prefix}_URL`, '', `Where ${id} is, in place of the public one`),
-    apiUrl: string(`${prefix}_API_URL`, '', 'Where its API is, if it is not there'),
+    url: string(`${prefix}_URL`, '', urlHelp),
+    apiUrl: string(`${prefix}_API_URL`, '', apiUrlHelp),
     skipsNonce: boolean(
       `${prefix}_SKIP_NONCE_CHECK`,
       false,
@@ -98,8 +105,17 @@ export function toExternal(
   settings: ReturnType<typeof readSettings<typeof external>>['settings'],
   check: Check,
 ): ExternalConfig {
+  const config: Record<ProviderId, ProviderConfig> = { ...settings }
   for (const id of providerIds) {
     const { variables } = external[id]
+    if (atOnePlace.has(id)) {
+      for (const name of ['url', 'apiUrl'] as const) {
+        if (check.isSet(variables[name])) {
+          check.note(`${check.nameOf(variables[name])} has no effect: there is only one ${id}`)
+        }
+      }
+      config[id] = { ...settings[id], url: '', apiUrl: '' }
+    }
     const { enabled, clientIds, secret, redirectUri, url, apiUrl } = settings[id]
     if (!enabled) continue
     checkUrl(variables.redirectUri, redirectUri, check)
@@ -114,5 +130,5 @@ export function toExternal(
     demand(variables.url, url !== '' || !needsUrl.has(id), `must be the URL of your ${id}`)
     demand(variables.url, id !== 'azure' || isTenant(url), 'must end with the id of your tenant')
   }
-  return settings
+  return config
 }

@@ -30,3 +30,17 @@ test('a tenant of azure is named by its id, which is what ID tokens have', () =>
     assert.match(fault, /^AUTH_EXTERNAL_AZURE_URL=.*: must end with the id of your tenant/, tenant)
   }
 })
+
+test('there is only one Apple and one Google: a URL for them is said to have no effect', () => {
+  for (const id of ['apple', 'google'] as const) {
+    const name = `AUTH_EXTERNAL_${id.toUpperCase()}_URL`
+    const { config, faults, notes } = parseConfig({
+      ...testEnvironment,
+      DATABASE_URL: 'postgres://db.example/auth',
+      [name]: 'https://elsewhere.example',
+    })
+    assert.deepEqual(faults, [])
+    assert.equal(config.external[id].url, '')
+    assert.ok(notes.includes(`${name} has no effect: there is only one ${id}`), notes.join())
+  }
+})

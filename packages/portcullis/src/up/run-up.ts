@@ -18,7 +18,7 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
   const ports = await findOpenPorts({ ...options, callName: toCallName(io.env) })
   using lock = takeFolder(folder, options.isFresh)
   const secrets = provideSecrets(folder)
-  using signals = watchSignals()
+  const signals = watchSignals()
   const { stopping } = signals
   const showProgress = createProgress(io)
   const complain = (part: PartName, words: string) => io.stderr.write(`${part}: ${words}\n`)

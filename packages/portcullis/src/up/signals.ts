@@ -1,4 +1,4 @@
-export interface StopSignals extends Disposable {
+export interface StopSignals {
   /** Fires at the first signal. */
   readonly stopping: AbortSignal
   /** As if a signal had come. */
@@ -9,7 +9,10 @@ export interface StopSignals extends Disposable {
 
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Ctrl-C, a supervisor, a terminal that is closed: the first stops us, the second at once. */
+/**
+ * Ctrl-C, a supervisor, a terminal that is closed: the first stops us, the second at once. We listen to the
+ * very end: a signal that nobody listens to would end us without what remains to be done.
+ */
 export function watchSignals(): StopSignals {
   const controller = new AbortController()
   let isHungUp = false
@@ -25,9 +28,6 @@ export function watchSignals(): StopSignals {
     stop: () => controller.abort(),
     get isHungUp() {
       return isHungUp
-    },
-    [Symbol.dispose]() {
-      for (const name of names) process.off(name, onSignal)
     },
   }
 }

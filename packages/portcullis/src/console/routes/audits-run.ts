@@ -8,6 +8,7 @@ import {
   serverAudits,
   toAuditReport,
 } from '@portcullis/graphql-over-http/audits'
+import { toReason } from '../upstream.ts'
 import { type AuditExchange, toExchange } from './audits-exchange.ts'
 import type { AuditPlan, AuditProfile } from './audits-plan.ts'
 
@@ -150,10 +151,4 @@ async function withinTime<T>(work: Promise<T>, stopped: AbortSignal): Promise<T>
     clearTimeout(timer)
     stopped.removeEventListener('abort', stop)
   }
-}
-
-/** `fetch` says only that it failed; what is behind it says why. */
-function toReason(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message : String(cause)
 }
