@@ -92,7 +92,7 @@ function nodeArgsOf(leg: Leg, options: RunOptions, countsFile: string): string[]
     '--test',
     // Node's own default leaves one core out. Tests of servers mostly wait: more files than cores at
     // a time keep the cores busy.
-    `--test-concurrency=${availableParallelism() + 2}`,
+    `--test-concurrency=${availableParallelism() + 3}`,
     `--test-timeout=${options.timeoutMs}`,
     ...Object.entries(reporters).flatMap(([reporter, destination]) => [
       `--test-reporter=${reporter}`,
