@@ -21,6 +21,7 @@ const service = {
   /** What a change of the files leads to. */
   onStats: () => {},
   goldHits: () => 3,
+  tellsCounters: true,
   rules: [
     'shop.user: unit=MINUTE requests_per_unit=5, shadow_mode: false',
     'shop.user_7: unit=HOUR requests_per_unit=9, shadow_mode: true, quota_mode: false',
@@ -30,6 +31,7 @@ const service = {
 const debug = createServer((request, response) => {
   if (request.url === '/rlconfig') return response.end(`${service.rules.join('\n')}\n`)
   service.onStats()
+  if (!service.tellsCounters) return response.end('cmdline: ["ratelimit"]\nmemstats: {"Alloc":1}\n')
   response.end(
     [
       `ratelimit.service.config_load_success: ${service.loads}`,
@@ -161,6 +163,23 @@ test('statistics by value are summed up under their rule, with what came per sec
   assert.deepEqual([first?.total, first?.ratePerSecond], [7, 0])
   assert.equal(second?.total, 8)
   assert.ok(second.ratePerSecond > 0 && second.ratePerSecond < 1)
+})
+
+test('a service that tells no counters is not shown as one that counted nothing', async (t) => {
+  service.tellsCounters = false
+  const leaving = new AbortController()
+  t.after(() => {
+    service.tellsCounters = true
+    leaving.abort()
+  })
+  const { signal } = leaving
+  const stream = await fetch(`${flat.url}/api/limits/counters`, { headers: { cookie }, signal })
+  let text = ''
+  for await (const piece of stream.body ?? []) {
+    text += Buffer.from(piece).toString()
+    if (text.includes('event: ')) break
+  }
+  assert.match(text, /event: trouble\ndata: .*does not tell its counters: .*statsd or Prometheus/)
 })
 
 test('without the address of the service a decision says how to name it', async () => {

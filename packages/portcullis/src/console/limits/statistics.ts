@@ -1,4 +1,5 @@
 import { ConsoleError } from '../error-answers.ts'
+import { requireCounters } from '../require-counters.ts'
 import { callUpstream } from '../upstream.ts'
 
 export interface RuleCounts {
@@ -37,6 +38,13 @@ export async function readStatistics(
   options: RequestInit = {},
 ): Promise<LimitStatistics> {
   return parseStatistics(await readDebugPage(debugUrl, '/stats', options))
+}
+
+/** The same, for those who show what was counted. @throws {ConsoleError} when nothing is told of it. */
+export async function readCounters(debugUrl: string): Promise<LimitStatistics> {
+  const text = await readDebugPage(debugUrl, '/stats')
+  requireCounters(text)
+  return parseStatistics(text)
 }
 
 export async function readDebugPage(

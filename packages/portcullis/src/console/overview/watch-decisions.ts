@@ -1,5 +1,6 @@
 import { toMessage } from '../error-answers.ts'
 import { ask } from '../health/ask.ts'
+import { requireCounters } from '../require-counters.ts'
 import type { RatelimitTarget } from '../settings.ts'
 import { type Counters, parseCounters, parseUptimeSeconds, toIncrease } from './counters.ts'
 import type { Watch } from './watch.ts'
@@ -49,6 +50,7 @@ export function watchDecisions({ debugUrl }: RatelimitTarget): Watch<DecisionsSt
           signal,
         })
         if (status !== 200) throw new Error(`${debugUrl}/stats answers ${status} instead of 200`)
+        requireCounters(text)
         const now = performance.now()
         const counters = parseCounters(text)
         const uptime = parseUptimeSeconds(text)

@@ -9,7 +9,7 @@ import {
   type ShownDomain,
   type ShownRule,
 } from '../limits/rule-book.ts'
-import { readStatistics } from '../limits/statistics.ts'
+import { readCounters } from '../limits/statistics.ts'
 
 export type {
   CheckedFile,
@@ -61,7 +61,7 @@ export const addLimits: AddRoutes = (server, { ratelimit, streams }) => {
   if (ratelimit === undefined) return
   const { debugUrl, rulesDirectory } = ratelimit
   const counters = createLiveCounters({
-    readStatistics: () => readStatistics(debugUrl),
+    readStatistics: () => readCounters(debugUrl),
     readRuleBook: () => readRuleBook(ratelimit),
   })
 
