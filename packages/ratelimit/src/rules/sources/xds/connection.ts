@@ -26,11 +26,19 @@ const tcpKeepaliveMs = 30_000
 /** Rules come in one long message, which small windows would slow down with every round trip. */
 const windowBytes = 1024 * 1024
 
+/** For what is still to be sent. */
+const lingerMs = 500
+
+export interface Connection {
+  readonly session: ClientHttp2Session
+  close(): void
+}
+
 /** @throws {Error} when the server cannot be reached. */
 export async function openConnection(
   settings: ConnectionSettings,
   signal: AbortSignal,
-): Promise<ClientHttp2Session> {
+): Promise<Connection> {
   const { address, tls, connectTimeoutMs } = settings
   const socket = tls ? connectTls({ ...address, ...tls() }) : connectNet(address)
   await waitForConnection(socket, connectTimeoutMs, signal)
@@ -45,7 +53,14 @@ export async function openConnection(
   session.on('error', () => {})
   session.once('connect', () => session.setLocalWindowSize(windowBytes))
   keepAlive(session, settings.keepalive)
-  return session
+  return {
+    session,
+    close() {
+      session.destroy()
+      // A session that was closing already waits for the other side, which may never do its part.
+      setTimeout(() => socket.destroy(), lingerMs).unref()
+    },
+  }
 }
 
 async function waitForConnection(

@@ -1,11 +1,10 @@
 import { addAbortListener } from 'node:events'
-import type { ClientHttp2Session } from 'node:http2'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createOverrideWarning } from '../../override.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
 import { parseServerAddress } from './address.ts'
 import { type BackoffSettings, createBackoff, spread } from './backoff.ts'
-import { openConnection } from './connection.ts'
+import { type Connection, openConnection } from './connection.ts'
 import { converse } from './conversation.ts'
 import { openDiscoveryStream } from './discovery-stream.ts'
 import type { Envelope } from './envelope.ts'
@@ -80,23 +79,23 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
 
   /** One connection from its first to its last moment; resolves with the wait that is due then. */
   async function attempt(): Promise<number> {
-    let session: ClientHttp2Session
+    let connection: Connection
     try {
-      session = await openConnection(connecting, signal)
+      connection = await openConnection(connecting, signal)
     } catch (error) {
       if (!signal.aborted) told.lost(`${serverUrl} cannot be reached: ${toReason(error)}`)
       return spread(connectRetryMs, options.backoff.randomFactor, random)
     }
     told.connected()
     const openedMs = performance.now()
-    using _ = addAbortListener(signal, () => session.destroy())
+    using _ = addAbortListener(signal, () => connection.close())
     try {
-      using stream = openDiscoveryStream(session, calling)
+      using stream = openDiscoveryStream(connection.session, calling)
       await converse(stream, { subscription, onResponse, load })
     } catch (error) {
       if (!signal.aborted) told.lost(toReason(error))
     } finally {
-      session.destroy()
+      connection.close()
     }
     // A server without news says nothing, however well it is.
     if (performance.now() - openedMs > options.backoff.maxMs) backoff.reset()
