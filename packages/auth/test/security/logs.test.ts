@@ -145,17 +145,19 @@ test('18.33 no secret is in the log, in traces or in metrics, whatever happens',
   assert.ok(secrets.size >= 35, `${secrets.size} secrets`)
   assert.match(log, /failed/)
   for (const [what, secret] of secrets) {
-    // The digits of a code may stand inside an id.
-    const isFound = /^\d+$/.test(secret)
-      ? new RegExp(`(?<![\\w-])${secret}(?![\\w-])`).test(log)
-      : log.includes(secret)
-    assert.ok(!isFound, `${what} is in the log`)
-    assert.ok(!log.includes(encodeURIComponent(secret)), `${what} is in the log, encoded`)
+    assert.ok(!isTold(log, secret), `${what} is in the log`)
+    assert.ok(!isTold(log, encodeURIComponent(secret)), `${what} is in the log, encoded`)
   }
   // Neither a hash of a password, nor any token or query that was not thought of.
   assert.doesNotMatch(log, /\$2[aby]\$|eyJ[\w-]{10}|[?&](?:token|access_token|code)=/)
   // Nor does the table keep them, where a message was refused.
   const failures = await query('select last_error from outbox where last_error is not null')
   const texts = JSON.stringify(failures)
-  for (const [what, secret] of secrets) assert.ok(!texts.includes(secret), `${what} in last_error`)
+  for (const [what, secret] of secrets) assert.ok(!isTold(texts, secret), `${what} in last_error`)
 })
+
+/** Whether a text tells a secret. The digits of a code may stand inside an id or a duration. */
+function isTold(text: string, secret: string): boolean {
+  if (!/^\d+$/.test(secret)) return text.includes(secret)
+  return new RegExp(`(?<![\\w-]|\\d\\.)${secret}(?![\\w-])`).test(text)
+}

@@ -66,7 +66,7 @@ suite('watching the root link', () => {
     await makeRelease(parent, 'v2', 2)
     await swap(parent, 'v2')
     await until(() => source.requests() === 2, 'the swap is noticed')
-    assert.equal(source.snapshots.length, 2)
+    assert.ok(source.snapshots.length >= 2)
   })
 
   test('other links beside the root do not matter', async (t) => {
