@@ -12,16 +12,21 @@ export interface AuditPageRow {
   readonly total: number
 }
 
+const hasText = (...texts: readonly string[]) =>
+  `(${texts.map((text) => `${text} ilike $3`).join(' or ')})`
+
 /** What a search looks at. */
 const searched = {
-  author: ["payload ->> 'actor_username'", "payload ->> 'actor_name'"],
-  action: ["payload ->> 'action'"],
-  type: ["payload ->> 'log_type'"],
-} as const satisfies Readonly<Record<string, readonly string[]>>
+  author: hasText("payload ->> 'actor_username'", "payload ->> 'actor_name'"),
+  action: hasText("payload ->> 'action'"),
+  type: hasText("payload ->> 'log_type'"),
+  /** Whom an entry is about, whoever did it: as the index has it. */
+  user: "coalesce(payload #>> '{traits,user_id}', payload ->> 'actor_id')::uuid = $3",
+} as const
 
 export type AuditScope = keyof typeof searched
 
-/** $1 offset, $2 limit, $3 the pattern of a search. */
+/** $1 offset, $2 limit, $3 the pattern of a search, or the id of a user. */
 const toStatement = (name: string, condition: string) =>
   statement(
     `list_audit_entries_${name}`,
@@ -37,11 +42,9 @@ const toStatement = (name: string, condition: string) =>
 
 export const listAuditEntries = toStatement('all', 'true')
 
-const toSearch = (scope: AuditScope) =>
-  toStatement(scope, `(${searched[scope].map((text) => `${text} ilike $3`).join(' or ')})`)
-
 export const searchAuditEntries = {
-  author: toSearch('author'),
-  action: toSearch('action'),
-  type: toSearch('type'),
+  author: toStatement('author', searched.author),
+  action: toStatement('action', searched.action),
+  type: toStatement('type', searched.type),
+  user: toStatement('user', searched.user),
 } as const satisfies Readonly<Record<AuditScope, unknown>>

@@ -86,6 +86,31 @@ test('GET /admin/audit', async (t) => {
     },
   )
 
+  await t.test('finds what happened to a user, whoever did it', async () => {
+    const changed = { method: 'PUT', token, body: { user_metadata: { a: 1 } } }
+    assert.equal((await ask(url, `/admin/users/${id}`, changed)).status, 200)
+    server.takeStatements()
+    const { body, headers } = await audit(`?query=user:${id.toUpperCase()}&per_page=2`)
+    assert.deepEqual(server.takeStatements(), ['list_audit_entries_user'])
+    assert.deepEqual(
+      body.map((entry: { payload: Record<string, string> }) => [
+        entry.payload['action'],
+        entry.payload['actor_username'],
+      ]),
+      [
+        ['user_modified', 'service_role'],
+        ['user_modified', email],
+      ],
+    )
+    assert.equal(headers.get('x-total-count'), '4')
+    assert.match(headers.get('link') ?? '', /[?&]query=user%3A/)
+    const stranger = await audit('?query=user:00000000-0000-4000-8000-000000000000')
+    assert.deepEqual([stranger.status, stranger.body], [200, []])
+    const bad = await audit('?query=user:me')
+    assert.equal(bad.status, 400)
+    assert.equal(bad.body.msg, 'Invalid query: "me" is not the id of a user')
+  })
+
   await t.test('refuses another scope', async () => {
     for (const wanted of ['name:x', 'login', 'toString:x', ':x']) {
       const { status, body } = await audit(`?${new URLSearchParams({ query: wanted })}`)

@@ -9,6 +9,7 @@ import {
 import { invalid } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { uuidPattern } from '../../http/guards/bearer.ts'
 
 const path = '/admin/audit'
 
@@ -20,7 +21,7 @@ export const adminAudit = defineEndpoint({
   query: {
     page: 'The number of the page, from 1',
     per_page: 'Entries on a page; 50 by default',
-    query: 'author:, action: or type: and a part of it',
+    query: 'author:, action: or type: and a part of it, or user: and an id',
   },
   success: { status: 200, description: 'Entries; headers X-Total-Count and Link' },
   async handle({ query }, { db }) {
@@ -29,7 +30,7 @@ export const adminAudit = defineEndpoint({
     const search = wanted === '' ? undefined : parseSearch(wanted)
     const rows = await db.run<AuditPageRow>(
       search === undefined ? listAuditEntries : searchAuditEntries[search.scope],
-      [page.offset, page.size, ...(search ? [toSubstringPattern(search.text)] : [])],
+      [page.offset, page.size, ...(search ? [search.wanted] : [])],
     )
     const entries = rows.flatMap(({ total: _, ...entry }) => (entry.id === null ? [] : [entry]))
     const headers = toPageHeaders(path, page, rows[0]?.total ?? 0, {
@@ -39,14 +40,22 @@ export const adminAudit = defineEndpoint({
   },
 })
 
-function parseSearch(query: string): { readonly scope: AuditScope; readonly text: string } {
+interface Search {
+  readonly scope: AuditScope
+  /** A pattern, or the id of a user. */
+  readonly wanted: string
+}
+
+function parseSearch(query: string): Search {
   const at = query.indexOf(':')
   const scope = query.slice(0, Math.max(at, 0)).trim()
   const text = query.slice(at + 1).trim()
   if (at < 0 || !isScope(scope) || !isStorableText(text)) {
     throw invalid(`Invalid query scope: ${query}`)
   }
-  return { scope, text }
+  if (scope !== 'user') return { scope, wanted: toSubstringPattern(text) }
+  if (!uuidPattern.test(text)) throw invalid(`Invalid query: "${text}" is not the id of a user`)
+  return { scope, wanted: text }
 }
 
 function isScope(scope: string): scope is AuditScope {

@@ -19,22 +19,26 @@ export interface AuditEntry {
 /** A part of what the log tells of one user, newest first. */
 export interface UserAudit {
   readonly entries: readonly AuditEntry[]
-  /** How far the log was read, from its newest entry. */
+  /** What `read` and `total` count: entries of the user, or all of a log that cannot be searched for one. */
+  readonly counts: 'user' | 'log'
+  /** How far it was read, from the newest entry. */
   readonly read: number
   readonly total: number
-  /** Where to read on. Undefined: this was the end of the log. */
+  /** Where to read on. Undefined: this was the end. */
   readonly next?: number
 }
 
-const pageSize = 1_000
+const ownPageSize = 50
+const logPageSize = 1_000
 /** Somebody waits: after as many entries they are asked whether to go on. */
 const mostPages = 10
 const enough = 20
 
 /**
- * The log can be searched for the names of actors only, which change, and which are an administrator's
- * where one did something to the user. So it is read from its newest entry on until enough is found.
- * @param first the page of the log to begin with.
+ * Our auth server finds the entries of a user. Others know the names of actors only, which change, and
+ * which are an administrator's where one did something to the user: their log is read from its newest
+ * entry on until enough is found.
+ * @param first the page to begin with.
  */
 export async function readUserAudit(
   auth: AuthTarget,
@@ -42,21 +46,59 @@ export async function readUserAudit(
   first: number,
   reply: FastifyReply,
 ): Promise<UserAudit | FastifyReply> {
+  const own = await readPage(auth, first, ownPageSize, `user:${userId}`)
+  if (own.answer.status === 400) return readLog(auth, userId, first, reply)
+  if (!own.answer.ok) return handOn(own, reply)
+  const { log, read, total } = parsePage(own)
+  return { entries: log, counts: 'user', read, total, ...(read < total && { next: first + 1 }) }
+}
+
+async function readLog(
+  auth: AuthTarget,
+  userId: string,
+  first: number,
+  reply: FastifyReply,
+): Promise<UserAudit | FastifyReply> {
   const entries: AuditEntry[] = []
-  for (let page = first; ; page++) {
-    const query = new URLSearchParams({ page: `${page}`, per_page: `${pageSize}` })
-    const answer = await callAsAdmin(auth, { method: 'GET', path: '/admin/audit', query })
-    const text = await readJson(answer)
-    if (!answer.ok) return reply.code(answer.status).type('application/json').send(text)
-    const log: readonly AuditEntry[] = JSON.parse(text)
-    const total = Number(answer.headers.get('x-total-count') ?? log.length)
+  for (let number = first; ; number++) {
+    const page = await readPage(auth, number, logPageSize)
+    if (!page.answer.ok) return handOn(page, reply)
+    const { log, read, total } = parsePage(page)
     entries.push(...log.filter((entry) => isAbout(entry, userId)))
-    const read = Math.min(total, page * pageSize)
-    if (read >= total) return { entries, read, total }
-    if (entries.length >= enough || page >= first + mostPages - 1) {
-      return { entries, read, total, next: page + 1 }
+    if (read >= total) return { entries, counts: 'log', read, total }
+    if (entries.length >= enough || number >= first + mostPages - 1) {
+      return { entries, counts: 'log', read, total, next: number + 1 }
     }
   }
+}
+
+interface LogPage {
+  readonly answer: Response
+  readonly text: string
+  /** How many entries there are up to the end of this page, were it full. */
+  readonly upTo: number
+}
+
+async function readPage(
+  auth: AuthTarget,
+  number: number,
+  size: number,
+  search?: string,
+): Promise<LogPage> {
+  const query = new URLSearchParams({ page: `${number}`, per_page: `${size}` })
+  if (search !== undefined) query.set('query', search)
+  const answer = await callAsAdmin(auth, { method: 'GET', path: '/admin/audit', query })
+  return { answer, text: await readJson(answer), upTo: number * size }
+}
+
+function parsePage({ answer, text, upTo }: LogPage) {
+  const log: readonly AuditEntry[] = JSON.parse(text)
+  const total = Number(answer.headers.get('x-total-count') ?? log.length)
+  return { log, total, read: Math.min(total, upTo) }
+}
+
+function handOn({ answer, text }: LogPage, reply: FastifyReply): FastifyReply {
+  return reply.code(answer.status).type('application/json').send(text)
 }
 
 function isAbout({ payload }: AuditEntry, userId: string): boolean {

@@ -35,7 +35,7 @@ function Trail({ userId, path, newest }: TrailProps): JSX.Element {
   const [audit, setAudit] = useState(newest)
   const [shown, showMore] = useReducer<number, undefined>((count) => count + atOnce, atOnce)
   useEffect(() => setAudit(newest), [newest])
-  const { entries, read, total, next } = audit
+  const { entries, counts, read, total, next } = audit
   const readOn = async () => {
     try {
       const older = await callApi<UserAudit>(`${path}?from=${next}`)
@@ -62,7 +62,8 @@ function Trail({ userId, path, newest }: TrailProps): JSX.Element {
         next !== undefined && (
           <div class="stack tight">
             <p class="muted small">
-              The newest {formatNumber(read)} of {formatNumber(total)} entries of the log are read.
+              The newest {formatNumber(read)} of {formatNumber(total)} entries{' '}
+              {counts === 'log' ? 'of the log are read.' : 'about this user.'}
             </p>
             <Button onClick={readOn}>Look further back</Button>
           </div>

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { openConsole } from '../../src/console/console.ts'
+import type { UserAudit } from '../../src/console/routes/users-audit.ts'
+
+const userId = '3f0c8a52-6d0c-4c3e-9a57-0d0f6f0a1b2c'
+const logSize = 2_500
+/** The user is in every hundredth entry: as who did it, or as whom an administrator did it to. */
+const log = Array.from({ length: logSize }, (_, index) => ({
+  id: `entry ${index}`,
+  created_at: new Date(1_800_000_000_000 - index).toISOString(),
+  ip_address: '127.0.0.1',
+  payload: {
+    action: 'login',
+    actor_id: index % 200 === 0 ? userId : 'somebody',
+    actor_username: 'ada@example.com',
+    ...(index % 200 === 100 && { traits: { user_id: userId } }),
+  },
+}))
+const own = log.filter((_, index) => index % 100 === 0)
+
+/** The console's route before an auth server that can search its log for a user, or cannot. */
+async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: boolean }) {
+  const asked: string[] = []
+  const auth = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://auth')
+    const search = searchParams.get('query')
+    asked.push(search ?? `page ${searchParams.get('page')}`)
+    response.setHeader('content-type', 'application/json')
+    if (search !== null && !canSearch) {
+      response.statusCode = 400
+      return response.end(JSON.stringify({ code: 400, msg: `Invalid query scope: ${search}` }))
+    }
+    const found = search === null ? log : own
+    const size = Number(searchParams.get('per_page'))
+    const offset = (Number(searchParams.get('page')) - 1) * size
+    response.setHeader('x-total-count', found.length)
+    response.end(JSON.stringify(found.slice(offset, offset + size)))
+  })
+  await once(auth.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    auth.closeAllConnections()
+    auth.close()
+  })
+  const address = auth.address()
+  assert.ok(typeof address === 'object' && address)
+  const running = await openConsole({
+    ...{ host: '127.0.0.1', port: 0, token: 'let-me-in', version: '0' },
+    auth: { url: `http://127.0.0.1:${address.port}`, key: async () => 'secret' },
+  })
+  t.after(() => running[Symbol.asyncDispose]())
+  const entry = await fetch(running.entryUrl, { redirect: 'manual' })
+  const cookie = entry.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const read = async (from: number): Promise<UserAudit> => {
+    asked.length = 0
+    const answer = await fetch(`${running.url}/api/users/${userId}/audit?from=${from}`, {
+      headers: { cookie, 'x-portcullis-console': '1' },
+    })
+    assert.equal(answer.status, 200)
+    return JSON.parse(await answer.text())
+  }
+  return { asked, read }
+}
+
+test('the trail of a user is asked for by their id', async (t) => {
+  const { asked, read } = await openTrail(t, { canSearch: true })
+  const trail = await read(1)
+  assert.deepEqual(asked, [`user:${userId}`])
+  assert.deepEqual(trail, { entries: own, counts: 'user', read: own.length, total: own.length })
+})
+
+test('where the log cannot be searched for a user, it is read until enough is found', async (t) => {
+  const { asked, read } = await openTrail(t, { canSearch: false })
+  const { entries, ...progress } = await read(1)
+  assert.deepEqual(asked, [`user:${userId}`, 'page 1', 'page 2'])
+  assert.deepEqual(progress, { counts: 'log', read: 2_000, total: logSize, next: 3 })
+  const rest = await read(3)
+  assert.deepEqual([...entries, ...rest.entries], own)
+  assert.equal(rest.next, undefined)
+})
