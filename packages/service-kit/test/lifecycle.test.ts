@@ -73,7 +73,7 @@ test('only SIGTERM waits for load balancers', async () => {
     assert.equal(await lifecycle.ended, 0)
     assert.equal(lifecycle.stopping.reason, signal)
   }
-  const delayed = openExample({ drainDelayMs: 30 })
+  const delayed = openExample({ drainDelayMs: 200 })
   delayed.lifecycle.drain('gRPC', () => {
     delayed.events.push('drained')
   })

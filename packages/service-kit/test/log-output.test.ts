@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -74,6 +75,21 @@ function summarize(log: string) {
   }
 }
 
+/** Those that were written, and those of which it was written that they are missing. */
+function countLines(log: string): number {
+  const { written, dropped } = summarize(log.slice(0, log.lastIndexOf('\n') + 1))
+  return written.length + dropped
+}
+
+/** What can be read so far, and when there will be no more. */
+function collect(stream: Readable) {
+  const collected = { text: '', ended: once(stream, 'close') }
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    collected.text += chunk
+  })
+  return collected
+}
+
 test('nothing is lost when the process exits right after logging', async () => {
   const child = spawn(process.execPath, [script, 'exit at once'], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -87,11 +103,12 @@ test('a log that nobody reads does not stop the process: lines are dropped and c
   const writer = startWriter(t, 'pipe')
   assert.ok(writer.log)
   await writer.write(100_000)
-  const log = text(writer.log)
-  await wait(50)
+  const log = collect(writer.log)
+  await until(() => countLines(log.text) === 100_000)
   await writer.write(1)
   await writer.end()
-  const { written, dropped, reasons } = summarize(await log)
+  await log.ended
+  const { written, dropped, reasons } = summarize(log.text)
   assert.equal(written[0], 'line 0')
   assert.equal(written.at(-1), 'line 100000')
   assert.ok(dropped > 0)
@@ -123,13 +140,14 @@ test('a pipe that is read again gets the lines that waited, and how many are mis
   const pipe = await makePipe(t)
   const writer = startWriter(t, pipe.writer)
   await writer.write(100_000)
-  const log = text(createReadStream(pipe.path))
+  const log = collect(createReadStream(pipe.path))
   await writer.write(1)
-  await wait(100)
+  await until(() => countLines(log.text) === 100_001)
   await writer.end()
   closeSync(pipe.writer)
   closeSync(pipe.reader)
-  const { written, dropped } = summarize(await log)
+  await log.ended
+  const { written, dropped } = summarize(log.text)
   assert.equal(written[0], 'line 0')
   assert.ok(dropped > 0)
   assert.equal(written.length + dropped, 100_001)

@@ -1,21 +1,33 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { PortTakenError } from './server-process.ts'
 
 export const host = '127.0.0.1'
 
-/** A port of 127.0.0.1 that nobody listens on right now. */
+/**
+ * Below those that systems hand out: whoever asks for any port gets none of these. Above those that no
+ * `fetch` goes to.
+ */
+const [firstPort, endPort] = [11_000, 32_768]
+
+/**
+ * A port of 127.0.0.1 that nobody listens on right now, and that nobody else is likely to take before
+ * the caller does, or while a server of the caller restarts.
+ */
 export async function findFreePort(): Promise<number> {
-  const port = await tryPort(0)
-  if (port === undefined) throw new Error('127.0.0.1 has no free port left')
-  return port
+  for (let left = 1_000; left > 0; left--) {
+    const port = await tryPort(randomInt(firstPort, endPort))
+    if (port !== undefined) return port
+  }
+  throw new Error('127.0.0.1 has no free port left')
 }
 
 /** A free port that has another free one at a fixed distance: Redis Cluster's bus needs the pair. */
 export async function findFreePortPair(distance: number): Promise<number> {
   for (;;) {
     const port = await findFreePort()
-    const isPair = port + distance < 65_536 && (await tryPort(port + distance)) !== undefined
+    const isPair = port + distance < endPort && (await tryPort(port + distance)) !== undefined
     if (isPair) return port
   }
 }
@@ -36,8 +48,8 @@ async function tryPort(port: number): Promise<number | undefined> {
 }
 
 /**
- * Between finding a port and listening on it, another process may take it. Ports are not handed
- * out twice quickly, so a few tries are plenty.
+ * Between finding a port and listening on it, another process may take it. There are many of them, so
+ * a few tries are plenty.
  */
 export async function retryWhenPortIsTaken<Result>(open: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,5 @@
 export { type Authority, createAuthority, type Identity } from './certificates.ts'
+export { findFreePort } from './free-port.ts'
 export { open } from './open.ts'
 export { type ProgramName, programs } from './programs/programs.ts'
 export { MissingProgramError, provideProgram } from './programs/provide-program.ts'

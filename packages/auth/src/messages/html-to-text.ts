@@ -1,4 +1,4 @@
-import { decodeEntities } from './html-entities.ts'
+import { decodeEntities } from '@portcullis/service-kit/html-entities'
 import { indexOr, searchOr } from './text-search.ts'
 
 /** What is between these and their end is not for reading. */

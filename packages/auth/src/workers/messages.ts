@@ -1,6 +1,8 @@
-import type { StopSignal } from '@portcullis/service-kit/lifecycle'
 import type { Config } from '../config.ts'
 import type { LimiterName } from '../core/request-limits.ts'
+
+/** What clients connect to; there is no other. */
+export const listener = 'http'
 
 /** All that a worker has to know. */
 export interface WorkerStart {
@@ -18,22 +20,14 @@ export interface WorkerStart {
 
 export type Admitted = readonly [limiter: LimiterName, key: string, count: number]
 
-/** What the primary tells a worker. */
-export type ToWorker =
-  | { readonly kind: 'start'; readonly start: WorkerStart }
-  /** Comes with a socket. */
-  | { readonly kind: 'connection' }
-  /** Requests that other workers let pass. */
-  | { readonly kind: 'admitted'; readonly counts: readonly Admitted[] }
-  | { readonly kind: 'stop'; readonly signal: StopSignal }
+/** Requests that were let pass: a worker tells of its own, and is told of all others'. */
+export interface AdmittedMessage {
+  readonly kind: 'admitted'
+  readonly counts: readonly Admitted[]
+}
 
-/** What a worker tells the primary. */
+/** What a worker tells the primary, besides what every worker does. */
 export type FromWorker =
-  | { readonly kind: 'ready' }
-  /** It cannot start, and ends. */
-  | { readonly kind: 'failed'; readonly reason: string }
-  /** The last connection that was handed over has arrived. */
-  | { readonly kind: 'adopted' }
+  | AdmittedMessage
   /** One of its connections has ended. */
   | { readonly kind: 'closed' }
-  | { readonly kind: 'admitted'; readonly counts: readonly Admitted[] }

@@ -1,17 +1,10 @@
 import type { Socket } from 'node:net'
 import type { StopSignal } from '@portcullis/service-kit/lifecycle'
+import { type Channel, PrimaryLink } from '@portcullis/service-kit/workers/primary-link'
 import type { LimiterName } from '../core/request-limits.ts'
 import type { Group } from './group.ts'
-import type { Admitted, FromWorker, ToWorker } from './messages.ts'
+import { type Admitted, type AdmittedMessage, type FromWorker, listener } from './messages.ts'
 
-/** The part of `process` that leads to the process which started it. */
-export interface Channel {
-  readonly connected: boolean
-  send?(message: FromWorker, handle: undefined, options: undefined, done: SendDone): boolean
-}
-
-type SendDone = (error: Error | null) => void
-type Adopt = (socket: Socket) => void
 type Taken = (limiter: LimiterName, key: string, count: number) => void
 
 /**
@@ -21,25 +14,21 @@ type Taken = (limiter: LimiterName, key: string, count: number) => void
 const tellAfterMs = 100
 
 /** A worker's side of what it has with its primary. */
-export class PrimaryLink implements Group {
+export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implements Group {
   readonly number: number
   readonly size: number
   readonly peers: Group['peers']
-  readonly #channel: Channel
-  readonly #onStop: (signal: StopSignal) => void
-  #adopt: Adopt = (socket) => socket.destroy()
   #taken: Taken = () => {}
   #untold = new Map<string, Admitted>()
 
   constructor(
-    channel: Channel,
+    channel: Channel<FromWorker>,
     place: { readonly number: number; readonly size: number },
     onStop: (signal: StopSignal) => void,
   ) {
-    this.#channel = channel
+    super(channel, onStop)
     this.number = place.number
     this.size = place.size
-    this.#onStop = onStop
     this.peers = {
       tell: (limiter, key) => this.#count(limiter, key),
       hear: (taken) => {
@@ -48,31 +37,20 @@ export class PrimaryLink implements Group {
     }
   }
 
-  /** Resolves when the message is on its way, or cannot be: then the primary is gone. */
-  send(message: FromWorker): Promise<void> {
-    if (!this.#channel.connected) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.#channel.send?.(message, undefined, undefined, () => resolve())
-    })
-  }
-
-  receive(adopt: Adopt): void {
-    this.#adopt = adopt
+  receive(adopt: (socket: Socket) => void): void {
+    this.pass(listener, adopt)
   }
 
   tellClosed(): void {
     void this.send({ kind: 'closed' })
   }
 
-  take(message: ToWorker, socket: Socket | undefined): void {
-    if (message.kind === 'connection') {
-      // A client may leave while its connection is on the way.
-      if (socket === undefined) this.tellClosed()
-      else this.#adopt(socket)
-      void this.send({ kind: 'adopted' })
-    } else if (message.kind === 'admitted') {
-      for (const [limiter, key, count] of message.counts) this.#taken(limiter, key, count)
-    } else if (message.kind === 'stop') this.#onStop(message.signal)
+  protected hear({ counts }: AdmittedMessage): void {
+    for (const [limiter, key, count] of counts) this.#taken(limiter, key, count)
+  }
+
+  protected override onNeverCame(): void {
+    this.tellClosed()
   }
 
   #count(limiter: LimiterName, key: string): void {

@@ -4,7 +4,8 @@ import process from 'node:process'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config.ts'
-import { Pool } from './pool.ts'
+import { listener } from './messages.ts'
+import { openPool } from './pool.ts'
 
 export interface PrimarySettings {
   readonly config: Config
@@ -29,7 +30,7 @@ export interface PrimarySettings {
 export async function openPrimary(settings: PrimarySettings): Promise<void> {
   const { config, version, databaseUrl, maxConnections, log, logFd, lifecycle } = settings
   const size = config.workers
-  const pool = new Pool({
+  const pool = openPool({
     start: {
       size,
       config,
@@ -46,9 +47,7 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   lifecycle.own('workers', pool)
   // Accepts connections and reads nothing of them, so that whoever gets them has every byte.
   const door = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
-    // A client that leaves while it waits is none of our worries.
-    socket.on('error', () => {})
-    pool.hand(socket)
+    pool.serve(listener, socket)
   })
   lifecycle.drain('HTTP listener', () => void door.close())
   lifecycle.drain('workers', async (expired) => {

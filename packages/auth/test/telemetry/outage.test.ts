@@ -11,7 +11,7 @@ test('without a collector requests are answered, and the log says once what is l
     AUTH_METRICS_ENABLED: 'true',
     // Nobody listens there.
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-    OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
     OTEL_BSP_SCHEDULE_DELAY: '20',
     OTEL_METRIC_EXPORT_INTERVAL: '50',
   })

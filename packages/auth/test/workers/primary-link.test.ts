@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FromWorker } from '../../src/workers/messages.ts'
-import { type Channel, PrimaryLink } from '../../src/workers/primary-link.ts'
+import type { FromWorker as FromEveryWorker } from '@portcullis/service-kit/workers/messages'
+import type { Channel } from '@portcullis/service-kit/workers/primary-link'
+import { type FromWorker, listener } from '../../src/workers/messages.ts'
+import { AuthLink } from '../../src/workers/primary-link.ts'
 
 function openLink() {
-  const sent: FromWorker[] = []
-  const send: NonNullable<Channel['send']> = (message, _handle, _options, done) => {
+  const sent: (FromWorker | FromEveryWorker)[] = []
+  const send: NonNullable<Channel<FromWorker>['send']> = (message, _handle, _options, done) => {
     sent.push(message)
     done(null)
     return true
@@ -13,7 +15,7 @@ function openLink() {
   const channel = { connected: true, send }
   const stops: string[] = []
   const place = { number: 2, size: 3 }
-  const link = new PrimaryLink(channel, place, (signal) => stops.push(signal))
+  const link = new AuthLink(channel, place, (signal) => stops.push(signal))
   return { link, sent, stops, channel }
 }
 
@@ -43,7 +45,7 @@ test('what passed elsewhere is heard, and a connection whose client has left is 
   link.peers.hear((...taken) => heard.push(taken))
   link.take({ kind: 'admitted', counts: [['verify', 'a', 2]] }, undefined)
   assert.deepEqual(heard, [['verify', 'a', 2]])
-  link.take({ kind: 'connection' }, undefined)
+  link.take({ kind: 'connection', listener }, undefined)
   assert.deepEqual(sent, [{ kind: 'closed' }, { kind: 'adopted' }])
   link.take({ kind: 'stop', signal: 'SIGTERM' }, undefined)
   assert.deepEqual(stops, ['SIGTERM'])

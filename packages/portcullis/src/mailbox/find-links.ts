@@ -1,4 +1,5 @@
-import { decodeEntities, readHtml } from './html-tokens.ts'
+import { decodeEntities } from '@portcullis/service-kit/html-entities'
+import { readHtml } from './html-tokens.ts'
 import type { MessageLink } from './mailbox.ts'
 
 /** Nobody follows more of them. */

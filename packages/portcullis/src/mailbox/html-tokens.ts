@@ -1,3 +1,5 @@
+import { decodeEntities } from '@portcullis/service-kit/html-entities'
+
 /** Text between tags, as it is written; or a tag, by its name in lower case, `/a` for the end of a link. */
 export type HtmlToken =
   | { readonly kind: 'text'; readonly text: string }
@@ -60,25 +62,4 @@ export function toPlainText(html: string): string {
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
-}
-
-const entities: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-}
-
-/** Those that addresses and codes are written with. Others stay as they are. */
-export function decodeEntities(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,4}));/gi,
-    (all, ten, hex, name) => {
-      if (name !== undefined) return entities[name.toLowerCase()] ?? all
-      const code = ten === undefined ? Number.parseInt(hex, 16) : Number(ten)
-      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
-    },
-  )
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { findCode } from '../../src/mailbox/find-code.ts'
 import { findLinks } from '../../src/mailbox/find-links.ts'
 import { toFrameDocument } from '../../src/mailbox/frame-document.ts'
+import type { CaughtMessage } from '../../src/mailbox/mailbox.ts'
 import { toPlainText } from '../../src/mailbox/html-tokens.ts'
 
 const urls = (html: string | undefined, text = '') => findLinks(html, text).map(({ url }) => url)
@@ -98,21 +99,26 @@ test('broken HTML is read in one go, however large', () => {
   }
 })
 
+const mail: CaughtMessage = {
+  kind: 'email',
+  id: '1',
+  receivedAt: 0,
+  from: '',
+  to: [],
+  subject: '',
+  excerpt: '',
+  sizeBytes: 0,
+  isRead: false,
+  text: '',
+  links: [],
+  attachments: [],
+}
+
 test('a mail shows the pictures that it brought along, and only pictures', () => {
   const content = Buffer.from('content')
   const document = toFrameDocument({
-    kind: 'email',
-    id: '1',
-    receivedAt: 0,
-    from: '',
-    to: [],
-    subject: '',
-    excerpt: '',
-    sizeBytes: 0,
-    isRead: false,
-    text: '',
+    ...mail,
     html: '<!DOCTYPE html><html><img src="cid:a@b"><img src=cid:page><img src="cid:other">',
-    links: [],
     attachments: [
       { name: 'a.png', type: 'image/png', content, contentId: 'a@b' },
       { name: 'b.html', type: 'text/html', content, contentId: 'page' },
@@ -121,4 +127,12 @@ test('a mail shows the pictures that it brought along, and only pictures', () =>
   assert.match(document, /^<!DOCTYPE html><base target="_blank">/)
   assert.match(document, /<img src="data:image\/png;base64,Y29udGVudA=="><img src=cid:page>/)
   assert.match(document, /<img src="cid:other">$/)
+})
+
+test('nothing in a mail is left that would connect to a stranger without loading anything', () => {
+  const html = '<LINK rel=preconnect href="//x.example"><link/rel=dns-prefetch><p>A <linker>'
+  const framed = '<iframe srcdoc="&lt;link rel=preconnect href=//x.example>"></iframe>'
+  const document = toFrameDocument({ ...mail, html: html + framed })
+  assert.doesNotMatch(document, /<(?:link|iframe)[\s/>]/i)
+  assert.match(document, /<p>A <linker>/)
 })

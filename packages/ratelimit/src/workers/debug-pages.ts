@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DebugEndpoint } from '../transports/debug/endpoint.ts'
 import { profileRoot } from '../transports/debug/pprof.ts'
 import { sendText } from '../transports/http-listener.ts'
-import type { Pool } from './pool.ts'
-import type { WorkerProcess } from './worker-process.ts'
+import type { RatelimitWorker } from './worker-process.ts'
+
+/** Those that run, by their number. */
+type Workers = () => readonly RatelimitWorker[]
 
 /**
  * The pages of the debug listener where several processes share the work. Profiles are those of one
@@ -11,7 +13,7 @@ import type { WorkerProcess } from './worker-process.ts'
  */
 export function toPrimaryPages(
   endpoints: readonly DebugEndpoint[],
-  pool: Pool,
+  workers: Workers,
   release: (request: IncomingMessage) => void,
 ): DebugEndpoint[] {
   const pass = (endpoint: DebugEndpoint, request: IncomingMessage, response: ServerResponse) => {
@@ -20,7 +22,7 @@ export function toPrimaryPages(
       endpoint.handle(request, response)
       return
     }
-    const able = pool.workers.filter(({ isReady }) => isReady)
+    const able = workers().filter(({ isReady }) => isReady)
     const wanted = asked === undefined ? able : able.filter(({ number }) => `${number}` === asked)
     const worker = wanted.find(({ isResponsive }) => isResponsive) ?? wanted[0]
     if (worker === undefined) {
@@ -31,7 +33,7 @@ export function toPrimaryPages(
     const { socket } = request
     release(request)
     const head = `${request.method} ${request.url} HTTP/1.1\r\nhost: debug\r\nconnection: close\r\n\r\n`
-    worker.hand({ message: { kind: 'debug', request: head }, socket })
+    worker.hand({ message: { kind: 'connection', listener: 'debug', read: head }, socket })
   }
   const passed = endpoints.map((endpoint) => {
     const isProfile = endpoint.path.startsWith(profileRoot) && endpoint.path !== profileRoot
@@ -42,21 +44,21 @@ export function toPrimaryPages(
     const handle: DebugEndpoint['handle'] = (request, response) => pass(endpoint, request, response)
     return { ...endpoint, help, handle }
   })
-  return [...passed, createWorkersPage(pool)].sort((a, b) => (a.path < b.path ? -1 : 1))
+  return [...passed, createWorkersPage(workers)].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-function createWorkersPage(pool: Pool): DebugEndpoint {
+function createWorkersPage(workers: Workers): DebugEndpoint {
   return {
     path: '/workers',
     help: 'print out the worker processes and their connections',
     handle: (_request, response) => {
-      const lines = pool.workers.map((worker) => `${toLine(worker)}\n`)
+      const lines = workers().map((worker) => `${toLine(worker)}\n`)
       sendText(response, 200, lines.join(''))
     },
   }
 }
 
-function toLine(worker: WorkerProcess): string {
+function toLine(worker: RatelimitWorker): string {
   const { number, pid, isReady, isResponsive } = worker
   const state = !isReady ? 'starting' : isResponsive ? 'serving' : 'silent'
   const seconds = Math.floor((performance.now() - worker.startedMs) / 1_000)

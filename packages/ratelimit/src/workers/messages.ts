@@ -1,33 +1,23 @@
-import type { StopSignal } from '@portcullis/service-kit/lifecycle'
 import type { ListenerName } from '../app/primary.ts'
 import type { Config } from '../config.ts'
 
-/** What the primary tells a worker. */
+/** All that a worker has to know. */
+export interface WorkerStart {
+  readonly config: Config
+  readonly isSpeaker: boolean
+}
+
+/** What the primary tells a worker, besides what every primary does. */
 export type ToWorker =
-  | {
-      readonly kind: 'start'
-      readonly config: Config
-      readonly isSpeaker: boolean
-    }
-  /** Comes with a socket. */
-  | { readonly kind: 'connection'; readonly listener: 'grpc' | 'http' }
-  /** Comes with a socket whose request the primary has read already. */
-  | { readonly kind: 'debug'; readonly request: string }
   /** Asks for all that is new in the statistics; `reported` follows it. */
   | { readonly kind: 'report'; readonly id: number }
   /** Speaks for all workers from now on, in what they have in common. */
   | { readonly kind: 'speak' }
   /** The drain delay has begun. */
   | { readonly kind: 'terminating' }
-  | { readonly kind: 'stop'; readonly signal: StopSignal }
 
-/** What a worker tells the primary. */
+/** What a worker tells the primary, besides what every worker does. */
 export type FromWorker =
-  | { readonly kind: 'ready' }
-  /** It cannot start, and ends. */
-  | { readonly kind: 'failed'; readonly reason: string }
-  /** The last connection that was handed over has arrived. */
-  | { readonly kind: 'adopted' }
   | { readonly kind: 'connections'; readonly listener: ListenerName; readonly count: number }
   | { readonly kind: 'reported'; readonly id: number }
   | StatisticsMessage

@@ -1,6 +1,7 @@
 import process from 'node:process'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
+import type { Pool } from '@portcullis/service-kit/workers/pool'
 import { toListenError } from '../app/listen-error.ts'
 import type { Config } from '../config.ts'
 import { Statistics } from '../stats/registry.ts'
@@ -10,8 +11,9 @@ import { createDebugEndpoints, openDebugPages } from '../transports/debug.ts'
 import { openHttpListener, toAddress } from '../transports/http-listener.ts'
 import { toPrimaryPages } from './debug-pages.ts'
 import { type Door, openDoor } from './door.ts'
-import { Pool } from './pool.ts'
+import { openPool, refresh } from './pool.ts'
 import { StatisticsSum } from './statistics-sum.ts'
+import type { RatelimitWorker } from './worker-process.ts'
 
 export interface PrimarySettings {
   readonly config: Config
@@ -41,14 +43,16 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   })
   lifecycle.own('statistics sink', sink)
 
-  const pool = new Pool({ config, log, sum, onHopeless: lifecycle.fail })
+  const pool = openPool({ config, log, sum, onHopeless: lifecycle.fail })
   // However this process ends, unless it is killed: then workers notice by themselves.
   process.once('exit', () => pool.kill())
   lifecycle.own('workers', pool)
   lifecycle.stopping.addEventListener('abort', () => {
-    if (lifecycle.stopping.reason === 'SIGTERM') pool.terminate()
+    if (lifecycle.stopping.reason !== 'SIGTERM') return
+    // They are unhealthy from now on, and serve on.
+    for (const worker of pool.workers) worker.send({ kind: 'terminating' })
   })
-  statistics.refresh = () => pool.refresh()
+  statistics.refresh = () => refresh(pool.workers)
   const doors: Door[] = []
   lifecycle.drain('listeners', () => {
     for (const door of doors) door.close()
@@ -69,7 +73,7 @@ async function openDebug(
   { config, log, lifecycle }: PrimarySettings,
   statistics: Statistics,
   toProcessGauges: typeof processGauges,
-  pool: Pool,
+  pool: Pool<RatelimitWorker>,
 ): Promise<void> {
   const endpoints = createDebugEndpoints({
     // Asked for in a worker.
@@ -78,12 +82,19 @@ async function openDebug(
     processGauges: toProcessGauges,
     log,
   })
-  const pages = toPrimaryPages(endpoints, pool, (request) => debug?.release(request))
+  const pages = toPrimaryPages(
+    endpoints,
+    () => pool.workers,
+    (request) => debug?.release(request),
+  )
   const debug = await openDebugPages({ ...config.listeners.debug, endpoints: pages, log })
   if (debug !== undefined) lifecycle.own('debug listener', debug)
 }
 
-async function openGrpcDoor({ config, log }: PrimarySettings, pool: Pool): Promise<Door> {
+async function openGrpcDoor(
+  { config, log }: PrimarySettings,
+  pool: Pool<RatelimitWorker>,
+): Promise<Door> {
   const { host, port, socketPath } = config.listeners.grpc
   const target = socketPath === undefined ? { host, port } : { path: socketPath }
   const variables = 'path' in target ? 'GRPC_UDS' : 'GRPC_HOST or GRPC_PORT'
@@ -101,7 +112,10 @@ async function openGrpcDoor({ config, log }: PrimarySettings, pool: Pool): Promi
   return door
 }
 
-async function openHttpDoor({ config, log }: PrimarySettings, pool: Pool): Promise<Door> {
+async function openHttpDoor(
+  { config, log }: PrimarySettings,
+  pool: Pool<RatelimitWorker>,
+): Promise<Door> {
   const { host, port } = config.listeners.http
   const door = await openDoor(
     { host, port },

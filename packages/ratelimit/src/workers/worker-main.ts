@@ -1,20 +1,5 @@
 import { enableCompileCache } from 'node:module'
-import process from 'node:process'
-import type { ToWorker } from './messages.ts'
+import { runWorkerProgram } from '@portcullis/service-kit/workers/worker-program'
 
 enableCompileCache()
-// Ctrl-C reaches the whole group; the primary tells when to stop.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
-
-const exitIfAlone = () => process.exit(1)
-process.on('disconnect', exitIfAlone)
-const { promise, resolve } = Promise.withResolvers<Extract<ToWorker, { kind: 'start' }>>()
-// Once: what comes before the worker listens for itself is kept for it.
-process.once('message', (message: ToWorker) => {
-  if (message.kind === 'start') resolve(message)
-})
-const start = await promise
-const { runWorker } = await import('./worker.ts')
-process.off('disconnect', exitIfAlone)
-if (!process.connected) exitIfAlone()
-process.exit(await runWorker(start))
+await runWorkerProgram(async () => (await import('./worker.ts')).runWorker)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { findFreePort } from '@portcullis/test-servers'
 import { openDecisionClient } from '../support/service-client.ts'
 import { readMegabytes, until } from '../support/service-process.ts'
 import { openGrpcCollector, openHttpCollector } from './support/collector.ts'
@@ -9,16 +8,6 @@ import { createRequest, startTraced } from './support/traced-service.ts'
 
 /** Spans are short; what a test waits for is the collector, so few may wait together. */
 const smallBatches = { OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '8', OTEL_BSP_MAX_QUEUE_SIZE: '64' }
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  assert.ok(typeof address === 'object' && address !== null)
-  return address.port
-}
 
 function countLines(log: string, part: string): number {
   return log.split('\n').filter((line) => line.includes(part)).length

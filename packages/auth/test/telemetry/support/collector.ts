@@ -3,8 +3,16 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { createGrpcServer, type UnaryCall } from '@portcullis/grpc-unary'
+import {
+  type CollectedPoint,
+  decodePoints,
+  decodeSpans,
+  type CollectedSpan as TimedSpan,
+} from '@portcullis/test-servers/otlp'
 import { until } from '../../support/outbox.ts'
-import { type CollectedPoint, type CollectedSpan, decodePoints, decodeSpans } from './otlp.ts'
+
+/** Without what differs every time and JSON has no word for. */
+type CollectedSpan = Omit<TimedSpan, 'startNs' | 'endNs'>
 
 /** An OTLP collector that holds its callers to the protocol. */
 export interface Collector {
@@ -31,8 +39,9 @@ class Received {
 
   take(signal: 'traces' | 'metrics', bytes: Buffer): void {
     try {
-      if (signal === 'traces') this.spans.push(...decodeSpans(bytes))
-      else this.points.push(...decodePoints(bytes))
+      if (signal === 'traces')
+        this.spans.push(...decodeSpans(bytes).map(checkScope).map(toTimeless))
+      else this.points.push(...decodePoints(bytes).map(checkScope))
     } catch (error) {
       this.faults.push(String(error))
     }
@@ -66,6 +75,15 @@ class Received {
       close,
     }
   }
+}
+
+function checkScope<Item extends { readonly scope: string }>(item: Item): Item {
+  if (item.scope !== 'auth') throw new Error(`another scope: ${item.scope}`)
+  return item
+}
+
+function toTimeless({ startNs: _startNs, endNs: _endNs, ...span }: TimedSpan): CollectedSpan {
+  return span
 }
 
 /** Speaks OTLP over HTTP with protobuf. */

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { framePolicy, toFrameDocument } from '../../mailbox/frame-document.ts'
+import { frameHeaders, toFrameDocument } from '../../mailbox/frame-document.ts'
 import type { CaughtMessage, Mailbox, MessageLink, MessageSummary } from '../../mailbox/mailbox.ts'
 import type { AddRoutes, ConsoleContext } from '../console.ts'
 import { ConsoleError } from '../error-answers.ts'
@@ -88,8 +88,8 @@ export const addMailbox: AddRoutes = (server, context) => {
   server.get<One>(`${root}/:id/html`, async ({ params }, reply) => {
     const message = await findMessage(context, params.id)
     if (message.html === undefined) throw noSuchMessage('The message has no HTML.')
-    reply.header('content-security-policy', framePolicy)
-    return reply.type('text/html; charset=utf-8').send(toFrameDocument(message))
+    reply.headers(frameHeaders).type('text/html; charset=utf-8')
+    return reply.send(toFrameDocument(message))
   })
   server.get<One>(`${root}/:id/source`, async ({ params }): Promise<MessageSource> => {
     const source = await findSource(context, params.id)

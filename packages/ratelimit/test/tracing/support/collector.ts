@@ -4,8 +4,8 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { createGrpcServer, status } from '@portcullis/grpc-unary'
+import { type CollectedSpan, decodeSpans } from '@portcullis/test-servers/otlp'
 import { until } from '../../support/service-process.ts'
-import { type CollectedSpan, decodeSpans } from './otlp-message.ts'
 
 export interface CollectorOptions {
   readonly port?: number
@@ -127,7 +127,7 @@ async function receive(
   response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
 }
 
-function take(bytes: Uint8Array, { spans, faults }: Received): void {
+function take(bytes: Buffer, { spans, faults }: Received): void {
   try {
     spans.push(...decodeSpans(bytes))
   } catch (error) {

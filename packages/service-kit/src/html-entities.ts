@@ -3,6 +3,11 @@ const names: Readonly<Record<string, string>> = {
   lt: '<',
   gt: '>',
   quot: '"',
+  // These four may be written in capitals; case tells other names apart.
+  AMP: '&',
+  LT: '<',
+  GT: '>',
+  QUOT: '"',
   apos: "'",
   nbsp: ' ',
   copy: '©',
@@ -21,7 +26,7 @@ const names: Readonly<Record<string, string>> = {
   shy: '',
 }
 
-/** The names that messages use. One that is not here stays as it is. */
+/** What HTML says as text or in an attribute, with the names that mails use. Others stay as they are. */
 export function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,

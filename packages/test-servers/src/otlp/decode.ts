@@ -121,10 +121,14 @@ export interface CollectedSpan {
   readonly spanId: string
   /** Empty for the first span of a trace. */
   readonly parentSpanId: string
+  readonly traceState: string
   readonly attributes: Attributes
   /** 0 unset, 1 ok, 2 error. */
   readonly statusCode: number
   readonly statusMessage: string
+  readonly startNs: bigint
+  readonly endNs: bigint
+  readonly scope: string
   readonly resource: Attributes
 }
 
@@ -135,22 +139,29 @@ export interface CollectedPoint {
   readonly attributes: Attributes
   /** How many for a histogram. */
   readonly value: number
+  readonly scope: string
   readonly resource: Attributes
 }
 
-function* itemsOf(parts: Parts, name: string): Generator<{ item: Parts; about: Attributes }> {
+interface Item {
+  readonly item: Parts
+  /** Where it comes from. */
+  readonly origin: { readonly scope: string; readonly resource: Attributes }
+}
+
+function* itemsOf(parts: Parts, name: string): Generator<Item> {
   for (const byResource of listOf(parts, 'byResource')) {
-    const about = toAttributes(partOf(byResource, 'resource'))
+    const from = toAttributes(partOf(byResource, 'resource'))
     for (const byScope of listOf(byResource, 'byScope')) {
-      if (partOf(byScope, 'scope')['name'] !== 'auth') throw new Error('another scope')
-      for (const item of listOf(byScope, name)) yield { item, about }
+      const origin = { scope: String(partOf(byScope, 'scope')['name']), resource: from }
+      for (const item of listOf(byScope, name)) yield { item, origin }
     }
   }
 }
 
 /** Every span of an `ExportTraceServiceRequest`. Throws at whatever OTLP does not allow. */
 export function decodeSpans(bytes: Buffer): CollectedSpan[] {
-  return [...itemsOf(decode(bytes, spans), 'spans')].map(({ item, about }) => {
+  return [...itemsOf(decode(bytes, spans), 'spans')].map(({ item, origin }) => {
     const { traceId, spanId, parentSpanId = '', name, kind, startNs, endNs } = item
     const { message: statusMessage = '', code = 0 } = partOf(item, 'status')
     if (!/^(?!0+$)[\da-f]{32}$/.test(String(traceId))) throw new Error('no valid trace id')
@@ -163,17 +174,20 @@ export function decodeSpans(bytes: Buffer): CollectedSpan[] {
       traceId: String(traceId),
       spanId: String(spanId),
       parentSpanId: String(parentSpanId),
+      traceState: String(item['traceState'] ?? ''),
       attributes: toAttributes(item),
       statusCode: Number(code),
       statusMessage: String(statusMessage),
-      resource: about,
+      startNs,
+      endNs,
+      ...origin,
     }
   })
 }
 
-/** Every point of an `ExportMetricsServiceRequest`. */
+/** Every point of an `ExportMetricsServiceRequest`. As strict. */
 export function decodePoints(bytes: Buffer): CollectedPoint[] {
-  return [...itemsOf(decode(bytes, metrics), 'metrics')].flatMap(({ item, about }) => {
+  return [...itemsOf(decode(bytes, metrics), 'metrics')].flatMap(({ item, origin }) => {
     const kinds = (['gauge', 'sum', 'histogram'] as const).filter((name) => name in item)
     const [kind] = kinds
     if (kind === undefined || kinds.length > 1) throw new Error(`${item['name']}: no one kind`)
@@ -183,7 +197,7 @@ export function decodePoints(bytes: Buffer): CollectedPoint[] {
       unit: String(item['unit'] ?? ''),
       attributes: toAttributes(point),
       value: Number(point['value'] ?? point['count']),
-      resource: about,
+      ...origin,
     }))
   })
 }

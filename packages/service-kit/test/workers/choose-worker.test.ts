@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ListenerName } from '../../src/app/primary.ts'
 import { type Candidate, chooseWorker } from '../../src/workers/choose-worker.ts'
 
 class Worker implements Candidate {
-  readonly counts: Record<ListenerName, number> = { grpc: 0, http: 0, debug: 0 }
+  readonly counts = { grpc: 0, http: 0 }
   lastTurn = 0
 
-  countConnections(listener: ListenerName): number {
-    return this.counts[listener]
+  countConnections(listener?: 'grpc' | 'http'): number {
+    return listener ? this.counts[listener] : this.counts.grpc + this.counts.http
   }
 }
 

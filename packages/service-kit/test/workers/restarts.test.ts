@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Restarts } from '../src/restarts.ts'
+import { Restarts } from '../../src/workers/restarts.ts'
 
 test('a lost worker is replaced at once, and later and later while it is lost again', () => {
   const restarts = new Restarts()
