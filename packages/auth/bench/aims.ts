@@ -1,15 +1,7 @@
+import { type Aim, judgeAims, toWish, type WishRow } from '@portcullis/bench-kit/aims'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import type { Sample, Series } from './measure.ts'
 import type { ContestantName } from './servers/contestants.ts'
-
-export interface Aim {
-  readonly text: string
-  readonly direction: 'at least' | 'at most'
-  readonly wanted: number
-  /** Null: not measured, for want of a peer or because it was not asked for. */
-  readonly reached: number | null
-  readonly isReached: boolean | null
-}
 
 export interface Measured {
   readonly series: readonly Series[]
@@ -17,8 +9,6 @@ export interface Measured {
   /** Of our process, before it has answered anything. */
   readonly idleMegabytes: number
 }
-
-type Row = readonly [text: string, direction: Aim['direction'], wanted: number, reached: number]
 
 const perSecond = (sample: Sample) => sample.perSecond
 
@@ -29,11 +19,11 @@ export function checkAims({ series, bcryptPerSecond, idleMegabytes }: Measured):
   const timesPeer = (name: string, peersName = name) =>
     medianRatio(samplesOf(name, 'ours').map(perSecond), samplesOf(peersName, 'peer').map(perSecond))
   const logins = samplesOf('login', 'ours')
-  const rows: readonly Row[] = [
+  const rows: readonly WishRow[] = [
     ['refresh: times the requests per second of the peer', 'at least', 4, timesPeer('refresh')],
     ['GET /user: times the requests per second of the peer', 'at least', 3, timesPeer('user')],
     ...(['first', 'deep', 'filter'] as const).map(
-      (page): Row => [
+      (page): WishRow => [
         `admin list at 1M users, ${page}: times the requests per second of the peer`,
         'at least',
         20,
@@ -60,9 +50,5 @@ export function checkAims({ series, bcryptPerSecond, idleMegabytes }: Measured):
     ],
     ['resident memory in MB when idle', 'at most', 150, idleMegabytes],
   ]
-  return rows.map(([text, direction, wanted, value]) => {
-    if (Number.isNaN(value)) return { text, direction, wanted, reached: null, isReached: null }
-    const isReached = direction === 'at least' ? value >= wanted : value <= wanted
-    return { text, direction, wanted, reached: Number(value.toFixed(3)), isReached }
-  })
+  return judgeAims(rows.map(toWish))
 }

@@ -1,45 +1,41 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { formatAims, toExitCode } from '@portcullis/bench-kit/aims'
+import { startChild } from '@portcullis/bench-kit/child'
+import { createCommand } from '@portcullis/bench-kit/command'
+import { readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { describeMachine } from '@portcullis/bench-kit/results'
+import { endOnSignals } from '@portcullis/bench-kit/server-process'
 import { checkAims } from './aims.ts'
 import { type Case, cases } from './cases.ts'
-import { startChild } from './child.ts'
 import { type Entrant, measureCase, type Series, secondsOfCase, type Tools } from './measure.ts'
-import { drawScores, formatAims, formatScores, formatStatements } from './report.ts'
+import { drawScores, formatScores, formatStatements } from './report.ts'
 import { toScores, writeResult } from './results.ts'
 import { type Contestant, openContestants, signUpMembers } from './servers/contestants.ts'
-import { readResidentMegabytes } from './servers/cpu-time.ts'
 import { type DatabaseServer, openDatabaseServer } from './servers/database-server.ts'
 import { toEnvironment } from './servers/environment.ts'
 import { growUsers } from './servers/grow-users.ts'
-import { help, parseSettings, type Settings, UsageError } from './settings.ts'
+import { help, parseSettings, type Settings } from './settings.ts'
 import { measureStatements } from './statements.ts'
 
 /** Runs the benchmark of the authentication server; resolves to the exit code. */
-export async function run(args: readonly string[]): Promise<number> {
-  let settings: Settings
-  try {
-    settings = parseSettings(args)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    console.error(`${error.message}\nnpm run bench -- auth --help shows the options.`)
-    return 2
-  }
-  if (settings.isHelpWanted) console.log(help)
-  else if (settings.isEnvironmentWanted) printEnvironment()
-  else return await compare(settings)
-  return 0
-}
+export const run = createCommand({
+  name: 'auth',
+  help,
+  parse: parseSettings,
+  run: async (settings) =>
+    settings.isEnvironmentWanted ? printEnvironment() : await compare(settings),
+})
 
-function printEnvironment(): void {
+function printEnvironment(): number {
   const variables = toEnvironment({ databaseUrl: 'postgres://…', port: 9999 })
   for (const [name, value] of Object.entries(variables)) console.log(`${name}='${value}'`)
+  return 0
 }
 
 async function compare(settings: Settings): Promise<number> {
   const { plan, peer } = settings
-  // The servers end with this process, which needs it to end and not just to be gone.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  endOnSignals()
   await using databases = await openDatabaseServer(
     settings.postgres,
     peer.kind === 'running' ? peer.databaseUrl : undefined,
@@ -71,14 +67,14 @@ async function compare(settings: Settings): Promise<number> {
       aims,
     }
     const files = [
-      await writeResult('auth.json', `${JSON.stringify(content, null, 2)}\n`),
+      await writeResult('auth.json', content),
       await writeResult('auth.svg', drawScores(scores, note)),
     ]
     console.log(`\nWritten: ${files.join(', ')}`)
   } else {
     console.log('\nNot everything was measured, so no results were written.')
   }
-  return settings.isStrict && aims.some(({ isReached }) => isReached === false) ? 1 : 0
+  return toExitCode(aims, settings.isStrict)
 }
 
 /** As many as there are connections in any case, so that each has a session of its own. */
@@ -102,8 +98,8 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
     const total = wanted.reduce((sum, one) => sum + secondsOfCase(one, entrants.length, plan), 0)
     let done = 0
     const tools: Tools = {
-      load: stack.use(startChild('load/load.ts')),
-      bcrypt: stack.use(startChild('load/bcrypt.ts')),
+      load: stack.use(startChild(new URL('./load/load.ts', import.meta.url))),
+      bcrypt: stack.use(startChild(new URL('./load/bcrypt.ts', import.meta.url))),
       announce(seconds, what) {
         progress.show(Math.min(done, total), Math.max(total, 1), what)
         done += seconds

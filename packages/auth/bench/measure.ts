@@ -1,10 +1,10 @@
+import type { Child } from '@portcullis/bench-kit/child'
+import { runLoad } from '@portcullis/bench-kit/load-process'
 import type { Case } from './cases.ts'
-import type { Child } from './child.ts'
 import type { BcryptOutcome } from './load/bcrypt.ts'
 import type { LoadOrder, LoadOutcome } from './load/order.ts'
 import type { Contestant, ContestantName, Member } from './servers/contestants.ts'
 import { createServiceToken } from './servers/contestants.ts'
-import { readCpuTimes, toCpuSeconds } from './servers/cpu-time.ts'
 
 export interface Plan {
   readonly rounds: number
@@ -88,22 +88,12 @@ export async function runSlice(
     ...(one.probesPerSecond !== undefined &&
       member && { probe: { perSecond: one.probesPerSecond, accessToken: member.accessToken } }),
   }
-  await load.ask(order)
-  const before = await readBoth(contestant)
-  const outcome = await load.ask<LoadOutcome>('run')
-  const after = await readBoth(contestant)
-  await load.ask('close')
+  const pids = [contestant.pid, contestant.databasePid]
+  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, order, pids)
   if (one.script === 'refresh') entrant.refreshTokens = outcome.credentials
   if (one.script === 'storm') entrant.stormTokens = outcome.credentials
-  return toSample(outcome, {
-    serverSeconds: toCpuSeconds(before.server, after.server),
-    databaseSeconds: toCpuSeconds(before.database, after.database),
-  })
-}
-
-async function readBoth({ pid, databasePid }: Contestant) {
-  const [server, database] = await Promise.all([readCpuTimes(pid), readCpuTimes(databasePid)])
-  return { server, database }
+  const [serverSeconds = 0, databaseSeconds = 0] = cpuSeconds
+  return toSample(outcome, { serverSeconds, databaseSeconds })
 }
 
 export function toSample(

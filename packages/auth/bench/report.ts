@@ -4,14 +4,13 @@ import {
   formatCount,
   formatRatio,
   formatTable,
+  left,
   paint,
+  right,
 } from '@portcullis/bench-kit/table'
-import type { Aim } from './aims.ts'
 import type { Score } from './results.ts'
 import type { StatementCount } from './statements.ts'
 
-const left = (title: string): Column => ({ title, align: 'left' })
-const right = (title: string): Column => ({ title, align: 'right' })
 const columns: readonly Column[] = [
   left(''),
   left(''),
@@ -62,16 +61,6 @@ export function formatStatements(counts: readonly StatementCount[]): string {
     paint('bold', 'Statements per request'),
     formatTable([left(''), left(''), right('statements')], rows),
   ].join('\n')
-}
-
-export function formatAims(aims: readonly Aim[]): string {
-  const lines = aims.map(({ text, direction, wanted, reached, isReached }) => {
-    const wish = `wanted ${direction} ${wanted}`
-    if (reached === null) return `${paint('dim', 'unknown')}  ${text}: not measured (${wish})`
-    const mark = isReached ? paint('green', 'reached') : paint('red', 'missed ')
-    return `${mark}  ${text}: ${formatRatio(reached)} (${wish})`
-  })
-  return [paint('bold', 'Aims'), ...lines].join('\n')
 }
 
 export function drawScores(scores: readonly Score[], note: string): string {

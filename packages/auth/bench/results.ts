@@ -1,22 +1,14 @@
 import { join } from 'node:path'
 import { createResultWriter } from '@portcullis/bench-kit/results'
-import { median, medianRatio } from '@portcullis/bench-kit/statistics'
+import { median, medianRatio, round } from '@portcullis/bench-kit/statistics'
 import type { Sample, Series } from './measure.ts'
 
-/** Medians over all rounds. */
-export interface Score {
+/** Medians over all rounds; of errors, the sum. */
+export interface Score extends Omit<Sample, 'calls' | 'probeP99Ms' | 'firstError'> {
   readonly case: string
   readonly title: string
   readonly label: string
   readonly isOurs: boolean
-  readonly perSecond: number
-  readonly perCpuSecond: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly databaseMicroseconds: number
-  readonly serverCores: number
-  readonly loadCores: number
-  readonly errors: number
   readonly firstError: string | null
   /** How many times the requests per second of the peer, round by round. */
   readonly timesPeer: number | null
@@ -51,6 +43,5 @@ export function toScores(all: readonly Series[]): readonly Score[] {
 }
 
 const perSecond = (sample: Sample) => sample.perSecond
-const round = (value: number, digits: number) => Number(value.toFixed(digits))
 
 export const writeResult = createResultWriter(join(import.meta.dirname, 'results'))

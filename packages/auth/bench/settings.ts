@@ -1,16 +1,17 @@
-import { parseArgs } from 'node:util'
+import {
+  parseChoice,
+  parseCount,
+  parseOptions,
+  parsePositive,
+  parseWanted,
+  UsageError,
+} from '@portcullis/bench-kit/options'
+import { parsePeer, peerOptions } from '@portcullis/bench-kit/peer'
+import type { Target } from '@portcullis/bench-kit/server-process'
 import { families } from './cases.ts'
-import type { Target } from './load/order.ts'
 import type { Plan } from './measure.ts'
-import type { Peer } from './servers/contestants.ts'
-import { type DatabaseServerName, databaseServers } from './servers/database-server.ts'
-
-/** Something on the command line that cannot be meant. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
-
-const serverNames = Object.keys(databaseServers).join(', ')
+import type { Peer, RunningPeer } from './servers/contestants.ts'
+import { type DatabaseServerName, databaseServerNames } from './servers/database-server.ts'
 
 /** Besides the cases: how many statements PostgreSQL sees for each request. */
 const statementsName = 'statements'
@@ -28,7 +29,7 @@ PostgreSQL, taking turns.
                          gets the database bench_ours on the same PostgreSQL
   --peer-environment     only print the variables that a running peer needs
 
-  --postgres NAME        which PostgreSQL is started for it: ${serverNames}; embedded
+  --postgres NAME        which PostgreSQL is started for it: ${databaseServerNames.join(', ')}; embedded
   --only NAMES           what to measure, with commas between them:
                          ${names.join(', ')}
   --users N              leave out what needs more users than this; 1000000
@@ -54,23 +55,33 @@ export interface Settings {
   readonly isStrict: boolean
 }
 
+const options = {
+  ...peerOptions,
+  'peer-database': { type: 'string' },
+  'peer-environment': { type: 'boolean', default: false },
+  postgres: { type: 'string', default: 'embedded' },
+  only: { type: 'string' },
+  users: { type: 'string' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  warmup: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  strict: { type: 'boolean', default: false },
+} as const
+
+/** @throws {UsageError} */
 export function parseSettings(args: readonly string[]): Settings {
-  const values = parseOptions(args)
-  const only = values.only?.split(',') ?? names
-  for (const name of only) {
-    if (!names.includes(name)) {
-      throw new UsageError(
-        `There is nothing called "${name}" to measure. Choose from: ${names.join(', ')}`,
-      )
-    }
-  }
+  const values = parseOptions(args, options)
+  const only = parseWanted(values.only, names)
   const quick = values.quick ? { rounds: '2', seconds: '0.5', warmup: '0.5', users: '100000' } : {}
   const usual = { rounds: '8', seconds: '1', warmup: '1', users: '1000000', ...quick }
   return {
     isHelpWanted: values.help,
     isEnvironmentWanted: values['peer-environment'],
-    peer: parsePeer(values),
-    postgres: parseServerName(values.postgres),
+    peer: parsePeer(values, ['peer-pid', 'peer-database'], (address) =>
+      parseRunningPeer(address, values),
+    ),
+    postgres: parseChoice('postgres', values.postgres, databaseServerNames),
     families: families.filter((name) => only.includes(name)),
     countsStatements: only.includes(statementsName),
     mostUsers: parseCount('users', values.users ?? usual.users),
@@ -84,51 +95,15 @@ export function parseSettings(args: readonly string[]): Settings {
   }
 }
 
-function parseOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        peer: { type: 'string' },
-        'peer-pid': { type: 'string' },
-        'peer-database': { type: 'string' },
-        'peer-program': { type: 'string' },
-        'peer-environment': { type: 'boolean', default: false },
-        postgres: { type: 'string', default: 'embedded' },
-        only: { type: 'string' },
-        users: { type: 'string' },
-        rounds: { type: 'string' },
-        seconds: { type: 'string' },
-        warmup: { type: 'string' },
-        quick: { type: 'boolean', default: false },
-        strict: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
+type Options = ReturnType<typeof parseOptions<typeof options>>
 
-type Options = ReturnType<typeof parseOptions>
-
-function parsePeer(options: Options): Peer {
-  const { peer, 'peer-pid': pid, 'peer-database': database, 'peer-program': program } = options
-  if (peer !== undefined && program !== undefined) {
-    throw new UsageError('Give --peer for a server that runs, or --peer-program, not both')
-  }
-  if (peer === undefined) {
-    for (const name of ['peer-pid', 'peer-database'] as const) {
-      if (options[name] !== undefined) throw new UsageError(`--${name} needs --peer`)
-    }
-    return program === undefined ? { kind: 'none' } : { kind: 'program', file: program }
-  }
+function parseRunningPeer(address: string, options: Options): RunningPeer {
+  const { 'peer-pid': pid, 'peer-database': database } = options
   if (pid === undefined || database === undefined) {
     throw new UsageError('--peer needs --peer-pid and --peer-database as well')
   }
   return {
-    kind: 'running',
-    target: parseTarget(peer),
+    target: parseTarget(address),
     pid: parseCount('peer-pid', pid),
     databaseUrl: parseDatabaseUrl(database),
   }
@@ -146,20 +121,4 @@ function parseDatabaseUrl(text: string): string {
   if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) return text
   // It may hold a password.
   throw new UsageError('--peer-database must be postgres://USER:PASSWORD@HOST:PORT/NAME')
-}
-
-function parseServerName(text: string): DatabaseServerName {
-  if (text === 'embedded' || text === 'system') return text
-  throw new UsageError(`--postgres must be one of ${serverNames}, not "${text}"`)
-}
-
-function parsePositive(name: string, text: string): number {
-  const value = Number(text)
-  if (value > 0 && value < Number.POSITIVE_INFINITY) return value
-  throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
-}
-
-function parseCount(name: string, text: string): number {
-  if (/^[1-9]\d*$/.test(text)) return Number(text)
-  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`)
 }

@@ -15,11 +15,15 @@ export function describeMachine() {
   }
 }
 
-/** @returns what writes a file of results, and tells its path from where the user stands. */
+/**
+ * @returns what writes a file of results, text as it is and all else as JSON, and tells its path from
+ * where the user stands.
+ */
 export function createResultWriter(folder: string) {
-  return async (file: string, content: string): Promise<string> => {
+  return async (file: string, content: string | object): Promise<string> => {
+    const text = typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`
     await mkdir(folder, { recursive: true })
-    await writeFile(join(folder, file), content)
+    await writeFile(join(folder, file), text)
     return relative(process.cwd(), join(folder, file))
   }
 }

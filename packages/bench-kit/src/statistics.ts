@@ -17,3 +17,7 @@ export function best(values: readonly number[]): number {
 export function medianRatio(values: readonly number[], others: readonly number[]): number {
   return median(values.map((value, round) => value / (others[round] ?? Number.NaN)))
 }
+
+export function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits))
+}

@@ -1,15 +1,9 @@
+import { type Aim, isMeasured, judgeAims } from '@portcullis/bench-kit/aims'
 import { medianRatio } from '@portcullis/bench-kit/statistics'
 import type { ContenderName } from './contenders.ts'
 import type { Samples } from './measure.ts'
 import type { HandlerSamples } from './measure-handlers.ts'
 import type { QueryName } from './queries.ts'
-
-export interface Aim {
-  readonly text: string
-  readonly wanted: number
-  readonly reached: number
-  readonly isReached: boolean
-}
 
 /** What the library must reach, as far as it was measured. */
 export function checkAims(samples: Samples, handlerSamples: HandlerSamples): readonly Aim[] {
@@ -23,7 +17,7 @@ export function checkAims(samples: Samples, handlerSamples: HandlerSamples): rea
   )
   const bare = compare('bare-http', 'graphql-http', 'hello').toFixed(1)
 
-  const aims: readonly (readonly [text: string, wanted: number, reached: number])[] = [
+  const rows: readonly (readonly [text: string, wanted: number, reached: number])[] = [
     ['hello, handler alone: 9 × graphql-http', 9, helloAlone],
     [
       'hello, on uWebSockets: 9 × graphql-http',
@@ -58,12 +52,6 @@ export function checkAims(samples: Samples, handlerSamples: HandlerSamples): rea
       compare('portcullis-jit', 'mercurius-jit', 'list'),
     ],
   ]
-  return aims
-    .filter(([, , reached]) => !Number.isNaN(reached))
-    .map(([text, wanted, reached]) => ({
-      text,
-      wanted,
-      reached: Number(reached.toFixed(3)),
-      isReached: reached >= wanted,
-    }))
+  const wishes = rows.map(([text, wanted, reached]) => ({ text, wanted, reached }))
+  return judgeAims(wishes).filter(isMeasured)
 }

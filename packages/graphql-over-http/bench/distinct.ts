@@ -1,5 +1,12 @@
 import { createProgress } from '@portcullis/bench-kit/progress'
-import { type Column, formatCount, formatTable, paint } from '@portcullis/bench-kit/table'
+import {
+  type Column,
+  formatCount,
+  formatTable,
+  left,
+  paint,
+  right,
+} from '@portcullis/bench-kit/table'
 import type { HandleOrder, HandleOutcome } from './handle.ts'
 import { type HandlerName, handlerNames, handlers, startHandler } from './handler-process.ts'
 import { install } from './installs.ts'
@@ -19,19 +26,22 @@ interface Row {
 }
 
 const columns: readonly Column[] = [
-  { title: 'distinct documents', align: 'right' },
-  { title: 'handler', align: 'left' },
-  { title: 'requests', align: 'right' },
-  { title: 'req/CPU-s', align: 'right' },
-  { title: 'heap MB', align: 'right' },
-  { title: 'rss MB', align: 'right' },
+  right('distinct documents'),
+  left('handler'),
+  right('requests'),
+  right('req/CPU-s'),
+  right('heap MB'),
+  right('rss MB'),
 ]
 
 /**
  * What a flood of different documents costs: each handler, in a fresh process, gets all documents
  * round and round. Memory is read at the end, after a full garbage collection.
  */
-export async function runDistinct(counts: readonly number[], graphql: GraphqlMajor): Promise<void> {
+export async function runDistinct(
+  counts: readonly number[],
+  graphql: GraphqlMajor,
+): Promise<number> {
   await install(new Set(['peers']))
   const machine = describeSetting(graphql)
   console.log(
@@ -60,8 +70,9 @@ export async function runDistinct(counts: readonly number[], graphql: GraphqlMaj
   ])
   console.log(`\n${paint('bold', 'Distinct documents')}\n${formatTable(columns, cells)}`)
   const content = { unit: 'requests per CPU-second, handler alone', machine, rows }
-  const file = await writeResult('graphql-distinct.json', `${JSON.stringify(content, null, 2)}\n`)
+  const file = await writeResult('graphql-distinct.json', content)
   console.log(`\nWritten: ${file}`)
+  return 0
 }
 
 async function measureDistinct(
@@ -69,28 +80,24 @@ async function measureDistinct(
   documents: number,
   graphql: GraphqlMajor,
 ): Promise<Row> {
-  const child = startHandler(handler, graphql)
-  try {
-    // The aliases of the warm-up do not come back.
-    const warmup: HandleOrder = {
-      template: '{ w%: hello }',
-      documents: 2000,
-      requests: 5000,
-      seconds: 0,
-    }
-    await child.ask(warmup)
-    const requests = Math.max(documents, leastRequests)
-    const order: HandleOrder = { template: '{ a%: hello }', documents, requests, seconds: 0 }
-    const outcome = await child.ask<HandleOutcome>(order)
-    return {
-      handler,
-      documents,
-      requests: outcome.requests,
-      perCpuSecond: Math.round(outcome.requests / outcome.cpuSeconds),
-      heapMegabytes: Number((outcome.heapBytes / 2 ** 20).toFixed(1)),
-      rssMegabytes: Number((outcome.rssBytes / 2 ** 20).toFixed(1)),
-    }
-  } finally {
-    child.stop()
+  using child = startHandler(handler, graphql)
+  // The aliases of the warm-up do not come back.
+  const warmup: HandleOrder = {
+    template: '{ w%: hello }',
+    documents: 2000,
+    requests: 5000,
+    seconds: 0,
+  }
+  await child.ask(warmup)
+  const requests = Math.max(documents, leastRequests)
+  const order: HandleOrder = { template: '{ a%: hello }', documents, requests, seconds: 0 }
+  const outcome = await child.ask<HandleOutcome>(order)
+  return {
+    handler,
+    documents,
+    requests: outcome.requests,
+    perCpuSecond: Math.round(outcome.requests / outcome.cpuSeconds),
+    heapMegabytes: Number((outcome.heapBytes / 2 ** 20).toFixed(1)),
+    rssMegabytes: Number((outcome.rssBytes / 2 ** 20).toFixed(1)),
   }
 }

@@ -1,3 +1,5 @@
+import { formatAims, toExitCode } from '@portcullis/bench-kit/aims'
+import { createCommand } from '@portcullis/bench-kit/command'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { checkAims } from './aims.ts'
 import { contenders } from './contenders.ts'
@@ -5,7 +7,7 @@ import { runDistinct } from './distinct.ts'
 import { type Home, install } from './installs.ts'
 import { measure } from './measure.ts'
 import { type HandlerSamples, measureHandlers } from './measure-handlers.ts'
-import { drawResults, formatAims, formatHandlerTable, formatQueryTable } from './report.ts'
+import { drawResults, formatHandlerTable, formatQueryTable } from './report.ts'
 import {
   describePlan,
   describeSetting,
@@ -13,23 +15,16 @@ import {
   toHandlerResults,
   writeResult,
 } from './results.ts'
-import { help, parseSettings, type Settings, UsageError } from './settings.ts'
+import { help, parseSettings, type Settings } from './settings.ts'
 
 /** Runs the benchmark of the GraphQL library; resolves to the exit code. */
-export async function run(args: readonly string[]): Promise<number> {
-  let settings: Settings
-  try {
-    settings = parseSettings(args)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    console.error(`${error.message}\nnpm run bench -- graphql --help shows the options.`)
-    return 2
-  }
-  if (settings.isHelpWanted) console.log(help)
-  else if (settings.distinct) await runDistinct(settings.distinct, settings.plan.graphql)
-  else return await compare(settings)
-  return 0
-}
+export const run = createCommand({
+  name: 'graphql',
+  help,
+  parse: parseSettings,
+  run: (settings) =>
+    settings.distinct ? runDistinct(settings.distinct, settings.plan.graphql) : compare(settings),
+})
 
 async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promise<number> {
   const homes = plan.contenders.map((name): Home => contenders[name].home)
@@ -72,12 +67,12 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
       aims,
     }
     const files = [
-      await writeResult(`${name}.json`, `${JSON.stringify(content, null, 2)}\n`),
+      await writeResult(`${name}.json`, content),
       await writeResult(`${name}.svg`, drawResults(results, plan.queries, note)),
     ]
     console.log(`\nWritten: ${files.join(', ')}`)
   } else {
     console.log('\nNot everything was measured, so no results were written.')
   }
-  return isStrict && aims.some(({ isReached }) => !isReached) ? 1 : 0
+  return toExitCode(aims, isStrict)
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { parseMajor, useOneGraphql } from './one-graphql.ts'
 
 /** How many different documents to send round and round, and how many requests to send at least. */
@@ -58,11 +59,4 @@ async function run({
   return { requests: sent, cpuSeconds: (user + system) / 1e6, heapBytes, rssBytes }
 }
 
-process.on('disconnect', () => process.exit())
-process.on('message', async (order: HandleOrder) => {
-  try {
-    process.send?.(await run(order))
-  } catch (error) {
-    process.send?.({ failure: error instanceof Error ? error.message : String(error) })
-  }
-})
+answerParent(run)

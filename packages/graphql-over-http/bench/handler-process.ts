@@ -1,5 +1,6 @@
-import { type Child, startChild } from './child.ts'
+import { type Child, startChild } from '@portcullis/bench-kit/child'
 import type { GraphqlMajor } from './one-graphql.ts'
+import { asForReal } from './server-process.ts'
 
 /** Handlers that can be called without a server around them. Each module exports `handle`. */
 export const handlers = {
@@ -14,7 +15,9 @@ export const handlerNames = Object.keys(handlers) as readonly HandlerName[]
 const halfAnHour = 30 * 60
 
 export function startHandler(name: HandlerName, graphql: GraphqlMajor): Child {
-  return startChild('handle.ts', [handlers[name].file, String(graphql)], {
+  return startChild(new URL('./handle.ts', import.meta.url), {
+    args: [handlers[name].file, String(graphql)],
+    env: asForReal,
     execArgv: ['--expose-gc'],
     silenceSeconds: halfAnHour,
   })

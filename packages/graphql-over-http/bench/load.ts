@@ -1,12 +1,6 @@
 // The process that sends the load: one slice per message, the outcome as answer.
 
-import { runSlice, type SliceOrder } from './slice.ts'
+import { answerParent } from '@portcullis/bench-kit/answer-parent'
+import { runSlice } from './slice.ts'
 
-process.on('disconnect', () => process.exit())
-process.on('message', async (order: SliceOrder) => {
-  try {
-    process.send?.(await runSlice(order))
-  } catch (error) {
-    process.send?.({ failure: error instanceof Error ? error.message : String(error) })
-  }
-})
+answerParent(runSlice)

@@ -1,7 +1,8 @@
-import type { Child } from './child.ts'
+import type { Child } from '@portcullis/bench-kit/child'
+import type { OnProgress } from '@portcullis/bench-kit/rounds'
 import type { HandleOrder, HandleOutcome } from './handle.ts'
 import { type HandlerName, handlerNames, startHandler } from './handler-process.ts'
-import type { OnProgress, Plan } from './measure.ts'
+import type { Plan } from './measure.ts'
 import { type QueryName, queries } from './queries.ts'
 
 /** Requests per CPU-second of each round. */
@@ -35,6 +36,6 @@ export async function measureHandlers(
     }
     return samples
   } finally {
-    for (const child of children.values()) child.stop()
+    for (const child of children.values()) child[Symbol.dispose]()
   }
 }

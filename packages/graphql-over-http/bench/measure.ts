@@ -1,21 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Child, startChild } from './child.ts'
+import { type Child, startChild } from '@portcullis/bench-kit/child'
+import { beginsAnew, inTurn, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
 import type { ContenderName } from './contenders.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
 import { type QueryName, queries, toRequestBody } from './queries.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import type { SliceOrder, SliceOutcome } from './slice.ts'
 
-export interface Plan {
+export interface Plan extends RoundPlan {
   readonly contenders: readonly ContenderName[]
   readonly queries: readonly QueryName[]
   readonly graphql: GraphqlMajor
   readonly connections: number
-  readonly rounds: number
-  /** How many times the rounds are interrupted to start all processes anew, the first included. */
-  readonly starts: number
-  readonly seconds: number
-  readonly warmupSeconds: number
 }
 
 /** What one contender did in one slice. */
@@ -29,8 +25,6 @@ export interface Sample {
 /** Samples of all rounds, in order; position n of every contender is from the same round. */
 export type Samples = ReadonlyMap<ContenderName, Readonly<Record<QueryName, readonly Sample[]>>>
 
-export type OnProgress = (done: number, total: number, what: string) => void
-
 /**
  * Measures all contenders side by side: every round gives each of them one slice per query, each
  * round in another order, so that a machine which is busy for a while is unfair to nobody. Many
@@ -42,7 +36,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
   const samples = new Map(
     plan.contenders.map((name) => [name, { hello: [] as Sample[], list: [] as Sample[] }]),
   )
-  const load = startChild('load.ts', [])
+  using load = startChild(new URL('./load.ts', import.meta.url), { silenceSeconds: 60 })
   const slices = plan.contenders.length * plan.queries.length
   const total = slices * (plan.starts * plan.warmupSeconds + plan.rounds * plan.seconds)
   let done = 0
@@ -51,13 +45,12 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
     done += seconds
     return await measureSlice(load, server, query, { ...plan, seconds })
   }
-  const startOf = (round: number) => Math.floor((round * plan.starts) / plan.rounds)
 
   let servers: readonly ServerProcess[] = []
   try {
     for (let round = 0; round < plan.rounds; round++) {
-      if (round === 0 || startOf(round) !== startOf(round - 1)) {
-        for (const server of servers) server.stop()
+      if (beginsAnew(round, plan)) {
+        for (const server of servers) server[Symbol.dispose]()
         servers = await startServers(plan)
         for (const query of plan.queries) {
           for (const server of servers) await runSlice(server, query, plan.warmupSeconds)
@@ -71,8 +64,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
     }
     return samples
   } finally {
-    for (const server of servers) server.stop()
-    load.stop()
+    for (const server of servers) server[Symbol.dispose]()
   }
 }
 
@@ -87,16 +79,9 @@ async function startServers(plan: Plan): Promise<readonly ServerProcess[]> {
     }
     return servers
   } catch (error) {
-    for (const server of servers) server.stop()
+    for (const server of servers) server[Symbol.dispose]()
     throw error
   }
-}
-
-/** Reversed every second round, and starting further on each time. */
-function inTurn<T>(list: readonly T[], round: number): readonly T[] {
-  const first = (round * 5) % list.length
-  const turned = [...list.slice(first), ...list.slice(0, first)]
-  return round % 2 === 0 ? turned : turned.reverse()
 }
 
 async function measureSlice(

@@ -4,21 +4,22 @@ import {
   formatCount,
   formatRatio,
   formatTable,
+  left,
   paint,
+  right,
 } from '@portcullis/bench-kit/table'
-import type { Aim } from './aims.ts'
 import { contenders } from './contenders.ts'
 import { type QueryName, queries } from './queries.ts'
 import type { ContenderResult, HandlerResult, Score } from './results.ts'
 
 const columns: readonly Column[] = [
-  { title: '', align: 'left' },
-  { title: 'req/CPU-s', align: 'right' },
-  { title: 'at best', align: 'right' },
-  { title: 'req/s', align: 'right' },
-  { title: 'p99 ms', align: 'right' },
-  { title: '× graphql-http', align: 'right' },
-  { title: 'of the limit', align: 'right' },
+  left(''),
+  right('req/CPU-s'),
+  right('at best'),
+  right('req/s'),
+  right('p99 ms'),
+  right('× graphql-http'),
+  right('of the limit'),
 ]
 
 const styles = { ours: 'bold', peer: 'reset', yardstick: 'yellow' } as const
@@ -68,14 +69,6 @@ export function formatHandlerTable(
   )
   const handlerColumns = columns.filter(({ title }) => !/req\/s|p99|limit/.test(title))
   return `${paint('bold', 'Handlers alone, called in process')}\n${formatTable(handlerColumns, rows)}`
-}
-
-export function formatAims(aims: readonly Aim[]): string {
-  const lines = aims.map(({ text, wanted, reached, isReached }) => {
-    const mark = isReached ? paint('green', 'reached') : paint('red', 'missed ')
-    return `${mark}  ${text}: ${formatRatio(reached)} (wanted ${wanted})`
-  })
-  return [paint('bold', 'Aims'), ...lines].join('\n')
 }
 
 export function drawResults(

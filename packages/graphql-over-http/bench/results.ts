@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createResultWriter, describeMachine } from '@portcullis/bench-kit/results'
-import { best, median, medianRatio } from '@portcullis/bench-kit/statistics'
+import { best, median, medianRatio, round } from '@portcullis/bench-kit/statistics'
 import { type ContenderName, contenders } from './contenders.ts'
 import { type HandlerName, handlers } from './handler-process.ts'
 import { versionOf } from './installs.ts'
@@ -83,8 +83,6 @@ export function toHandlerResults(samples: HandlerSamples, names: readonly QueryN
 }
 
 const rates = (slices: readonly Sample[]) => slices.map(({ perCpuSecond }) => perCpuSecond)
-
-const round = (value: number, digits: number) => Number(value.toFixed(digits))
 
 /** Where and with what it was measured. */
 export function describeSetting(graphql: GraphqlMajor) {

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { parseMajor, useOneGraphql } from './one-graphql.ts'
 import type { Usage } from './server-process.ts'
 
@@ -9,10 +10,8 @@ const [file = '', graphql] = process.argv.slice(2)
 useOneGraphql(parseMajor(graphql))
 const { listen } = await import(pathToFileURL(join(import.meta.dirname, file)).href)
 
-process.on('message', () => {
+answerParent(async (): Promise<Usage> => {
   const { user, system } = process.cpuUsage()
-  const usage: Usage = { cpuSeconds: (user + system) / 1e6 }
-  process.send?.(usage)
+  return { cpuSeconds: (user + system) / 1e6 }
 })
-process.on('disconnect', () => process.exit())
 process.send?.({ port: await listen() })

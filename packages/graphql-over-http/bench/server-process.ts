@@ -1,4 +1,4 @@
-import { startChild } from './child.ts'
+import { startChild } from '@portcullis/bench-kit/child'
 import { type ContenderName, contenders } from './contenders.ts'
 import { nodeOf } from './installs.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
@@ -8,12 +8,14 @@ export interface Usage {
   readonly cpuSeconds: number
 }
 
-export interface ServerProcess {
+export interface ServerProcess extends Disposable {
   readonly name: ContenderName
   readonly port: number
   readUsage(): Promise<Usage>
-  stop(): void
 }
+
+/** As servers run for real: some of them check more in development. */
+export const asForReal = { NODE_ENV: 'production' }
 
 /** Starts a contender in a process of its own, and waits until it listens. */
 export async function startServer(
@@ -21,12 +23,18 @@ export async function startServer(
   graphql: GraphqlMajor,
 ): Promise<ServerProcess> {
   const { file, home } = contenders[name]
-  const child = startChild('serve.ts', [file, String(graphql)], { execPath: nodeOf(home) })
+  const child = startChild(new URL('./serve.ts', import.meta.url), {
+    args: [file, String(graphql)],
+    execPath: nodeOf(home),
+    env: asForReal,
+    silenceSeconds: 60,
+  })
+  const stop = () => child[Symbol.dispose]()
   try {
     const { port } = await child.hear<{ port: number }>()
-    return { name, port, readUsage: () => child.ask('usage'), stop: child.stop }
+    return { name, port, readUsage: () => child.ask('usage'), [Symbol.dispose]: stop }
   } catch (error) {
-    child.stop()
+    stop()
     throw error
   }
 }

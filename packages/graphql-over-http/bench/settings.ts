@@ -1,13 +1,8 @@
-import { parseArgs } from 'node:util'
+import { parseCount, parseOptions, parsePositive, UsageError } from '@portcullis/bench-kit/options'
 import { type ContenderName, contenderNames, contenders, isContender } from './contenders.ts'
 import type { Plan } from './measure.ts'
 import { parseMajor } from './one-graphql.ts'
 import { type QueryName, queries } from './queries.ts'
-
-/** Something on the command line that cannot be meant. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
 
 export const help = `Usage: npm run bench -- graphql [options]
 
@@ -42,8 +37,23 @@ export interface Settings {
   readonly distinct: readonly number[] | undefined
 }
 
+const options = {
+  only: { type: 'string' },
+  query: { type: 'string' },
+  graphql: { type: 'string', default: '16' },
+  rounds: { type: 'string', default: '40' },
+  seconds: { type: 'string', default: '0.3' },
+  starts: { type: 'string', default: '4' },
+  warmup: { type: 'string', default: '2' },
+  connections: { type: 'string', default: '16' },
+  strict: { type: 'boolean', default: false },
+  distinct: { type: 'boolean', default: false },
+  documents: { type: 'string', default: '1,1000,1000000' },
+} as const
+
+/** @throws {UsageError} */
 export function parseSettings(args: readonly string[]): Settings {
-  const values = parseOptions(args)
+  const values = parseOptions(args, options)
   const graphql = parseMajorOption(values.graphql)
   const wanted = values.only === undefined ? contenderNames : parseNames(values.only)
   const supports = (name: ContenderName) => contenders[name].graphql?.includes(graphql) ?? true
@@ -68,30 +78,6 @@ export function parseSettings(args: readonly string[]): Settings {
   }
 }
 
-function parseOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        only: { type: 'string' },
-        query: { type: 'string' },
-        graphql: { type: 'string', default: '16' },
-        rounds: { type: 'string', default: '40' },
-        seconds: { type: 'string', default: '0.3' },
-        starts: { type: 'string', default: '4' },
-        warmup: { type: 'string', default: '2' },
-        connections: { type: 'string', default: '16' },
-        strict: { type: 'boolean', default: false },
-        distinct: { type: 'boolean', default: false },
-        documents: { type: 'string', default: '1,1000,1000000' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
-
 function parseMajorOption(text: string) {
   try {
     return parseMajor(text)
@@ -113,17 +99,6 @@ function parseQueries(text: string | undefined): readonly QueryName[] {
   if (text === undefined) return Object.keys(queries) as QueryName[]
   if (text === 'hello' || text === 'list') return [text]
   throw new UsageError(`--query must be hello or list, not "${text}"`)
-}
-
-function parsePositive(name: string, text: string): number {
-  const value = Number(text)
-  if (value > 0 && value < Number.POSITIVE_INFINITY) return value
-  throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
-}
-
-function parseCount(name: string, text: string): number {
-  if (/^[1-9]\d*$/.test(text)) return Number(text)
-  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`)
 }
 
 function wrap(names: readonly string[]): string {

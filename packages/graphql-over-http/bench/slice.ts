@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { createLatencies } from './latencies.ts'
+import { Latencies } from '@portcullis/bench-kit/latencies'
 import { lengthOfResponse } from './response-length.ts'
 
 /** One stretch of load on one server. */
@@ -39,17 +39,17 @@ function toRequest({ port, body }: SliceOrder): Buffer {
  */
 export async function runSlice(order: SliceOrder): Promise<SliceOutcome> {
   const request = toRequest(order)
-  const latencies = createLatencies()
+  const latencies = new Latencies()
   const start = performance.now()
   const deadline = start + order.seconds * 1000
   await Promise.all(
     Array.from({ length: order.connections }, () =>
-      keepBusy(order.port, request, deadline, latencies.add),
+      keepBusy(order.port, request, deadline, (ms) => latencies.add(ms)),
     ),
   )
   const seconds = (performance.now() - start) / 1000
   return {
-    requests: latencies.count(),
+    requests: latencies.count,
     seconds,
     p50Ms: latencies.quantile(0.5),
     p99Ms: latencies.quantile(0.99),

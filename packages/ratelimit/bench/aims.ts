@@ -1,27 +1,13 @@
+import { type Aim, isMeasured, judgeAims, toWish, type WishRow } from '@portcullis/bench-kit/aims'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import type { Sample, Series } from './measure.ts'
 import type { MemoryResult, Pause, PauseName } from './solo.ts'
-
-export interface Aim {
-  readonly text: string
-  readonly direction: 'at least' | 'at most'
-  readonly wanted: number
-  readonly reached: number
-  readonly isReached: boolean
-}
 
 export interface Measured {
   readonly series: readonly Series[]
   readonly memory: MemoryResult | undefined
   readonly pauses: readonly Pause[]
 }
-
-type Row = readonly [
-  text: string,
-  direction: Aim['direction'],
-  wanted: number,
-  reached: number | undefined,
-]
 
 /** What the service must reach, as far as it was measured. */
 export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] {
@@ -38,7 +24,7 @@ export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] 
     compare(value, shape, contender, 'peer-redis')
   const pause = (name: PauseName) => pauses.find((one) => one.name === name)?.longestMs
 
-  const rows: readonly Row[] = [
+  const rows: readonly WishRow[] = [
     [
       'Redis, 8 × 64: times the decisions per CPU-second of the peer',
       'at least',
@@ -76,7 +62,7 @@ export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] 
       timesPeer(({ p99Ms }) => p99Ms, '5000/s', 'redis'),
     ],
     ...(['memory', 'redis'] as const).map(
-      (store): Row => [
+      (store): WishRow => [
         `${store === 'redis' ? 'Redis' : store}: cost of a decision with 100,000 rules over 10 rules`,
         'at most',
         1.2,
@@ -88,11 +74,7 @@ export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] 
     ['ms that statistics of 100,000 rules block', 'at most', 20, pause('statistics')],
     ['ms that the expiry of 1 M counters blocks', 'at most', 20, pause('sweep')],
   ]
-  return rows.flatMap(([text, direction, wanted, reached]) => {
-    if (reached === undefined || Number.isNaN(reached)) return []
-    const isReached = direction === 'at least' ? reached >= wanted : reached <= wanted
-    return [{ text, direction, wanted, reached: Number(reached.toFixed(3)), isReached }]
-  })
+  return judgeAims(rows.map(toWish)).filter(isMeasured)
 }
 
 const perCpuSecond = (sample: Sample) => sample.perCpuSecond

@@ -1,17 +1,10 @@
-import type { Child } from './child.ts'
+import type { Child } from '@portcullis/bench-kit/child'
+import { runLoad } from '@portcullis/bench-kit/load-process'
+import { beginsAnew, inTurn, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
 import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
 import { valuesKinds } from './requests.ts'
 import type { Contender, Group, Shape } from './scenarios.ts'
 import type { Contestant, OpenContestants } from './servers/contestants.ts'
-import { type CpuTimes, readCpuTimes, toCpuSeconds } from './servers/process-usage.ts'
-
-export interface Plan {
-  readonly rounds: number
-  /** How many times the rounds are interrupted to start all servers anew, the first included. */
-  readonly starts: number
-  readonly seconds: number
-  readonly warmupSeconds: number
-}
 
 /** What one contender did in one slice. */
 export interface Sample {
@@ -35,8 +28,6 @@ export interface Series {
   readonly samples: readonly Sample[]
 }
 
-export type OnProgress = (done: number, total: number, what: string) => void
-
 /** A steady load needs a longer look: it makes fewer calls, and the slowest of them matter. */
 const secondsOf = (shape: Shape, seconds: number) => (shape.pace === 'open' ? seconds * 3 : seconds)
 
@@ -47,7 +38,7 @@ const secondsOf = (shape: Shape, seconds: number) => (shape.pace === 'open' ? se
  */
 export async function measure(
   groups: readonly Group[],
-  plan: Plan,
+  plan: RoundPlan,
   load: Child,
   openContestants: OpenContestants,
   onProgress: OnProgress,
@@ -65,7 +56,7 @@ export async function measure(
   return series
 }
 
-function secondsOfGroup({ contenders, shapes }: Group, plan: Plan): number {
+function secondsOfGroup({ contenders, shapes }: Group, plan: RoundPlan): number {
   const round = shapes.reduce((sum, shape) => sum + secondsOf(shape, plan.seconds), 0)
   const warmup = shapes.length * plan.warmupSeconds * plan.starts
   return contenders.length * (round * plan.rounds + warmup)
@@ -75,18 +66,17 @@ type RunSlice = (contestant: Contestant, shape: Shape, seconds: number) => Promi
 
 async function measureGroup(
   group: Group,
-  plan: Plan,
+  plan: RoundPlan,
   runSlice: RunSlice,
   openContestants: OpenContestants,
 ): Promise<readonly Series[]> {
   const samples = new Map<string, Sample[]>()
   const keyOf = (shape: Shape, { name }: Contender) => `${shape.name} ${name}`
-  const startOf = (round: number) => Math.floor((round * plan.starts) / plan.rounds)
   let contestants: readonly Contestant[] = []
   let measured: readonly Contender[] = []
   try {
     for (let round = 0; round < plan.rounds; round++) {
-      if (round === 0 || startOf(round) !== startOf(round - 1)) {
+      if (beginsAnew(round, plan)) {
         for (const one of contestants) await one[Symbol.asyncDispose]()
         contestants = await openContestants(group)
         measured = contestants.map(({ contender }) => contender)
@@ -119,13 +109,6 @@ async function measureGroup(
 /** Compilers act on the number of calls, which a steady load takes long to reach. */
 const toWarmup = (shape: Shape): Shape =>
   shape.pace === 'open' ? { ...shape, pace: 'closed', intensity: 64 } : shape
-
-/** Reversed every second round, and starting further on each time. */
-export function inTurn<T>(list: readonly T[], round: number): readonly T[] {
-  const first = (round * 5) % list.length
-  const turned = [...list.slice(first), ...list.slice(0, first)]
-  return round % 2 === 0 ? turned : turned.reverse()
-}
 
 function createSlices(load: Child, announce: (seconds: number, what: string) => void): RunSlice {
   let firstUnique = 0
@@ -171,22 +154,13 @@ async function measureSlice(
   { pid, storePids }: Contestant,
   order: LoadOrder,
 ): Promise<Sample> {
-  await load.ask(order)
-  const before = await readAll([pid, ...storePids])
-  const outcome = await load.ask<LoadOutcome>('run')
-  const after = await readAll([pid, ...storePids])
-  await load.ask('close')
-  const [serverSeconds = 0, ...storeSeconds] = after.map((times, index) =>
-    toCpuSeconds(before[index] ?? new Map(), times),
-  )
+  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, order, [pid, ...storePids])
+  const [serverSeconds = 0, ...storeSeconds] = cpuSeconds
   return toSample(outcome, {
     serverSeconds,
     storeSeconds: storeSeconds.reduce((sum, one) => sum + one, 0),
   })
 }
-
-const readAll = (pids: readonly number[]): Promise<readonly CpuTimes[]> =>
-  Promise.all(pids.map(readCpuTimes))
 
 export function toSample(
   { calls, errors, seconds, loadCpuSeconds, p50Ms, p99Ms, p999Ms }: LoadOutcome,

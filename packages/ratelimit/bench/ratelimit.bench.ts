@@ -1,47 +1,43 @@
 import { resolve } from 'node:path'
+import { formatAims, toExitCode } from '@portcullis/bench-kit/aims'
+import { createCommand } from '@portcullis/bench-kit/command'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { describeMachine } from '@portcullis/bench-kit/results'
+import { endOnSignals } from '@portcullis/bench-kit/server-process'
 import { checkAims, type Measured } from './aims.ts'
-import { startChild } from './child.ts'
+import { startLoad } from './load/start-load.ts'
 import { measure } from './measure.ts'
-import { drawResults, formatAims, formatShapeTable, formatSolo } from './report.ts'
+import { drawResults, formatShapeTable, formatSolo } from './report.ts'
 import { toScores, writeResult } from './results.ts'
 import { writeRules } from './rule-files.ts'
 import { groups, usualRules } from './scenarios.ts'
 import { openCollector } from './servers/collector.ts'
 import { createContestants, withContendersFor } from './servers/contestants.ts'
 import { createStores } from './servers/stores.ts'
-import { help, parseSettings, type Settings, UsageError } from './settings.ts'
+import { help, parseSettings, type Settings } from './settings.ts'
 import { measureMemory, measurePauses } from './solo.ts'
 
 /** Runs the benchmark of the rate limit service; resolves to the exit code. */
-export async function run(args: readonly string[]): Promise<number> {
-  let settings: Settings
-  try {
-    settings = parseSettings(args)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    console.error(`${error.message}\nnpm run bench -- ratelimit --help shows the options.`)
-    return 2
-  }
-  if (settings.isHelpWanted) console.log(help)
-  else if (settings.writeRulesTo !== undefined) await writeRulesFor(settings.writeRulesTo)
-  else return await compare(settings)
-  return 0
-}
+export const run = createCommand({
+  name: 'ratelimit',
+  help,
+  parse: parseSettings,
+  run: (settings) =>
+    settings.writeRulesTo === undefined ? compare(settings) : writeRulesFor(settings.writeRulesTo),
+})
 
-async function writeRulesFor(folder: string): Promise<void> {
+async function writeRulesFor(folder: string): Promise<number> {
   const { root, subdirectory, appDirectory } = await writeRules(resolve(folder), usualRules)
   console.log(`Start the peer with these variables, and REDIS_URL of the Redis given by --redis:
   RUNTIME_ROOT=${root} RUNTIME_SUBDIRECTORY=${subdirectory} RUNTIME_APPDIRECTORY=${appDirectory}
   RUNTIME_WATCH_ROOT=false USE_STATSD=false USE_PROMETHEUS=true LOG_LEVEL=warn
   REDIS_SOCKET_TYPE=tcp REDIS_TYPE=single`)
+  return 0
 }
 
 async function compare(settings: Settings): Promise<number> {
   const { plan, peer } = settings
-  // The servers end with this process, which needs it to end and not just to be gone.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  endOnSignals()
   const machine = describeMachine()
   const note =
     `Node ${machine.node.slice(1)}, ${machine.cores} × ${machine.cpu}, ${machine.date}; ` +
@@ -74,14 +70,14 @@ async function compare(settings: Settings): Promise<number> {
       aims,
     }
     const files = [
-      await writeResult('ratelimit.json', `${JSON.stringify(content, null, 2)}\n`),
+      await writeResult('ratelimit.json', content),
       await writeResult('ratelimit.svg', drawResults(scores, groups, note)),
     ]
     console.log(`\nWritten: ${files.join(', ')}`)
   } else {
     console.log('\nNot everything was measured with a peer, so no results were written.')
   }
-  return settings.isStrict && aims.some(({ isReached }) => !isReached) ? 1 : 0
+  return toExitCode(aims, settings.isStrict)
 }
 
 const oneMillion = 1_000_000
@@ -90,7 +86,7 @@ const hundredThousand = 100_000
 async function measureAll(settings: Settings) {
   const { groups: names, solo, plan, peer, redis, workers, tracingRate, isComplete } = settings
   const progress = createProgress()
-  const load = startChild('load/load.ts')
+  using load = startLoad()
   await using stores = createStores(redis)
   try {
     const wanted = groups
@@ -109,6 +105,5 @@ async function measureAll(settings: Settings) {
     return { series, memory, pauses } satisfies Measured
   } finally {
     progress.end()
-    load.stop()
   }
 }

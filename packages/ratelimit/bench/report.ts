@@ -4,15 +4,14 @@ import {
   formatCount,
   formatRatio,
   formatTable,
+  left,
   paint,
+  right,
 } from '@portcullis/bench-kit/table'
-import type { Aim } from './aims.ts'
 import type { Score } from './results.ts'
 import type { Group, Shape } from './scenarios.ts'
 import type { MemoryResult, Pause } from './solo.ts'
 
-const left = (title: string): Column => ({ title, align: 'left' })
-const right = (title: string): Column => ({ title, align: 'right' })
 const columns: readonly Column[] = [
   left(''),
   right('calls/CPU-s'),
@@ -74,14 +73,6 @@ export function formatSolo(memory: MemoryResult | undefined, pauses: readonly Pa
   )
   const pauseLines = pauses.length > 0 ? [pauseTable] : []
   return [paint('bold', 'Our server alone'), ...memoryLines, ...pauseLines].join('\n')
-}
-
-export function formatAims(aims: readonly Aim[]): string {
-  const lines = aims.map(({ text, direction, wanted, reached, isReached }) => {
-    const mark = isReached ? paint('green', 'reached') : paint('red', 'missed ')
-    return `${mark}  ${text}: ${formatRatio(reached)} (wanted ${direction} ${wanted})`
-  })
-  return [paint('bold', 'Aims'), ...lines].join('\n')
 }
 
 /** The shapes worth a picture. */

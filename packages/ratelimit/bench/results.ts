@@ -1,26 +1,16 @@
 import { join } from 'node:path'
 import { createResultWriter } from '@portcullis/bench-kit/results'
-import { median, medianRatio } from '@portcullis/bench-kit/statistics'
+import { median, medianRatio, round } from '@portcullis/bench-kit/statistics'
 import { isLoadBound } from './aims.ts'
 import type { Sample, Series } from './measure.ts'
 
-/** Medians over all rounds. */
-export interface Score {
+/** Medians over all rounds; of errors, the sum. */
+export interface Score extends Sample {
   readonly group: string
   readonly shape: string
   readonly contender: string
   readonly label: string
   readonly isOurs: boolean
-  readonly perCpuSecond: number
-  readonly perSecond: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly p999Ms: number
-  /** Cores in use. */
-  readonly serverCores: number
-  readonly loadCores: number
-  readonly storeCores: number
-  readonly errors: number
   readonly isLoadBound: boolean
   /** How many times the decisions per CPU-second of the peer, round by round. */
   readonly timesPeer: number | null
@@ -57,6 +47,5 @@ export function toScores(all: readonly Series[]): readonly Score[] {
 }
 
 const perCpuSecond = (sample: Sample) => sample.perCpuSecond
-const round = (value: number, digits: number) => Number(value.toFixed(digits))
 
 export const writeResult = createResultWriter(join(import.meta.dirname, 'results'))

@@ -1,13 +1,21 @@
-import { parseArgs } from 'node:util'
-import type { Target } from './load/connection.ts'
-import type { Plan } from './measure.ts'
+import {
+  parseCount,
+  parseOptions,
+  parsePositive,
+  parseWanted,
+  UsageError,
+} from '@portcullis/bench-kit/options'
+import { parsePeer, peerOptions } from '@portcullis/bench-kit/peer'
+import type { RoundPlan } from '@portcullis/bench-kit/rounds'
+import type { Target } from '@portcullis/bench-kit/server-process'
 import { groupNames } from './scenarios.ts'
-import type { Peer } from './servers/contestants.ts'
+import type { Peer, RunningPeer } from './servers/contestants.ts'
 
-/** Something on the command line that cannot be meant. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
+/** Measurements of our server alone. */
+export const soloNames = ['memory', 'pauses'] as const
+export type SoloName = (typeof soloNames)[number]
+
+const names = [...groupNames, ...soloNames]
 
 export const help = `Usage: npm run bench -- ratelimit [options]
 
@@ -23,7 +31,7 @@ The unit is decisions per second of CPU time of the server, which a busy machine
   --tracing RATE       ours traces this part of the calls, to a collector of the benchmark; 0
   --workers N          how many processes of ours share the work where the store is Redis; 1
   --only NAMES         what to measure, with commas between them:
-                       ${[...groupNames, 'memory', 'pauses'].join(', ')}
+                       ${names.join(', ')}
   --rounds N           how many slices for each server and shape of load; 8
   --seconds N          length of a slice; 1 (three times that for a steady load)
   --starts N           how many times all servers are started anew, at even distances; 2
@@ -32,10 +40,6 @@ The unit is decisions per second of CPU time of the server, which a busy machine
   --strict             exit with code 1 when an aim is missed
 
 A run of everything with a peer writes its results to packages/ratelimit/bench/results.`
-
-/** Measurements of our server alone. */
-export const soloNames = ['memory', 'pauses'] as const
-export type SoloName = (typeof soloNames)[number]
 
 export interface Settings {
   readonly isHelpWanted: boolean
@@ -48,26 +52,34 @@ export interface Settings {
   readonly tracingRate: number
   readonly groups: readonly string[]
   readonly solo: readonly SoloName[]
-  readonly plan: Plan
+  readonly plan: RoundPlan
   /** Whether everything is measured with care, so that the results are worth keeping. */
   readonly isComplete: boolean
   readonly isStrict: boolean
 }
 
+const options = {
+  ...peerOptions,
+  redis: { type: 'string' },
+  'write-rules': { type: 'string' },
+  workers: { type: 'string' },
+  tracing: { type: 'string' },
+  only: { type: 'string' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  starts: { type: 'string' },
+  warmup: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  strict: { type: 'boolean', default: false },
+} as const
+
+/** @throws {UsageError} */
 export function parseSettings(args: readonly string[]): Settings {
-  const values = parseOptions(args)
-  const peer = parsePeer(values)
+  const values = parseOptions(args, options)
+  const peer = parsePeer(values, ['peer-pid'], (address) => parseRunningPeer(address, values))
   const workers = parseCount('workers', values.workers ?? '1')
   const tracingRate = values.tracing === undefined ? 0 : parsePositive('tracing', values.tracing)
-  const only = values.only?.split(',') ?? [...groupNames, ...soloNames]
-  for (const name of only) {
-    if (!groupNames.includes(name) && !soloNames.some((solo) => solo === name)) {
-      throw new UsageError(
-        `There is nothing called "${name}" to measure. ` +
-          `Choose from: ${[...groupNames, ...soloNames].join(', ')}`,
-      )
-    }
-  }
+  const only = parseWanted(values.only, names)
   const quick = values.quick ? { rounds: '2', seconds: '0.5', starts: '1', warmup: '1' } : {}
   const usual = { rounds: '8', seconds: '1', starts: '2', warmup: '2', ...quick }
   if (values.redis !== undefined) parseAddress('redis', values.redis)
@@ -96,50 +108,16 @@ export function parseSettings(args: readonly string[]): Settings {
   }
 }
 
-function parseOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        peer: { type: 'string' },
-        'peer-pid': { type: 'string' },
-        'peer-program': { type: 'string' },
-        redis: { type: 'string' },
-        'write-rules': { type: 'string' },
-        workers: { type: 'string' },
-        tracing: { type: 'string' },
-        only: { type: 'string' },
-        rounds: { type: 'string' },
-        seconds: { type: 'string' },
-        starts: { type: 'string' },
-        warmup: { type: 'string' },
-        quick: { type: 'boolean', default: false },
-        strict: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
+type Options = ReturnType<typeof parseOptions<typeof options>>
 
-type Options = ReturnType<typeof parseOptions>
-
-function parsePeer({ peer, 'peer-pid': pid, 'peer-program': program, redis }: Options): Peer {
-  if (peer !== undefined && program !== undefined) {
-    throw new UsageError('Give --peer for a server that runs, or --peer-program, not both')
-  }
-  if (pid !== undefined && peer === undefined) throw new UsageError('--peer-pid needs --peer')
-  if (program !== undefined) return { kind: 'program', file: program }
-  if (peer === undefined) return { kind: 'none' }
+function parseRunningPeer(address: string, { 'peer-pid': pid, redis }: Options): RunningPeer {
   if (redis === undefined) {
     throw new UsageError(
       '--peer needs --redis HOST:PORT: both servers must count in the same Redis',
     )
   }
   return {
-    kind: 'running',
-    target: parseAddress('peer', peer),
+    target: parseAddress('peer', address),
     pid: pid === undefined ? undefined : parseCount('peer-pid', pid),
   }
 }
@@ -151,15 +129,4 @@ function parseAddress(name: string, text: string): Target {
     throw new UsageError(`--${name} must be HOST:PORT, not "${text}"`)
   }
   return { host, port: Number(port) }
-}
-
-function parsePositive(name: string, text: string): number {
-  const value = Number(text)
-  if (value > 0 && value < Number.POSITIVE_INFINITY) return value
-  throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
-}
-
-function parseCount(name: string, text: string): number {
-  if (/^[1-9]\d*$/.test(text)) return Number(text)
-  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`)
 }

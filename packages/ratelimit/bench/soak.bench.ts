@@ -1,14 +1,17 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import type { Child } from '@portcullis/bench-kit/child'
+import { createCommand } from '@portcullis/bench-kit/command'
+import { runLoad } from '@portcullis/bench-kit/load-process'
+import { parseChoice, parseCount, parseOptions, parsePositive } from '@portcullis/bench-kit/options'
+import { listProcesses, readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { createProgress } from '@portcullis/bench-kit/progress'
-import { type Child, startChild } from './child.ts'
 import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
+import { startLoad } from './load/start-load.ts'
 import { writeRules } from './rule-files.ts'
 import { answersByRule } from './servers/contestants.ts'
-import { listProcesses } from './servers/process-tree.ts'
 import { ourProgram, type ServerProcess, startServer } from './servers/server-process.ts'
 import { createStores } from './servers/stores.ts'
 
@@ -33,30 +36,33 @@ interface Sample {
   readonly residentMegabytes: number
 }
 
+const options = {
+  seconds: { type: 'string', default: '300' },
+  rules: { type: 'string', default: '1000' },
+  store: { type: 'string', default: 'redis' },
+  workers: { type: 'string', default: '1' },
+} as const
+
+type Settings = ReturnType<typeof parseSettings>
+
+/** @throws {UsageError} */
+function parseSettings(args: readonly string[]) {
+  const values = parseOptions(args, options)
+  return {
+    isHelpWanted: values.help,
+    seconds: parsePositive('seconds', values.seconds),
+    rules: parseCount('rules', values.rules),
+    store: parseChoice('store', values.store, ['redis', 'memory']),
+    workers: parseCount('workers', values.workers),
+  }
+}
+
 /** Resolves to the exit code: 1 where something failed or grew. */
-export async function run(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seconds: { type: 'string', default: '300' },
-      rules: { type: 'string', default: '1000' },
-      store: { type: 'string', default: 'redis' },
-      workers: { type: 'string', default: '1' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  })
-  if (values.help) {
-    console.log(help)
-    return 0
-  }
-  const [seconds, rules] = [Number(values.seconds), Number(values.rules)]
-  const isKnownStore = values.store === 'redis' || values.store === 'memory'
-  if (!(seconds > 0) || !(rules > 0) || !isKnownStore) {
-    console.error(help)
-    return 2
-  }
+export const run = createCommand({ name: 'soak', help, parse: parseSettings, run: soak })
+
+async function soak({ seconds, rules, store, workers }: Settings): Promise<number> {
   const progress = createProgress()
-  const load = startChild('load/load.ts')
+  using load = startLoad()
   await using stores = createStores(undefined)
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-soak-'))
   try {
@@ -65,9 +71,9 @@ export async function run(args: readonly string[]): Promise<number> {
       program: ourProgram(),
       logFile: join(folder, 'server.log'),
       rules: ruleFolder,
-      store: await stores.addressOf(values.store === 'redis' ? 'redis' : 'memory'),
+      store: await stores.addressOf(store),
       localCacheBytes: 0,
-      env: { WORKERS: values.workers },
+      env: { WORKERS: `${workers}` },
       isReady: (target) => answersByRule(target, rules),
     })
     const send = createSender(server, load, rules)
@@ -90,7 +96,6 @@ export async function run(args: readonly string[]): Promise<number> {
     return report({ samples, perSecond, written, loaded: successes, failures })
   } finally {
     progress.end()
-    load.stop()
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -105,10 +110,7 @@ function createSender({ target }: ServerProcess, load: Child, rules: number) {
       connections: 8,
       pace,
     }
-    await load.ask(order)
-    const outcome = await load.ask<LoadOutcome>('run')
-    await load.ask('close')
-    return outcome
+    return (await runLoad<LoadOutcome>(load, order)).outcome
   }
 }
 
@@ -160,13 +162,8 @@ async function untilLoaded(server: ServerProcess, before: Loads, written: number
 
 async function readMegabytes(pid: number): Promise<number> {
   const pids = await listProcesses(pid)
-  const sizes = await Promise.all(
-    pids.map(async (one) => {
-      const status = await readFile(`/proc/${one}/status`, 'latin1').catch(() => '')
-      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
-    }),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0) / 1_024
+  const sizes = await Promise.all(pids.map((one) => readResidentMegabytes(one).catch(() => 0)))
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 interface Soaked {

@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ask, type Child } from './child.ts'
+import { askProcess, type Child } from '@portcullis/bench-kit/child'
+import { runLoad } from '@portcullis/bench-kit/load-process'
 import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
+import { silenceSeconds } from './load/start-load.ts'
 import { createRequest, type Values } from './requests.ts'
 import { type RuleFolder, writeRules } from './rule-files.ts'
 import { answersByRule } from './servers/contestants.ts'
@@ -57,7 +59,7 @@ async function withServer<Result>(
     return await use({
       process: server,
       rules: ruleFolder,
-      ask: (question) => ask(server.child, 'our server', question),
+      ask: (question) => askProcess(server.child, 'our server', question, silenceSeconds),
       async run(values, pace) {
         const order: LoadOrder = {
           target: server.target,
@@ -68,9 +70,7 @@ async function withServer<Result>(
           pace,
         }
         firstUnique += 100_000_000
-        await load.ask(order)
-        const outcome = await load.ask<LoadOutcome>('run')
-        await load.ask('close')
+        const { outcome } = await runLoad<LoadOutcome>(load, order)
         if (outcome.errors > 0) throw new Error(`${outcome.errors} calls of ours failed`)
         return outcome
       },

@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/bcrypt'
-import { answerParent } from '../child-side.ts'
+import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { password } from './requests.ts'
 
 export interface BcryptOutcome {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Target } from './order.ts'
+import type { Target } from '@portcullis/bench-kit/server-process'
 import { type Response, ResponseReader } from './response-reader.ts'
 
 /** A connection that asks for one thing at a time; a client library would cost as much as a server. */

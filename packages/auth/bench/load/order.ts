@@ -1,9 +1,5 @@
+import type { Target } from '@portcullis/bench-kit/server-process'
 import type { ScriptName } from './scripts.ts'
-
-export interface Target {
-  readonly host: string
-  readonly port: number
-}
 
 /** One stretch of load on one server: every connection asks again as soon as it is answered. */
 export interface LoadOrder {

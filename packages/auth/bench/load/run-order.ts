@@ -1,16 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { PreparedLoad } from '@portcullis/bench-kit/load-process'
 import { Connection } from './connection.ts'
 import type { LoadOrder, LoadOutcome, Probe } from './order.ts'
 import { get } from './requests.ts'
 import { scripts } from './scripts.ts'
 
-export interface PreparedLoad {
-  run(): Promise<LoadOutcome>
-  close(): void
-}
-
 /** Opens the connections, so that `run` is nothing but load. */
-export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad> {
+export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad<LoadOutcome>> {
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => {})
   const count = order.connections + (order.probe ? 1 : 0)

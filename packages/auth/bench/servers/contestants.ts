@@ -2,28 +2,20 @@ import { createHmac } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { Target } from '../load/order.ts'
+import type { PeerOf } from '@portcullis/bench-kit/peer'
+import type { Program, Target } from '@portcullis/bench-kit/server-process'
 import { password } from '../load/requests.ts'
 import type { DatabaseServer } from './database-server.ts'
-import {
-  audience,
-  inheritedEnvironment,
-  jwtSecret,
-  oursOnly,
-  toEnvironment,
-} from './environment.ts'
-import { ourProgram, type Program, readHealth, startServer } from './server-process.ts'
+import { audience, jwtSecret, oursOnly, toEnvironment } from './environment.ts'
+import { ourProgram, readHealth, startServer } from './server-process.ts'
 
-/** Where the peer comes from: a program to be started, or a server that runs already. */
-export type Peer =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'program'; readonly file: string }
-  | {
-      readonly kind: 'running'
-      readonly target: Target
-      readonly pid: number
-      readonly databaseUrl: string
-    }
+export interface RunningPeer {
+  readonly target: Target
+  readonly pid: number
+  readonly databaseUrl: string
+}
+
+export type Peer = PeerOf<RunningPeer>
 
 export type ContestantName = 'ours' | 'peer'
 
@@ -89,7 +81,6 @@ async function open(
       program,
       logFile: join(folder, 'server.log'),
       toEnvironment: (port) => ({
-        ...inheritedEnvironment(),
         ...toEnvironment({ databaseUrl, port }),
         ...(name === 'ours' && oursOnly),
       }),

@@ -3,6 +3,7 @@ import { Client } from 'pg'
 
 export const databaseServers = { embedded: openPostgresEmbedded, system: openPostgres } as const
 export type DatabaseServerName = keyof typeof databaseServers
+export const databaseServerNames = Object.keys(databaseServers) as readonly DatabaseServerName[]
 
 export interface DatabaseServer extends AsyncDisposable {
   readonly version: string

@@ -42,12 +42,3 @@ export function toEnvironment({ databaseUrl, port }: EnvironmentSettings): Recor
 
 /** Ours limits by address where no header is named; the other one then does not limit at all. */
 export const oursOnly = { GOTRUE_RATE_LIMIT_HEADER: clientHeader }
-
-/** Nothing else of the caller's environment gets in. */
-export function inheritedEnvironment(): Record<string, string> {
-  return {
-    PATH: process.env['PATH'] ?? '',
-    HOME: process.env['HOME'] ?? '',
-    NODE_ENV: 'production',
-  }
-}

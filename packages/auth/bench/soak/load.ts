@@ -1,6 +1,6 @@
 // The process that sends the load: told an order first, then one stretch after the other.
 
-import { answerParent } from '../child-side.ts'
+import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { type MixedLoad, openMixedLoad, type SoakOrder, type Stretch } from './mixed-load.ts'
 
 let load: MixedLoad | undefined

@@ -1,5 +1,5 @@
+import type { Target } from '@portcullis/bench-kit/server-process'
 import { Connection } from '../load/connection.ts'
-import type { Target } from '../load/order.ts'
 import { toQuantile } from '../load/run-order.ts'
 import type { Member } from '../servers/contestants.ts'
 import { type KindName, kindNames, kindOf, round, type Speaker } from './mix.ts'

@@ -1,6 +1,11 @@
-import { parseArgs } from 'node:util'
-import type { DatabaseServerName } from '../servers/database-server.ts'
-import { UsageError } from '../settings.ts'
+import {
+  parseChoice,
+  parseCount,
+  parseOptions,
+  parsePositive,
+  UsageError,
+} from '@portcullis/bench-kit/options'
+import { type DatabaseServerName, databaseServerNames } from '../servers/database-server.ts'
 
 export const help = `Usage: npm run bench -- auth-soak [options]
 
@@ -33,16 +38,22 @@ export interface SoakSettings {
 
 const completeMinutes = 10
 
+const options = {
+  minutes: { type: 'string', default: '10' },
+  share: { type: 'string', default: '0.8' },
+  connections: { type: 'string', default: '32' },
+  users: { type: 'string', default: '100000' },
+  heap: { type: 'string', default: '0' },
+  postgres: { type: 'string', default: 'embedded' },
+} as const
+
 /** @throws {UsageError} */
 export function parseSoakSettings(args: readonly string[]): SoakSettings {
-  const values = parseOptions(args)
+  const values = parseOptions(args, options)
   const minutes = parsePositive('minutes', values.minutes)
   const share = parsePositive('share', values.share)
   if (share > 1) throw new UsageError(`--share must be at most 1, not "${values.share}"`)
-  const { postgres } = values
-  if (postgres !== 'embedded' && postgres !== 'system') {
-    throw new UsageError(`--postgres must be one of embedded, system, not "${postgres}"`)
-  }
+  const postgres = parseChoice('postgres', values.postgres, databaseServerNames)
   return {
     isHelpWanted: values.help,
     minutes,
@@ -53,34 +64,4 @@ export function parseSoakSettings(args: readonly string[]): SoakSettings {
     postgres,
     isComplete: minutes >= completeMinutes,
   }
-}
-
-function parseOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        minutes: { type: 'string', default: '10' },
-        share: { type: 'string', default: '0.8' },
-        connections: { type: 'string', default: '32' },
-        users: { type: 'string', default: '100000' },
-        heap: { type: 'string', default: '0' },
-        postgres: { type: 'string', default: 'embedded' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
-
-function parsePositive(name: string, text: string): number {
-  const value = Number(text)
-  if (value > 0 && value < Number.POSITIVE_INFINITY) return value
-  throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
-}
-
-function parseCount(name: string, text: string): number {
-  if (/^[1-9]\d*$/.test(text)) return Number(text)
-  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`)
 }

@@ -2,38 +2,30 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { type Child, startChild } from '@portcullis/bench-kit/child'
+import { createCommand } from '@portcullis/bench-kit/command'
+import { readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { describeMachine } from '@portcullis/bench-kit/results'
-import { type Child, startChild } from '../child.ts'
+import { endOnSignals } from '@portcullis/bench-kit/server-process'
 import { writeResult } from '../results.ts'
 import { createServiceToken, signUpMembers } from '../servers/contestants.ts'
-import { readResidentMegabytes } from '../servers/cpu-time.ts'
 import { openDatabaseServer, query } from '../servers/database-server.ts'
-import { inheritedEnvironment, oursOnly, toEnvironment } from '../servers/environment.ts'
+import { oursOnly, toEnvironment } from '../servers/environment.ts'
 import { growUsers } from '../servers/grow-users.ts'
 import { ourProgram, type ServerProcess, startServer } from '../servers/server-process.ts'
-import { UsageError } from '../settings.ts'
 import { type MailSink, openMailSink } from './mail-sink.ts'
 import type { SoakOrder, Stretch, StretchOutcome } from './mixed-load.ts'
 import { help, parseSoakSettings, type SoakSettings } from './settings.ts'
 import { type SoakSample, toVerdict, type Verdict } from './verdict.ts'
 
 /** Resolves to the exit code: 1 where something failed or grew. */
-export async function run(args: readonly string[]): Promise<number> {
-  let settings: SoakSettings
-  try {
-    settings = parseSoakSettings(args)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    console.error(`${error.message}\nnpm run bench -- auth-soak --help shows the options.`)
-    return 2
-  }
-  if (settings.isHelpWanted) {
-    console.log(help)
-    return 0
-  }
-  return await soak(settings)
-}
+export const run = createCommand({
+  name: 'auth-soak',
+  help,
+  parse: parseSoakSettings,
+  run: soak,
+})
 
 interface Soaked {
   readonly perSecond: number
@@ -55,7 +47,7 @@ async function soak(settings: SoakSettings): Promise<number> {
     const { postgres, ...rest } = soaked
     const machine = { ...describeMachine(), postgres }
     const content = { machine, settings, verdict: { ...verdict, isFine }, ...rest }
-    const file = await writeResult('auth-soak.json', `${JSON.stringify(content, null, 2)}\n`)
+    const file = await writeResult('auth-soak.json', content)
     console.log(`Written: ${file}`)
   }
   return isFine ? 0 : 1
@@ -66,7 +58,7 @@ const searchSeconds = [4, 6] as const
 const mostStretches = 30
 
 async function soakServer(settings: SoakSettings): Promise<Soaked> {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  endOnSignals()
   const progress = createProgress()
   await using stack = new AsyncDisposableStack()
   try {
@@ -76,7 +68,7 @@ async function soakServer(settings: SoakSettings): Promise<Soaked> {
     const databaseUrl = await databases.createDatabase('soak')
     const server = stack.use(await openSoakServer(stack, databaseUrl, mail, settings))
     await growUsers(databaseUrl, 0, settings.users)
-    const load = stack.use(startChild('soak/load.ts'))
+    const load = stack.use(startChild(new URL('./load.ts', import.meta.url)))
     const order: SoakOrder = {
       target: server.target,
       members: await signUpMembers(server.target, settings.connections),
@@ -105,7 +97,6 @@ async function openSoakServer(
     program: ourProgram,
     logFile: join(folder, 'server.log'),
     toEnvironment: (port) => ({
-      ...inheritedEnvironment(),
       ...toEnvironment({ databaseUrl, port }),
       ...oursOnly,
       ...(heapMegabytes > 0 && { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes}` }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { parseSettings, UsageError } from '../settings.ts'
+import { UsageError } from '@portcullis/bench-kit/options'
+import { parseSettings } from '../settings.ts'
 
 test('wrong options are told by name', () => {
   const wrong = {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import test from 'node:test'
 import { listenOn } from '../contenders/listen.ts'
-import { createLatencies } from '../latencies.ts'
 import { lengthOfResponse } from '../response-length.ts'
 import { runSlice } from '../slice.ts'
 
@@ -18,14 +17,6 @@ test('the length of a response is known once all of it is there', () => {
       assert.equal(lengthOfResponse(whole.subarray(0, length)), 0)
     }
   }
-})
-
-test('quantiles of latencies are exact to a hundredth of a millisecond', () => {
-  const latencies = createLatencies()
-  for (let ms = 1; ms <= 100; ms++) latencies.add(ms)
-  assert.equal(latencies.count(), 100)
-  assert.equal(latencies.quantile(0.5), 50.01)
-  assert.equal(latencies.quantile(0.99), 99.01)
 })
 
 test('a slice counts exactly the requests that the server has answered', async (t) => {

@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { drawBarChart } from '@portcullis/bench-kit/bar-chart'
-import { median, medianRatio } from '@portcullis/bench-kit/statistics'
+import { UsageError } from '@portcullis/bench-kit/options'
 import { checkAims } from '../aims.ts'
 import type { Sample } from '../measure.ts'
-import { parseSettings, UsageError } from '../settings.ts'
+import { parseSettings } from '../settings.ts'
 
 const sample = (perCpuSecond: number): Sample => ({
   perCpuSecond,
   perSecond: perCpuSecond,
   p50Ms: 1,
   p99Ms: 1,
-})
-
-test('the median of an even number of values lies between the middle two', () => {
-  assert.equal(median([4, 1, 3, 2]), 2.5)
-  assert.equal(median([3, 1, 2]), 2)
-})
-
-test('a slow round does not change the ratio when it was slow for both', () => {
-  assert.equal(medianRatio([200, 20, 210], [100, 10, 100]), 2)
 })
 
 test('aims compare with the same round of the other contender, and skip what was not measured', () => {
@@ -30,22 +20,6 @@ test('aims compare with the same round of the other contender, and skip what was
   assert.deepEqual(checkAims(samples, new Map()), [
     { text: 'hello, on node http: 0.8 of the limit', wanted: 0.8, reached: 0.9, isReached: true },
   ])
-})
-
-test('the chart draws the best first and escapes what it is given', () => {
-  const svg = drawBarChart('a < b', '"note"', [
-    {
-      title: 'panel',
-      bars: [
-        { label: 'slow & steady', value: 10, kind: 'peer' },
-        { label: 'quick', value: 1234.4, kind: 'ours' },
-      ],
-    },
-  ])
-  assert.match(svg, /^<svg [^>]*aria-label="a &#60; b"/)
-  assert.match(svg, /slow &#38; steady/)
-  assert.match(svg, />1,234</)
-  assert.ok(svg.indexOf('quick') < svg.indexOf('steady'))
 })
 
 test('wrong options are told by name', () => {

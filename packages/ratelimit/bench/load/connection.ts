@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import type { Target } from '@portcullis/bench-kit/server-process'
 import type { CallSource } from './calls.ts'
 import {
   type FrameReader,
@@ -18,11 +19,6 @@ export type AnswerCode = 0 | 1 | 2
 export interface AnswerListener {
   /** All answers of one chunk have the same time: when it came. */
   answered(connection: Connection, code: AnswerCode, startedAtMs: number, nowMs: number): void
-}
-
-export interface Target {
-  readonly host: string
-  readonly port: number
 }
 
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'

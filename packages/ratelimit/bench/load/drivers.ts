@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
+import { Latencies } from '@portcullis/bench-kit/latencies'
 import type { AnswerCode, AnswerListener, Connection } from './connection.ts'
-import { Latencies } from './latencies.ts'
 import type { PaceOrder } from './pacer.ts'
 
 /** Decides when calls are made, and keeps account of the answers. */

@@ -1,5 +1,5 @@
+import type { Target } from '@portcullis/bench-kit/server-process'
 import type { RequestPlan } from '../requests.ts'
-import type { Target } from './connection.ts'
 
 /** One stretch of load on one server. */
 export interface LoadOrder {

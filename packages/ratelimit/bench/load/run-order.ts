@@ -1,16 +1,12 @@
+import type { PreparedLoad } from '@portcullis/bench-kit/load-process'
 import { createRequests } from '../requests.ts'
 import { createCalls } from './calls.ts'
 import { Connection } from './connection.ts'
 import { BatchedLoop, ClosedLoop, type Driver, OpenLoop } from './drivers.ts'
 import type { LoadOrder, LoadOutcome, Pace } from './order.ts'
 
-export interface PreparedLoad {
-  run(): Promise<LoadOutcome>
-  close(): void
-}
-
 /** Makes the requests and opens the connections, so that `run` is nothing but load. */
-export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad> {
+export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad<LoadOutcome>> {
   const calls = createCalls(createRequests(order.requests), order)
   const driver = createDriver(order.pace)
   const failure = Promise.withResolvers<never>()

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Target } from '../load/connection.ts'
+import type { PeerOf } from '@portcullis/bench-kit/peer'
+import type { Target } from '@portcullis/bench-kit/server-process'
 import { createRequest, valuesKinds } from '../requests.ts'
 import { writeRules } from '../rule-files.ts'
 import { type Contender, type Group, usualRules } from '../scenarios.ts'
@@ -20,11 +21,12 @@ export interface Contestant extends AsyncDisposable {
   emptyStore(): Promise<void>
 }
 
-/** Where the peer comes from: a program to be started, or a server that runs already. */
-export type Peer =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'program'; readonly file: string }
-  | { readonly kind: 'running'; readonly target: Target; readonly pid: number | undefined }
+export interface RunningPeer {
+  readonly target: Target
+  readonly pid: number | undefined
+}
+
+export type Peer = PeerOf<RunningPeer>
 
 export type OpenContestants = (group: Group) => Promise<readonly Contestant[]>
 
@@ -101,7 +103,7 @@ async function open(
   }
 }
 
-async function findRunningPeer({ target, pid }: Extract<Peer, { kind: 'running' }>) {
+async function findRunningPeer({ target, pid }: RunningPeer) {
   const name = `${target.host}:${target.port}`
   const knowsRules = await answersByRule(target, usualRules).catch((error: Error) => {
     throw new Error(`The peer at ${name} does not answer: ${error.message}`)

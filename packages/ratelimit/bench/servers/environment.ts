@@ -24,14 +24,11 @@ const host = '127.0.0.1'
 
 /**
  * The environment of a server, ours or the peer's: both know the same variables. Statistics are
- * on for both. Nothing of the caller's environment gets in but what programs need to run.
+ * on for both.
  */
 export function toEnvironment(settings: ServerSettings): Record<string, string> {
   const { listeners, rules, store, localCacheBytes } = settings
   return {
-    PATH: process.env['PATH'] ?? '',
-    HOME: process.env['HOME'] ?? '',
-    NODE_ENV: 'production',
     LOG_LEVEL: 'warn',
     GRPC_HOST: host,
     GRPC_PORT: `${listeners.grpc}`,

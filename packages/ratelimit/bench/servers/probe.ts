@@ -1,10 +1,10 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import { Client, credentials } from '@grpc/grpc-js'
+import type { Target } from '@portcullis/bench-kit/server-process'
 import {
   type RateLimitResponse,
   RateLimitResponseSchema,
 } from '../../src/protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
-import type { Target } from '../load/connection.ts'
 
 const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 const patienceMs = 2000

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { checkAims, isLoadBound } from '../aims.ts'
-import { Latencies } from '../load/latencies.ts'
-import { inTurn, type Sample, type Series, toSample } from '../measure.ts'
+import { type Sample, type Series, toSample } from '../measure.ts'
 import { formatShapeTable } from '../report.ts'
 import { toScores } from '../results.ts'
 import { groups } from '../scenarios.ts'
@@ -147,21 +146,4 @@ test('a slice counts calls per CPU-second of the server and cores of everybody',
     { perCpuSecond, perSecond, serverCores, loadCores, storeCores },
     { perCpuSecond: 2000, perSecond: 500, serverCores: 0.25, loadCores: 0.5, storeCores: 0.1 },
   )
-})
-
-test('in every round each contender has its turn once, in another order', () => {
-  const list = ['a', 'b', 'c']
-  const orders = Array.from({ length: 6 }, (_, round) => inTurn(list, round).join(''))
-  for (const order of orders) assert.equal([...order].toSorted().join(''), 'abc')
-  assert.ok(new Set(orders).size > 3)
-})
-
-test('quantiles are the upper ends of buckets of 10 µs', () => {
-  const latencies = new Latencies()
-  for (let ms = 1; ms <= 1000; ms++) latencies.add(ms)
-  assert.equal(latencies.count, 1000)
-  assert.equal(latencies.quantile(0.5), 500.01)
-  assert.equal(latencies.quantile(0.999), 999.01)
-  latencies.add(1e9)
-  assert.ok(latencies.quantile(1) > 4999)
 })

@@ -1,11 +1,12 @@
 /** In a child process: answers what the parent asks, one at a time, and ends with it. */
 export function answerParent<Question>(answer: (question: Question) => Promise<object>): void {
-  process.on('disconnect', () => process.exit())
-  process.on('message', async (question: Question) => {
+  const reply = async (question: Question) => {
     try {
       process.send?.(await answer(question))
     } catch (error) {
       process.send?.({ failure: error instanceof Error ? error.message : String(error) })
     }
-  })
+  }
+  process.on('disconnect', () => process.exit())
+  process.on('message', (question: Question) => void reply(question))
 }

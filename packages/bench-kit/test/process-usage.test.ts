@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import test from 'node:test'
-import { findInodes, findListener } from '../servers/find-listener.ts'
-import { parseStatTicks, readCpuTimes, toCpuSeconds } from '../servers/process-usage.ts'
+import {
+  listProcesses,
+  parseStatTicks,
+  readCpuTimes,
+  readResidentMegabytes,
+  toCpuSeconds,
+} from '../src/process-usage.ts'
 
 test('CPU ticks are found behind a program name with spaces and brackets', () => {
   const line = `7 (a) b (c) S 1 7 7 0 -1 4194304 99 0 0 0 120 34 0 0 20 0 11 0 1181260`
@@ -34,26 +38,6 @@ test('a process that does not exist is told by its number', async () => {
   await assert.rejects(readCpuTimes(2 ** 30), /CPU time of process 1073741824 cannot be read/)
 })
 
-test('only listening sockets of the port are found in the table of the kernel', () => {
-  const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 578 1 x
-   1: 0100007F:1F90 0100007F:B0B0 01 00000000:00000000 00:00000000 00000000     0        0 600 1 x
-   2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 601 1 x`
-  assert.deepEqual(findInodes(table, 8080), ['578'])
-})
-
-test('the process behind a port is found, and nobody behind a closed one', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(address !== null && typeof address === 'object')
-  assert.equal(await findListener(address.port), process.pid)
-  server.close()
-  await once(server, 'close')
-  assert.equal(await findListener(address.port), undefined)
-})
-
 test('the CPU time of processes that a process has started is part of its own', async (t) => {
   const code = 'const end = performance.now() + 60_000; while (performance.now() < end);'
   const before = await readCpuTimes(process.pid)
@@ -64,4 +48,10 @@ test('the CPU time of processes that a process has started is part of its own', 
   const readChild = async () => (await readCpuTimes(process.pid)).get(pid) ?? 0
   while ((await readChild()) < 20);
   assert.ok(!before.has(pid))
+  assert.ok((await listProcesses(process.pid)).includes(Number(pid)))
+})
+
+test('resident memory is told in megabytes', async () => {
+  const megabytes = await readResidentMegabytes(process.pid)
+  assert.ok(megabytes > 10 && megabytes < 4_096, `${megabytes} MB`)
 })

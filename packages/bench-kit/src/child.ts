@@ -1,0 +1,80 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { relative } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export interface Child extends Disposable {
+  /** Sends a message and waits for the answer. One at a time. */
+  ask<Answer>(message: object | string | number): Promise<Answer>
+  /** Waits for a message that comes unasked. */
+  hear<Answer>(): Promise<Answer>
+}
+
+export interface ChildSettings {
+  readonly args?: readonly string[]
+  readonly execPath?: string
+  readonly execArgv?: readonly string[]
+  /** More variables, or other values. */
+  readonly env?: Readonly<Record<string, string>>
+  /** How long an answer may take; as long as it likes when left out. */
+  readonly silenceSeconds?: number
+}
+
+/** Starts a module in a process of its own; it ends with this one if it uses `answerParent`. */
+export function startChild(module: URL, settings: ChildSettings = {}): Child {
+  const { args = [], execPath = process.execPath, execArgv = [], env, silenceSeconds } = settings
+  const file = fileURLToPath(module)
+  const child = fork(file, args, {
+    execPath,
+    execArgv: ['--disable-warning=ExperimentalWarning', ...execArgv],
+    env: { ...process.env, ...env },
+  })
+  const name = [relative(process.cwd(), file), ...args].join(' ')
+  return {
+    ask: (message) => askProcess(child, name, message, silenceSeconds),
+    hear: () => nextMessage(child, name, silenceSeconds),
+    [Symbol.dispose]: () => void child.kill(),
+  }
+}
+
+/** For a process that somebody else has started, with a channel. */
+export function askProcess<Answer>(
+  child: ChildProcess,
+  name: string,
+  message: object | string | number,
+  silenceSeconds?: number,
+): Promise<Answer> {
+  child.send(message)
+  return nextMessage(child, name, silenceSeconds)
+}
+
+async function nextMessage<Answer>(
+  child: ChildProcess,
+  name: string,
+  silenceSeconds: number | undefined,
+): Promise<Answer> {
+  const done = new AbortController()
+  const { signal } = done
+  const ends = [
+    once(child, 'message', { signal }).then(([message]) => {
+      if (typeof message.failure === 'string') throw new Error(message.failure)
+      return message as Answer
+    }),
+    once(child, 'exit', { signal }).then(([code]): never => {
+      throw new Error(`The process "${name}" ended with code ${code}; what it printed is above.`)
+    }),
+  ]
+  if (silenceSeconds !== undefined) {
+    ends.push(
+      wait(silenceSeconds * 1000, undefined, { signal }).then((): never => {
+        throw new Error(`The process "${name}" was silent for ${silenceSeconds} s.`)
+      }),
+    )
+  }
+  try {
+    return await Promise.race(ends)
+  } finally {
+    done.abort()
+  }
+}

@@ -1,0 +1,30 @@
+import { UsageError } from './options.ts'
+
+export interface Command<Settings extends { readonly isHelpWanted: boolean }> {
+  /** What follows `npm run bench --`. */
+  readonly name: string
+  readonly help: string
+  /** @throws {UsageError} */
+  parse(args: readonly string[]): Settings
+  /** Resolves to the exit code. */
+  run(settings: Settings): Promise<number>
+}
+
+/** From the words on the command line to an exit code. */
+export function createCommand<Settings extends { readonly isHelpWanted: boolean }>(
+  command: Command<Settings>,
+): (args: readonly string[]) => Promise<number> {
+  return async (args) => {
+    let settings: Settings
+    try {
+      settings = command.parse(args)
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      console.error(`${error.message}\nnpm run bench -- ${command.name} --help shows the options.`)
+      return 2
+    }
+    if (!settings.isHelpWanted) return await command.run(settings)
+    console.log(command.help)
+    return 0
+  }
+}

@@ -1,0 +1,52 @@
+// A process that sends the load, told in three steps, so that the process that asks can look at the
+// servers' CPU time right before and after: an order (connect), "run", "close".
+
+import { answerParent } from './answer-parent.ts'
+import type { Child } from './child.ts'
+import { readCpuTimes, toCpuSeconds } from './process-usage.ts'
+
+/** Connected, so that `run` is nothing but load. */
+export interface PreparedLoad<Outcome extends object> {
+  run(): Promise<Outcome>
+  close(): void
+}
+
+/** All that a module which sends load has to call. */
+export function answerLoadOrders<Order extends object, Outcome extends object>(
+  prepare: (order: Order) => Promise<PreparedLoad<Outcome>>,
+): void {
+  let load: PreparedLoad<Outcome> | undefined
+  answerParent(async (message: Order | 'run' | 'close') => {
+    if (message === 'close') {
+      load?.close()
+      return {}
+    }
+    if (message === 'run') {
+      if (!load) throw new Error('There is no order to run')
+      return load.run()
+    }
+    load = await prepare(message)
+    return {}
+  })
+}
+
+export interface MeasuredLoad<Outcome> {
+  readonly outcome: Outcome
+  /** What each of the processes has used meanwhile, in the same order. */
+  readonly cpuSeconds: readonly number[]
+}
+
+/** @param pids of the processes whose CPU time is of interest. */
+export async function runLoad<Outcome>(
+  load: Child,
+  order: object,
+  pids: readonly number[] = [],
+): Promise<MeasuredLoad<Outcome>> {
+  await load.ask(order)
+  const before = await Promise.all(pids.map(readCpuTimes))
+  const outcome = await load.ask<Outcome>('run')
+  const after = await Promise.all(pids.map(readCpuTimes))
+  await load.ask('close')
+  const cpuSeconds = after.map((times, at) => toCpuSeconds(before[at] ?? new Map(), times))
+  return { outcome, cpuSeconds }
+}

@@ -1,0 +1,62 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
+/** Something on the command line that cannot be meant. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+type OptionTable = NonNullable<ParseArgsConfig['options']>
+
+const help = { type: 'boolean', short: 'h', default: false } as const
+
+/**
+ * Every benchmark has `--help` beside its own options.
+ * @throws {UsageError} for an option that is not in the table, or lacks its value.
+ */
+export function parseOptions<const Options extends OptionTable>(
+  args: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: [...args], options: { ...options, help } }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** @throws {UsageError} */
+export function parsePositive(name: string, text: string): number {
+  const value = Number(text)
+  if (value > 0 && value < Number.POSITIVE_INFINITY) return value
+  throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
+}
+
+/** @throws {UsageError} */
+export function parseCount(name: string, text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`)
+}
+
+/** @throws {UsageError} */
+export function parseChoice<Choice extends string>(
+  name: string,
+  text: string,
+  choices: readonly Choice[],
+): Choice {
+  const choice = choices.find((one) => one === text)
+  if (choice !== undefined) return choice
+  throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not "${text}"`)
+}
+
+/**
+ * What to measure: names with commas between them; everything when nothing is said.
+ * @throws {UsageError}
+ */
+export function parseWanted(text: string | undefined, known: readonly string[]): readonly string[] {
+  const wanted = text?.split(',') ?? known
+  const stranger = wanted.find((name) => !known.includes(name))
+  if (stranger === undefined) return wanted
+  throw new UsageError(
+    `There is nothing called "${stranger}" to measure. Choose from: ${known.join(', ')}`,
+  )
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { formatAims, isMeasured, judgeAims, toExitCode, toWish } from '../src/aims.ts'
+
+const aims = judgeAims([
+  toWish(['rate', 'at least', 2, 2]),
+  { text: 'pause', direction: 'at most', wanted: 20, reached: 20.00049 },
+  { text: 'ratio', wanted: 9, reached: 8.99951 },
+  { text: 'peer', wanted: 1, reached: Number.NaN },
+  { text: 'memory', direction: 'at most', wanted: 1, reached: undefined },
+])
+
+test('an aim is reached or missed by what was measured, or unknown, and told in thousandths', () => {
+  assert.deepEqual(
+    aims.map(({ reached, isReached }) => [reached, isReached]),
+    [
+      [2, true],
+      [20, false],
+      [9, false],
+      [null, null],
+      [null, null],
+    ],
+  )
+  assert.deepEqual(Object.keys(aims[0] ?? {}), [
+    'text',
+    'direction',
+    'wanted',
+    'reached',
+    'isReached',
+  ])
+  assert.deepEqual(Object.keys(aims[2] ?? {}), ['text', 'wanted', 'reached', 'isReached'])
+  assert.equal(aims.filter(isMeasured).length, 3)
+})
+
+test('aims are listed with what was wanted', () => {
+  const [, rate, pause, ratio, peer] = formatAims(aims).split('\n')
+  assert.match(rate ?? '', /reached.* {2}rate: 2\.00 \(wanted at least 2\)$/)
+  assert.match(pause ?? '', /missed .* {2}pause: 20\.0 \(wanted at most 20\)$/)
+  assert.match(ratio ?? '', /missed .* {2}ratio: 9\.00 \(wanted 9\)$/)
+  assert.match(peer ?? '', /unknown.* {2}peer: not measured \(wanted 1\)$/)
+})
+
+test('only a missed aim fails a strict run', () => {
+  const unknown = judgeAims([{ text: 'peer', wanted: 1, reached: undefined }])
+  assert.equal(toExitCode(aims, true), 1)
+  assert.equal(toExitCode(aims, false), 0)
+  assert.equal(toExitCode(unknown, true), 0)
+})

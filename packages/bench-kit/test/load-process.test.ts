@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { startChild } from '../src/child.ts'
+import { runLoad } from '../src/load-process.ts'
+
+const module = new URL('./support/echo-load.ts', import.meta.url)
+
+test('an order is run between two looks at the CPU time, and closed', async () => {
+  using load = startChild(module, { args: ['a', 'b'], env: { MODE: 'test' } })
+  await assert.rejects(load.ask('run'), /There is no order to run/)
+  const first = await runLoad(load, { text: 'first' })
+  const rest = { args: ['a', 'b'], mode: 'test' }
+  assert.deepEqual(first, { outcome: { text: 'first', closed: 0, ...rest }, cpuSeconds: [] })
+  const { outcome, cpuSeconds } = await runLoad(load, { text: 'next' }, [process.pid])
+  assert.deepEqual(outcome, { text: 'next', closed: 1, ...rest })
+  assert.equal(cpuSeconds.length, 1)
+  assert.ok((cpuSeconds[0] ?? -1) >= 0)
+})
+
+test('what fails in a child, its end and its silence are errors of who asks', async () => {
+  using load = startChild(module)
+  await assert.rejects(load.ask({ text: 'refuse' }), /^Error: nobody listens$/)
+  await assert.rejects(load.ask({ text: 'end' }), /echo-load\.ts" ended with code 3/)
+  using impatient = startChild(module, { silenceSeconds: 0.2 })
+  await assert.rejects(impatient.ask({ text: 'silence' }), /echo-load\.ts" was silent for 0\.2 s/)
+})

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  parseChoice,
+  parseCount,
+  parseOptions,
+  parsePositive,
+  parseWanted,
+  UsageError,
+} from '../src/options.ts'
+
+test('what cannot be meant is told by the name of the option', () => {
+  const wrong: readonly (readonly [() => unknown, RegExp])[] = [
+    [() => parseOptions(['--unheard-of'], {}), /'--unheard-of'/],
+    [() => parseOptions(['--users'], { users: { type: 'string' } }), /'--users <value>'/],
+    [() => parseCount('users', '1.5'), /^--users must be a whole number above 0, not "1.5"$/],
+    [() => parseCount('users', '0'), /^--users must be a whole number above 0, not "0"$/],
+    [() => parsePositive('share', '-1'), /^--share must be a number above 0, not "-1"$/],
+    [() => parsePositive('share', 'Infinity'), /^--share must be a number above 0/],
+    [() => parsePositive('share', 'half'), /^--share must be a number above 0, not "half"$/],
+    [
+      () => parseChoice('store', 'disk', ['memory', 'redis']),
+      /^--store must be one of memory, redis/,
+    ],
+    [() => parseWanted('a,c', ['a', 'b']), /^There is nothing called "c" .* Choose from: a, b$/],
+  ]
+  for (const [parse, message] of wrong) {
+    assert.throws(parse, (error) => error instanceof UsageError && message.test(error.message))
+  }
+})
+
+test('options come with their defaults, and everything is wanted when nothing is named', () => {
+  const options = { rounds: { type: 'string', default: '8' }, quick: { type: 'boolean' } } as const
+  assert.deepEqual(
+    { ...parseOptions(['--quick'], options) },
+    { rounds: '8', quick: true, help: false },
+  )
+  assert.deepEqual(parseWanted(undefined, ['a', 'b']), ['a', 'b'])
+  assert.deepEqual(parseWanted('b', ['a', 'b']), ['b'])
+  assert.equal(parseChoice('store', 'redis', ['memory', 'redis']), 'redis')
+  assert.deepEqual([parseCount('users', '12'), parsePositive('share', '0.5')], [12, 0.5])
+})

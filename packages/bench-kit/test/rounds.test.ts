@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { beginsAnew, inTurn } from '../src/rounds.ts'
+
+test('in every round each contender has its turn once, in another order', () => {
+  const list = ['a', 'b', 'c']
+  const orders = Array.from({ length: 6 }, (_, round) => inTurn(list, round).join(''))
+  for (const order of orders) assert.equal([...order].toSorted().join(''), 'abc')
+  assert.ok(new Set(orders).size > 3)
+})
+
+test('servers are started anew as often as planned, at even distances', () => {
+  const startsOf = (rounds: number, starts: number) => {
+    const plan = { rounds, starts, seconds: 1, warmupSeconds: 1 }
+    return Array.from({ length: rounds }, (_, round) => round).filter((round) =>
+      beginsAnew(round, plan),
+    )
+  }
+  assert.deepEqual(startsOf(8, 2), [0, 4])
+  assert.deepEqual(startsOf(10, 4), [0, 3, 5, 8])
+  assert.deepEqual(startsOf(3, 1), [0])
+  assert.deepEqual(startsOf(2, 5), [0, 1])
+})

@@ -1,0 +1,19 @@
+// A process that sends no load: it tells what it was ordered to do.
+
+import { answerLoadOrders } from '../../src/load-process.ts'
+
+interface EchoOrder {
+  readonly text: string
+}
+
+let closed = 0
+
+answerLoadOrders(async ({ text }: EchoOrder) => {
+  if (text === 'refuse') throw new Error('nobody listens')
+  if (text === 'end') process.exit(3)
+  if (text === 'silence') await new Promise(() => setTimeout(() => {}, 60_000))
+  return {
+    run: async () => ({ text, closed, args: process.argv.slice(2), mode: process.env['MODE'] }),
+    close: () => void closed++,
+  }
+})
