@@ -44,29 +44,29 @@ type MaybeHeaders = ClientHeaders | null | undefined | void
 
 export interface ClientOptions {
   /** Address of the server. A function is asked again for each attempt. */
-  readonly url: string | ((request: RequestParams) => string | Promise<string>)
-  readonly credentials?: FetchInit['credentials'] | undefined
-  readonly referrer?: string | undefined
-  readonly referrerPolicy?: FetchInit['referrerPolicy'] | undefined
+  url: string | ((request: RequestParams) => string | Promise<string>)
+  credentials?: FetchInit['credentials'] | undefined
+  referrer?: string | undefined
+  referrerPolicy?: FetchInit['referrerPolicy'] | undefined
   /** Sent with each request. A function is asked again for each attempt, and may return nothing. */
-  readonly headers?: ClientHeaders | (() => MaybeHeaders | Promise<MaybeHeaders>) | undefined
+  headers?: ClientHeaders | (() => MaybeHeaders | Promise<MaybeHeaders>) | undefined
   /**
    * Decides whether a request that failed is sent again; without it none is. `retries` is 0 after
    * the first failure. The place to wait before the next attempt. An error thrown here is reported
    * instead of `err`.
    */
-  readonly shouldRetry?:
+  shouldRetry?:
     | ((err: NetworkError<FetchResponse>, retries: number) => boolean | Promise<boolean>)
     | undefined
   /** Default: the global `fetch` at the time the client is created. */
-  readonly fetchFn?: FetchFn | undefined
+  fetchFn?: FetchFn | undefined
   /** Default: the global `AbortController`. */
-  readonly abortControllerImpl?: (new () => { signal: object; abort(): void }) | undefined
+  abortControllerImpl?: (new () => { signal: object; abort(): void }) | undefined
   /**
    * Deliver an `application/graphql-response+json` body through `next` whatever its status, as the
    * HTTP spec advises (R50). By default any status outside 2xx is a NetworkError.
    */
-  readonly acceptGraphQLErrors?: boolean | undefined
+  acceptGraphQLErrors?: boolean | undefined
 }
 
 export interface Client {
@@ -138,7 +138,7 @@ export function createClient(options: ClientOptions): Client {
         ? response
         : new NetworkError(response)
     } catch (error) {
-      return new NetworkError<FetchResponse>(error instanceof Error ? error : String(error))
+      return new NetworkError(error as Error | FetchResponse)
     }
   }
 

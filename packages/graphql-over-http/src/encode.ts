@@ -17,15 +17,10 @@ const CONTENT_TYPES: Readonly<Record<MediaType, string>> = {
 /** Turns what became of a request into a response. */
 export type Encode = (result: Result, accepted: MediaType, outcome?: Outcome) => Response
 
-export function createEncoder(profile: Profile, formatError?: FormatError): Encode {
-  const toJson = (error: Error): unknown => {
-    const formatted = formatError ? formatError(error) : error
-    // Only the message of a plain Error goes out: its stack and fields are for the log.
-    return formatted instanceof Error && !('toJSON' in formatted)
-      ? { message: formatted.message }
-      : formatted
-  }
-
+export function createEncoder(
+  profile: Profile,
+  formatError: FormatError = (error) => error,
+): Encode {
   const encode: Encode = (result, accepted, outcome = getOutcome(result)) => {
     const { errors } = result
     const [statusWhenJson, statusWhenGraphql, type = accepted] = profile[outcome]
@@ -35,7 +30,7 @@ export function createEncoder(profile: Profile, formatError?: FormatError): Enco
     if (type) headers['content-type'] = CONTENT_TYPES[type]
     // The guard against mutations over GET is not the schema's error, hence not formatted.
     const isFormatted = errors && outcome !== 'unsafe'
-    const body = stringify(isFormatted ? { ...result, errors: errors.map(toJson) } : result)
+    const body = stringify(result, isFormatted && errors.map((error) => formatError(error)))
     return body === null
       ? encode({ errors: [new GraphQLError('Result is too deep or too large')] }, accepted)
       : [body, { status, statusText: STATUS_TEXT[status] ?? '', headers }]
@@ -43,10 +38,17 @@ export function createEncoder(profile: Profile, formatError?: FormatError): Enco
   return encode
 }
 
+/** Only the message of a plain Error goes out: its stack and fields are for the log. */
+const toPlain = (_key: string, value: unknown): unknown =>
+  value instanceof Error ? { message: value.message } : value
+
 /** Null for what JSON cannot hold, such as echoed variables: reading has no limit to nesting. */
-function stringify(value: object): string | null {
+function stringify(result: Result, errors: readonly object[] | false | undefined): string | null {
   try {
-    return JSON.stringify(value)
+    if (!errors) return JSON.stringify(result)
+    if (!result.data) return JSON.stringify({ ...result, errors }, toPlain)
+    // Looking at every value would slow down the data, so the errors are made plain by themselves.
+    return JSON.stringify({ ...result, errors: JSON.parse(JSON.stringify(errors, toPlain)) })
   } catch (error) {
     if (error instanceof RangeError) return null
     throw error

@@ -69,10 +69,11 @@ export function createHandler<
 
     let args: OperationArgs<Context>
     const given = onSubscribe && (await onSubscribe(req, params))
-    if (given && !isEmpty(given)) {
+    // A list of no errors says that there is nothing to object to.
+    if (given && !(Array.isArray(given) && given.length === 0)) {
       if (isResponse(given)) return given
-      if (Array.isArray(given)) return encode({ errors: given }, accepted)
-      if (isResult(given)) return encode(given, accepted)
+      const result = toResult(given)
+      if (isResult(result)) return encode(result, accepted)
       // The hook may hand out the same arguments every time.
       args = { ...(given as OperationArgs<Context>) }
     } else {
@@ -127,7 +128,7 @@ export function createHandler<
       close(stream).catch(() => undefined)
       return refuse(stream === final ? NO_SUBSCRIPTIONS : NO_INCREMENTAL_DELIVERY)
     }
-    return encode(final, accepted)
+    return encode(toResult(final), accepted)
   }
 }
 
@@ -141,9 +142,9 @@ function notAcceptable(): Response {
   return [null, { status: 406, statusText: 'Not Acceptable', headers: { accept } }]
 }
 
-/** A list of no errors says that there is nothing to object to. */
-function isEmpty(value: object): boolean {
-  return Array.isArray(value) && value.length === 0
+/** Errors without a result, one or a list, are the result. */
+function toResult(value: object): object {
+  return Array.isArray(value) || value instanceof Error ? { errors: [value].flat() } : value
 }
 
 /** A result has data, or nothing but errors; execution arguments always have a document. */

@@ -13,8 +13,8 @@ const RANGES = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g
 const PARAMETERS = /(?:[^;"]|"(?:\\.|[^"\\])*"?)+/g
 
 /**
- * A media range in lower case, and its weight. The weight is NaN, which equals nothing, for a range
- * that asks for another charset than utf-8 (`utf8` is a common misspelling) or has a malformed one.
+ * A media range in lower case, and its weight. The weight is negative for a range that asks for
+ * another charset than utf-8 (`utf8` is a common misspelling) or has a malformed one.
  */
 function parseRange(text: string): Range {
   const [type, ...parameters] = (text.toLowerCase().match(PARAMETERS) ?? []).map((part) =>
@@ -23,9 +23,8 @@ function parseRange(text: string): Range {
   let quality = 1
   for (const parameter of parameters) {
     const [name, value = ''] = parameter.split('=')
-    if (name === 'charset' && !/^utf-?8$/.test(value)) return ['', Number.NaN]
-    if (name === 'q')
-      quality = /^\d+(\.\d*)?$/.test(value) ? Math.min(1, Number(value)) : Number.NaN
+    if (name === 'charset' && !/^utf-?8$/.test(value)) return ['', -1]
+    if (name === 'q') quality = /^\d+(\.\d*)?$/.test(value) ? Math.min(1, Number(value)) : -1
   }
   return [type ?? '', quality]
 }

@@ -11,18 +11,20 @@ export interface ResponseLike {
  */
 export class NetworkError<R extends ResponseLike = ResponseLike> extends Error {
   // A literal: minifiers rename classes, and `constructor.name` with them.
-  override readonly name = 'NetworkError'
+  override name = 'NetworkError'
   /** What the server answered, its body unread; undefined when there was no answer. */
-  readonly response: R | undefined
+  response: R | undefined
 
   constructor(source: string | Error | R) {
-    if (typeof source === 'string') {
-      super(source)
-    } else if ('ok' in source) {
+    if (isResponse(source)) {
       super(`Server responded with ${source.status}: ${source.statusText}`)
       this.response = source
-    } else {
-      super(source.message, { cause: source })
-    }
+    } else if (source instanceof Error) super(source.message, { cause: source })
+    else super(String(source))
   }
+}
+
+/** What a fetch throws can be anything, also null; some throw the response. */
+function isResponse<R extends ResponseLike>(source: string | Error | R): source is R {
+  return typeof Object(source).ok === 'boolean'
 }

@@ -5,7 +5,9 @@ import type {
   GraphQLError,
   GraphQLSchema,
   getOperationAST,
+  parse,
   ValidationRule,
+  validate,
 } from 'graphql'
 import { type ProfileName, profiles } from './profiles.ts'
 import type { Request, RequestParams, Response } from './request.ts'
@@ -61,13 +63,9 @@ export interface HandlerOptions<
   /** Root value for resolvers, unless the execution arguments have one already. */
   rootValue?: unknown
   /** Replaces `parse` of graphql-js. Documents are then not cached. */
-  parse?: (source: string) => DocumentNode
+  parse?(...args: Parameters<typeof parse>): DocumentNode
   /** Replaces `validate` of graphql-js. Documents are then not cached. */
-  validate?: (
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    rules?: readonly ValidationRule[],
-  ) => readonly GraphQLError[]
+  validate?(...args: Parameters<typeof validate>): readonly GraphQLError[]
   /**
    * A list is added to the rules of the specification; a function returns the list that replaces
    * them. Documents are then not cached.

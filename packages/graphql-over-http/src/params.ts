@@ -28,23 +28,15 @@ function checkParams({ query, variables, operationName, extensions }: Json): Req
   }
 }
 
-function parseJson(
-  text: string,
-  ErrorType: new (message: string) => Error,
-  message: string,
-): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ErrorType(message)
-  }
-}
-
 function parseUrl(url: string): RequestParams {
   const search = new URLSearchParams(url.replace(/^[^?]*/, ''))
   const parseMap = (name: string): unknown => {
     const text = search.get(name)
-    return text ? parseJson(text, MalformedRequestError, 'Unparsable URL') : undefined
+    try {
+      return text ? JSON.parse(text) : undefined
+    } catch {
+      throw new MalformedRequestError('Unparsable URL')
+    }
   }
   return checkParams({
     query: search.get('query'),
@@ -53,23 +45,6 @@ function parseUrl(url: string): RequestParams {
     extensions: parseMap('extensions'),
   })
 }
-
-function parseBody(body: unknown): RequestParams {
-  const data = typeof body === 'string' ? parseJson(body, Error, UNPARSABLE_BODY) : body
-  // Batches are arrays, and are not part of the specification.
-  assert(isMap(data), 'JSON body must be an object')
-  return checkParams(data)
-}
-
-async function readBody(read: () => unknown): Promise<unknown> {
-  try {
-    return await read()
-  } catch (error) {
-    throw error instanceof BodyError ? error : new Error(UNPARSABLE_BODY)
-  }
-}
-
-const UNPARSABLE_BODY = 'Unparsable JSON body'
 
 /**
  * Reads the parameters of a request: from the URL for GET, from the JSON body for POST.
@@ -90,5 +65,14 @@ export async function parseRequestParams<Raw, Context>(
     return [null, { status: 415, statusText: 'Unsupported Media Type' }]
   }
   if (!body) throw new Error('Missing body')
-  return parseBody(typeof body === 'function' ? await readBody(body) : body)
+  let data: unknown
+  try {
+    data = typeof body === 'function' ? await body() : body
+    if (typeof data === 'string') data = JSON.parse(data)
+  } catch (error) {
+    throw error instanceof BodyError ? error : new Error('Unparsable JSON body')
+  }
+  // Batches are arrays, and are not part of the specification.
+  assert(isMap(data), 'JSON body must be an object')
+  return checkParams(data)
 }

@@ -4,10 +4,10 @@
  * @see https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters
  */
 export interface RequestParams {
-  readonly query: string
-  readonly operationName?: string | null | undefined
-  readonly variables?: { readonly [key: string]: unknown } | null | undefined
-  readonly extensions?: { readonly [key: string]: unknown } | null | undefined
+  query: string
+  operationName?: string | null | undefined
+  variables?: Record<string, unknown> | null | undefined
+  extensions?: Record<string, unknown> | null | undefined
 }
 
 /**
@@ -35,23 +35,23 @@ export interface Request<Raw, Context> {
   /** Already parsed, as text, or a function that reads it; the function is called for POST only. */
   readonly body:
     | string
-    | { readonly [key: string]: unknown }
+    | Record<string, unknown>
     | null
     | (() =>
         | string
-        | { readonly [key: string]: unknown }
+        | Record<string, unknown>
         | null
-        | Promise<string | { readonly [key: string]: unknown } | null>)
+        | Promise<string | Record<string, unknown> | null>)
   readonly raw: Raw
   readonly context: Context
 }
 
-export interface ResponseHeaders {
+/** A map of text, so that it fits wherever headers go: `writeHead`, a fetch response. */
+export type ResponseHeaders = {
   accept?: string
   allow?: string
   'content-type'?: string
-  [key: string]: string | undefined
-}
+} & Record<string, string>
 
 export type ResponseBody = string
 

@@ -127,6 +127,32 @@ The server <b>MUST</b> support these.
   )
 })
 
+test('results without a level, as graphql-http has them, are reported by their status', async () => {
+  const response = new Response(null, { status: 500 })
+  const results = [
+    { id: 'OK01', name: 'SHOULD pass', status: 'ok' },
+    { id: 'MAY1', name: 'MAY do things', status: 'notice', reason: 'no', response },
+    { id: 'SHD1', name: 'SHOULD do things', status: 'warn', reason: 'no', response },
+    { id: 'MST1', name: 'MUST do things', status: 'error', reason: 'no', response },
+  ] as const
+
+  const html = await renderAuditResultsToHTML(results)
+  for (const [title, id] of [
+    ['Passing', 'OK01'],
+    ['Notices', 'MAY1'],
+    ['Warnings', 'SHD1'],
+    ['Errors', 'MST1'],
+  ]) {
+    const section = html.split('<h2>').find((part) => part.startsWith(`${title}</h2>`))
+    assert.ok(section?.includes(`<code>${id}</code>`), title)
+  }
+
+  const { warn, error, levels } = JSON.parse(renderAuditResultsToJSON(results))
+  assert.deepEqual([warn, error], [2, 1])
+  assert.deepEqual(levels.SHOULD, { total: 2, ok: 1, warn: 1, error: 0 })
+  assert.deepEqual(levels.MAY, { total: 1, ok: 0, warn: 1, error: 0 })
+})
+
 test('the HTML report leaves out sections without entries', async () => {
   const html = await renderAuditResultsToHTML([ok])
   assert.match(html, /<b>1<\/b> pass<\/li>\n<\/ul>\n\n<h2>Passing<\/h2>/)

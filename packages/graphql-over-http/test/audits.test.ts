@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { buildSchema } from 'graphql'
 import { createHandler } from '../src/adapters/http.ts'
@@ -291,6 +292,28 @@ describe('a result', () => {
     const result = await audit?.fn()
     assert.ok(result && result.status !== 'ok')
     assert.equal('body' in result, false)
+  })
+
+  test('of a fetch with streams of Node, as node-fetch has them, is like any other', async () => {
+    const { fetchFn } = createTrackedFetch(200, '{"errors":[{"message":"no"}]}')
+    const streams: Readable[] = []
+    const results = await auditServer({
+      url,
+      fetchFn: () => {
+        const stream = Readable.from(fetchFn().body ?? [], { objectMode: false })
+        streams.push(stream)
+        return Object.defineProperty(fetchFn(), 'body', { value: stream })
+      },
+    })
+    const expected = await auditServer({ url, fetchFn })
+    assert.deepEqual(failedIds(results), failedIds(expected))
+    for (const result of results) {
+      if (result.status === 'ok') continue
+      assert.equal(result.body, result.response.body)
+      assert.equal(await result.response.text(), '{"errors":[{"message":"no"}]}')
+    }
+    assert.ok(streams.every(({ destroyed, readableEnded }) => destroyed || readableEnded))
+    for (const result of expected) if (result.status !== 'ok') await result.body?.cancel()
   })
 
   test('that passed has nothing to read and leaves no body open', async () => {

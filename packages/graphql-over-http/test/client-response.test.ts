@@ -166,6 +166,15 @@ test('a fetch that throws at once, or something that is no Error, is a NetworkEr
   assert.deepEqual([thrown.error.message, text.error.message], ['not supported', 'offline'])
 })
 
+test('a fetch that throws the response instead of returning it is read like one that does not', async () => {
+  const response = respond('{}', { status: 503, statusText: 'Service Unavailable' })
+  const { error, offered } = await fail({ fetchFn: () => Promise.reject(response) })
+  assert.ok(error instanceof NetworkError)
+  assert.equal(error.message, 'Server responded with 503: Service Unavailable')
+  assert.equal(error.response, response)
+  assert.equal(offered, 1)
+})
+
 test('a server that is not there is a NetworkError', async (t) => {
   let url = ''
   await t.test('a server that closes', async (inner) => {
@@ -208,4 +217,6 @@ test('NetworkError takes a message, an error or a response', () => {
   assert.equal(new NetworkError(response).message, 'Server responded with 503: ')
   assert.equal(new NetworkError(response).response, response)
   assert.equal(String(new NetworkError('gone')), 'NetworkError: gone')
+  // @ts-expect-error: what JavaScript throws can be anything
+  assert.equal(new NetworkError(null).message, 'null')
 })

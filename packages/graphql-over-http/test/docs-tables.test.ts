@@ -30,7 +30,9 @@ const firstNames = ({ rows }: DocTable) => rows.flatMap(([cell = '']) => readNam
 /** The properties of an interface, from its source: types are gone at run time. */
 function readProperties(path: string, name: string): string[] {
   const body = new RegExp(`export interface ${name}\\b[^]*?\\n}`).exec(read(path))?.[0] ?? ''
-  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, property = '']) => property)
+  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(
+    ([, property = '']) => property,
+  )
 }
 
 const source = 'packages/graphql-over-http/src'

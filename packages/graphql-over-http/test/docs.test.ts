@@ -3,15 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
+import { findFreePort } from '@portcullis/test-servers'
 import { type DocBlock, readBlocks, readPrintedLines, toSource } from './support/doc-blocks.ts'
-import {
-  type Command,
-  findFreePort,
-  isListening,
-  root,
-  runProgram,
-  startProgram,
-} from './support/program.ts'
+import { type Command, isListening, root, runProgram, startProgram } from './support/program.ts'
 
 // Every block of these pages is written to a file, type-checked and run. Two things are changed: the
 // port 4000 becomes a free one, and `npx` becomes the command's own file, since npx would ask the

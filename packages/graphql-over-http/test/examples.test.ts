@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
+import { findFreePort } from '@portcullis/test-servers'
 import { handler as lambdaHandler } from '../../../examples/graphql/aws-lambda.ts'
 import { handler as netlifyHandler } from '../../../examples/graphql/netlify.ts'
 import { openClientServer, sendJson } from './support/client-server.ts'
@@ -10,7 +11,6 @@ import { openHttp2Fetch } from './support/hosts/http2-fetch.ts'
 import {
   type Command,
   type Environment,
-  findFreePort,
   root,
   runProgram,
   startProgram,

@@ -59,6 +59,14 @@ test('a GraphQL error is sent with its extensions', async () => {
   assert.equal(body, '{"errors":[{"message":"no","extensions":{"code":"E1"}}]}')
 })
 
+test('of a plain error in the extensions of another, too, only the message goes out', async () => {
+  const errors = [new GraphQLError('no', { extensions: { causes: [new DatabaseError('why')] } })]
+  const handler = createHandler({ schema, execute: () => ({ data: null, errors }) })
+  const { json } = toAnswer(await handler(post(HELLO)))
+  const sent = [{ message: 'no', extensions: { causes: [{ message: 'why' }] } }]
+  assert.deepEqual(json, { data: null, errors: sent })
+})
+
 test('errors that are plain objects, as other executors make them, are sent as they are', async () => {
   const error: GraphQLFormattedError = { message: 'no', path: ['hello', 1] }
   const handler = createHandler({

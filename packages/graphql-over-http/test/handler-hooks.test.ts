@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { execute, getOperationAST, parse, specifiedRules, validate } from 'graphql'
+import { execute, GraphQLError, getOperationAST, parse, specifiedRules, validate } from 'graphql'
 import { createHandler } from '../src/handler.ts'
 import type { HandlerOptions } from '../src/options.ts'
 import type { Response } from '../src/request.ts'
@@ -244,6 +244,17 @@ test('onOperation replaces the result, or leaves it', async () => {
   assert.deepEqual(toAnswer(await replaced(post(HELLO))).json, { data: { other: 1 } })
   const left = createHandler({ schema, onOperation: () => undefined })
   assert.deepEqual(toAnswer(await left(post(HELLO))).json, { data: { hello: 'world' } })
+})
+
+test('errors from onOperation, one or a list, are answered like those from onSubscribe', async () => {
+  const error = new GraphQLError('no')
+  for (const returned of [error, [error], new Error('no')]) {
+    for (const hook of ['onOperation', 'onSubscribe']) {
+      const handler = createHandler({ schema, [hook]: () => returned })
+      const { status, type, json } = toAnswer(await handler(post(HELLO, { accept: GR })))
+      assert.deepEqual([status, type, json], [400, GR, { errors: [{ message: 'no' }] }])
+    }
+  }
 })
 
 test('onOperation gets the request, the arguments and the result', async () => {

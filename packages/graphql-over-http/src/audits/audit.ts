@@ -1,6 +1,7 @@
 import { type AuditRequest, type AuditTarget, sendRequest } from './audit-request.ts'
 import { discardBody } from './body.ts'
 import { type Expectation, findReason, toAnswer } from './expect.ts'
+import { toWebResponse } from './web-response.ts'
 
 /** The requirement level of an audit, in the words of RFC 2119. */
 export type AuditRequirement = 'MUST' | 'SHOULD' | 'MAY'
@@ -62,7 +63,7 @@ export function toAudit(row: AuditRow, target: AuditTarget): Audit {
     name,
     level,
     fn: async () => {
-      const response = await sendRequest(row.request, target)
+      const response = toWebResponse(await sendRequest(row.request, target))
       let reason: string | undefined
       try {
         reason = await findReason(toAnswer(response), row.expect)
@@ -127,7 +128,7 @@ export async function discardBodies(results: readonly AuditResult[]): Promise<vo
   await Promise.all(failed.map(({ body }) => discardBody(body)))
 }
 
-function toLevel(name: AuditName): AuditRequirement {
+export function toLevel(name: AuditName): AuditRequirement {
   if (name.startsWith('MUST ')) return 'MUST'
   return name.startsWith('SHOULD ') ? 'SHOULD' : 'MAY'
 }

@@ -1,5 +1,11 @@
-import type { AuditFail, AuditRequirement, AuditResult } from './audit.ts'
+import type { AuditRequirement } from './audit.ts'
 import { escapeHtml } from './escape-html.ts'
+import {
+  type ReportableResult,
+  type ReportedFail,
+  type ReportedOk,
+  toReported,
+} from './reported-result.ts'
 import { summarizeResponse, toReportJson } from './response-summary.ts'
 
 const MAX_REASON_LENGTH = 1024
@@ -41,7 +47,10 @@ const GROUPS: readonly Group[] = [
  * Writes results as an HTML fragment, grouped by level. Text that came from the audited server is
  * escaped. The responses of failed results stay readable.
  */
-export async function renderAuditResultsToHTML(results: readonly AuditResult[]): Promise<string> {
+export async function renderAuditResultsToHTML(
+  given: readonly ReportableResult[],
+): Promise<string> {
+  const results = given.map(toReported)
   const passing = results.filter((result) => result.status === 'ok')
   const failed = results.filter((result) => result.status !== 'ok')
   const failing = GROUPS.map((group) => ({
@@ -72,11 +81,11 @@ function renderCount(emoji: string, count: number, label: string): string {
   return `<li><span style="font-family: monospace">${emoji}</span> <b>${count}</b> ${label}</li>\n`
 }
 
-function renderOk({ id, name }: AuditResult): string {
+function renderOk({ id, name }: ReportedOk): string {
   return `<li>${renderTitle(id, name)}</li>\n`
 }
 
-async function renderFail({ id, name, reason, response }: AuditFail): Promise<string> {
+async function renderFail({ id, name, reason, response }: ReportedFail): Promise<string> {
   const short =
     reason.length > MAX_REASON_LENGTH ? `${reason.slice(0, MAX_REASON_LENGTH)}...` : reason
   const details = toReportJson(await summarizeResponse(response))

@@ -17,4 +17,5 @@ export {
   renderAuditResultsToJSON,
   toAuditReport,
 } from './json-report.ts'
+export type { ReportableResult } from './reported-result.ts'
 export { auditServer, type ServerAuditOptions, serverAudits } from './server-audits.ts'

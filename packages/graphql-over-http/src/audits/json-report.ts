@@ -1,4 +1,5 @@
 import type { AuditName, AuditRequirement, AuditResult } from './audit.ts'
+import { type ReportableResult, toReported } from './reported-result.ts'
 
 export interface AuditCounts {
   readonly total: number
@@ -19,7 +20,8 @@ export interface AuditReport extends AuditCounts {
 }
 
 /** Counts, and one plain entry per result: no responses, nothing to close. */
-export function toAuditReport(results: readonly AuditResult[]): AuditReport {
+export function toAuditReport(given: readonly ReportableResult[]): AuditReport {
+  const results = given.map(toReported)
   const ofLevel = (level: AuditRequirement) => results.filter((result) => result.level === level)
   return {
     ...count(results),
@@ -36,11 +38,11 @@ export function toAuditReport(results: readonly AuditResult[]): AuditReport {
 }
 
 /** Writes results as JSON text: the counts, and an entry for each audit with its reason. */
-export function renderAuditResultsToJSON(results: readonly AuditResult[]): string {
+export function renderAuditResultsToJSON(results: readonly ReportableResult[]): string {
   return JSON.stringify(toAuditReport(results), null, 2)
 }
 
-function count(results: readonly AuditResult[]): AuditCounts {
+function count(results: readonly { readonly status: AuditResult['status'] }[]): AuditCounts {
   const having = (status: AuditResult['status']) =>
     results.filter((result) => result.status === status).length
   return { total: results.length, ok: having('ok'), warn: having('warn'), error: having('error') }

@@ -11,26 +11,26 @@ import { canOmitAccept } from './without-accept.ts'
 
 export interface ServerAuditOptions {
   /** Address of the GraphQL endpoint. A function is asked again by every audit. */
-  readonly url: string | Promise<string> | (() => string | Promise<string>)
+  url: string | Promise<string> | (() => string | Promise<string>)
   /** Sends the requests. Default: the global `fetch`, taken when an audit runs. */
-  readonly fetchFn?: AuditFetch | undefined
+  fetchFn?: AuditFetch | undefined
   /**
    * Added to every request, for example for authorization. `accept` and `content-type` cannot be
    * among them: those are what the audits vary.
    */
-  readonly headers?: { readonly [name: string]: string } | undefined
+  headers?: { readonly [name: string]: string } | undefined
   /**
    * The status codes to hold the server to. `classic`, the default, is what graphql-http and the
    * drafts of the HTTP spec up to 2025 ask for. `2026` is the draft of August 2026: it leaves out
    * the 22 audits that this draft contradicts and appends audits for what it asks for.
    */
-  readonly profile?: ProfileName | undefined
+  profile?: ProfileName | undefined
   /**
    * Append the audits `X1..`: those of the 61 that cannot test what their names say have a twin
    * there that does. `X101` needs a request without an `accept` header, which no `fetch` sends, so
    * it is only part of the list on runtimes with `node:http` and without a `fetchFn`.
    */
-  readonly extended?: boolean | undefined
+  extended?: boolean | undefined
 }
 
 const base: readonly AuditRow[] = [...mediaTypes, ...methods, ...parameters, ...responses]

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -83,15 +83,4 @@ function launch([program, ...args]: Command, env: Environment) {
   })
   const ended = once(child, 'close').then(([code]): Ended => ({ code, stdout, stderr }))
   return { child, ended, output: () => stdout + stderr }
-}
-
-/** A port that nobody listens on right now. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('There is no free port')
-  return address.port
 }

@@ -132,8 +132,3 @@ createHandler({ schema, documentCache: true })
 createHandler({ schema: 'type Query { hello: String }' })
 // @ts-expect-error TS2353: no such option
 createHandler({ schema, playground: true })
-
-export function freeze(params: RequestParams): void {
-  // @ts-expect-error TS2540: parameters are not changed
-  params.query = ''
-}

@@ -4,7 +4,7 @@ import type { OpenHost } from './host.ts'
 
 /** After whatever a client did: nothing is left over, nothing was said, and the next one is served. */
 export async function assertUnharmed(host: OpenHost): Promise<void> {
-  const deadline = Date.now() + 5000
+  const deadline = Date.now() + 30_000
   const errors: string[] = []
   for (;;) {
     const findings = await host.take()
