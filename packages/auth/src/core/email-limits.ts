@@ -26,9 +26,9 @@ export function toOverCap(seconds: number | undefined): ApiError {
   })
 }
 
-/** Seconds until a user may be sent another message of a kind; 0: now. */
+/** Seconds until a user may be sent another message of a kind; 0: now, as always without a gap. */
 export function secondsUntilDue(sentAt: string | null, gapMs: number, nowMs: number): number {
-  if (sentAt === null) return 0
+  if (sentAt === null || gapMs === 0) return 0
   return Math.max(0, Math.ceil((Date.parse(sentAt) + gapMs - nowMs) / 1_000))
 }
 

@@ -95,15 +95,22 @@ async function findInvite({ db, oneTimeTokens }: Services, token: string, now: D
   throw new ApiError('user_not_found', 'User identified by token not found')
 }
 
+/** Who comes back with a state. */
+export interface Visitor {
+  /** That of the cookie for this state. */
+  readonly browserSecret: string | undefined
+  /** Others keep no cookies, and no page of somebody else can send them here. */
+  readonly isBrowser: boolean
+}
+
 /**
  * The flow of somebody who has come back, which nobody can claim again.
- * @param browserSecret that of the cookie for this state.
  * @throws {ApiError}
  */
 export async function claimExternal(
   services: Services,
   state: string,
-  browserSecret: string | undefined,
+  { browserSecret, isBrowser }: Visitor,
 ): Promise<ClaimedFlow> {
   const { db, config, now } = services
   if (state === '') throw new ApiError('bad_oauth_callback', 'OAuth state parameter missing')
@@ -116,6 +123,7 @@ export async function claimExternal(
     browserSecret === undefined ? null : hashSecret(browserSecret),
     earliest,
     new Date(now()),
+    isBrowser,
   ])
   if (flow?.is_claimed) return flow
   // The same for what never was and for what is not for this browser.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../db/database.ts'
+import { endSession } from '../db/session-list.ts'
 import {
   type Amr,
   findRefresh,
@@ -135,6 +136,16 @@ export function createSessions(parts: SessionParts): Sessions {
     }
   }
 
+  /** Somebody else may have the token: the session is over, and the owner can find out why. */
+  async function endReused(row: RefreshRow, { ip }: Client, nowMs: number): Promise<void> {
+    const { id: userId, session_id: sessionId } = row
+    const entry = toAuditEntry('token_revoked', row, {
+      session_id: sessionId,
+      reason: 'refresh_token_already_used',
+    })
+    await db.run(endSession, [userId, sessionId, new Date(nowMs), entry.id, entry.payload, ip])
+  }
+
   async function tryOpen(login: Login): Promise<TokenResponse | undefined> {
     const { user, method, provider, client, action = 'login', isRecovery = false } = login
     const nowMs = now()
@@ -195,7 +206,7 @@ export function createSessions(parts: SessionParts): Sessions {
         throw new ApiError('validation_failed', `${prefix}Not Issued By This Server`)
       }
       if (isPreviousInTime(row, token.counter, settings, nowMs)) return renew(row)
-      if (settings.rotates) await db.run(revokeSessions, [[row.session_id], new Date(nowMs)])
+      if (settings.rotates) await endReused(row, client, nowMs)
       throw new ApiError('refresh_token_already_used', `${prefix}Already Used`)
     },
   }

@@ -68,14 +68,16 @@ export interface ClaimedFlow extends Row {
  * Somebody comes back with a state. Of many who do so exactly one claims it, if it is in time and the
  * right browser; a flow that ends in tokens is gone with that.
  * A code is worth nothing without the verifier of who started the flow: such a flow may come back
- * without a cookie, but not with a wrong one.
- * $1 state, $2 hash of the cookie in hexadecimal digits or null, $3 earliest start, $4 now.
+ * without a cookie, but not with a wrong one. The same goes for what keeps no cookies at all.
+ * $1 state, $2 hash of the cookie in hexadecimal digits or null, $3 earliest start, $4 now,
+ * $5 whether it is a browser that comes back.
  */
 export const claimExternalFlow = statement(
   'claim_external_flow',
   `with found as materialized (
      select f.*, f.browser_hash is null
-       or coalesce(f.browser_hash = decode($2, 'hex'), f.code_challenge is not null) as is_bound
+       or coalesce(f.browser_hash = decode($2, 'hex'), f.code_challenge is not null or not $5)
+         as is_bound
      from {ns}.flow_states f
      where f.id = $1 and f.provider_type <> ''
      for update

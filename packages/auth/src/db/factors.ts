@@ -90,7 +90,7 @@ export const challengeFactor = statement(
    ), due as materialized (
      select f.id from {ns}.mfa_factors f cross join p
      where f.id = p.factor_id and f.user_id = p.user_id
-       and (p.gap_seconds is null or f.last_challenged_at is null
+       and (nullif(p.gap_seconds, 0) is null or f.last_challenged_at is null
          or f.last_challenged_at <= p.now - make_interval(secs => p.gap_seconds))
      for update of f
    ), ${spendCap('sms', {

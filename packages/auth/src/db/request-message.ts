@@ -29,7 +29,7 @@ const toStatement = (column: SentColumn) =>
          invited_at timestamptz, ${partColumns})
      ), due as materialized (
        select u.id from {ns}.users u cross join p
-       where u.id = p.user_id and (p.own_gap_seconds is null or u.${column} is null
+       where u.id = p.user_id and (nullif(p.own_gap_seconds, 0) is null or u.${column} is null
          or u.${column} <= p.now - make_interval(secs => p.own_gap_seconds))
        for update of u
      ), ${permitMessages('exists (select from due)')}, requested as (

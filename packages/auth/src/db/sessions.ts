@@ -128,10 +128,14 @@ export const revokeByScope = statement(
    values ($5, $6, coalesce($7, ''), $4)`,
 )
 
-/** Whether a session is within its limits. $1 session, $2 to $7 SessionLimitValues. */
+/**
+ * Whether a session is within its limits, and of somebody who may come in.
+ * $1 session, $2 to $7 SessionLimitValues.
+ */
 export const findAdminSession = statement(
   'find_admin_session',
-  `select 1 from {ns}.sessions s
+  `select 1 from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1 and s.revoked_at is null and ${isWithinLimits('s', 2)}
-     and not ${hasNewer('s', 2)}`,
+     and not ${hasNewer('s', 2)}
+     and u.deleted_at is null and (u.banned_until is null or u.banned_until <= $2)`,
 )

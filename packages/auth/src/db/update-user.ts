@@ -110,9 +110,9 @@ export const updateUser = statement(
      where u.id = p.user_id and u.deleted_at is null and (select count(*) from ending) >= 0
        and (p.nonce_hash is null or exists (select from nonce))
        and (p.shown_hash is null or u.encrypted_password = p.shown_hash)
-       and (p.email_change_gap_seconds is null or u.email_change_sent_at is null
+       and (nullif(p.email_change_gap_seconds, 0) is null or u.email_change_sent_at is null
          or u.email_change_sent_at <= p.now - make_interval(secs => p.email_change_gap_seconds))
-       and (p.phone_change_gap_seconds is null or u.phone_change_sent_at is null
+       and (nullif(p.phone_change_gap_seconds, 0) is null or u.phone_change_sent_at is null
          or u.phone_change_sent_at <= p.now - make_interval(secs => p.phone_change_gap_seconds))
      for update of u
    ), ${permitMessages('exists (select from due)')}, updated as (

@@ -116,7 +116,9 @@ function selectIdentities(user: string): string {
 }
 
 function toIdentityArray(from: string): string {
-  return `coalesce((select json_agg(to_json(i) order by i.created_at, i.id) ${from}), '[]') as identities`
+  // As the providers in app_metadata: an account may begin with two of them at once.
+  const list = 'json_agg(to_json(i) order by i.created_at, i.provider, i.id)'
+  return `coalesce((select ${list} ${from}), '[]') as identities`
 }
 
 function selectFactors(user: string): string {

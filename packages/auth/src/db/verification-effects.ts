@@ -68,10 +68,7 @@ export const effects = {
        update {ns}.users u set email = u.email_change, email_change = null,
          email_change_sent_at = null, email_change_confirm_status = 0, is_anonymous = false,
          email_confirmed_at = coalesce(u.email_confirmed_at, p.now),
-         raw_user_meta_data = case when u.raw_user_meta_data ? 'email'
-           then u.raw_user_meta_data
-             || jsonb_build_object('email', u.email_change, 'email_verified', true)
-           else u.raw_user_meta_data end,
+         ${copyProven('email')},
          ${always}
        from consumed c cross join p cross join provided v
        where u.id = c.user_id and c.verdict = 'whole'
@@ -110,10 +107,7 @@ export const effects = {
      ), ${providersOf('identified', 'phone')}, changed as (
        update {ns}.users u set phone = u.phone_change, phone_change = null,
          phone_change_sent_at = null, is_anonymous = false, phone_confirmed_at = p.now,
-         raw_user_meta_data = case when u.raw_user_meta_data ? 'phone'
-           then u.raw_user_meta_data
-             || jsonb_build_object('phone', u.phone_change, 'phone_verified', true)
-           else u.raw_user_meta_data end,
+         ${copyProven('phone')},
          ${always}
        from consumed c cross join p cross join provided v
        where u.id = c.user_id
@@ -122,6 +116,14 @@ export const effects = {
   },
 } as const satisfies Record<string, Effect>
 export type EffectName = keyof typeof effects
+
+/** What the metadata has of an identity from the sign-up, it has of the new address or number. */
+function copyProven(provider: Effect['provider']): string {
+  return `raw_user_meta_data = u.raw_user_meta_data || coalesce((
+           select jsonb_object_agg(key, value) from jsonb_each(jsonb_build_object(
+             '${provider}', u.${provider}_change, '${provider}_verified', true))
+           where u.raw_user_meta_data ? key), '{}')`
+}
 
 /** The identity that was proven. Where those of strangers end there must be one. */
 function verifyIdentity(provider: Effect['provider']): string {

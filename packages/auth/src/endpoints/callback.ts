@@ -12,7 +12,7 @@ import {
   withFragment,
   withQuery,
 } from '../http/redirect-location.ts'
-import { dropCookie, toCookieName } from './external-request.ts'
+import { dropCookie, isBrowser, toCookieName } from './external-request.ts'
 
 const parameters = {
   state: 'That which went to the provider',
@@ -60,7 +60,8 @@ function toTexts(body: unknown): Texts {
 async function comeBack(call: Call, services: Services, texts: Texts): Promise<Answer> {
   const { state = '' } = texts
   const secret = readCookie(call.header('cookie'), toCookieName(services, state))
-  const flow = await claimExternal(services, state, secret).catch(toKnown)
+  const visitor = { browserSecret: secret, isBrowser: isBrowser(call) }
+  const flow = await claimExternal(services, state, visitor).catch(toKnown)
   if (flow instanceof ApiError) {
     // Who sent this is unknown, and so is where they want to go.
     const where = withQuery(services.redirects.siteUrl, toErrorParameters(flow, 'server_error'))

@@ -84,6 +84,16 @@ function cookieSettings({ config }: Services): CookieSettings {
   }
 }
 
+/**
+ * Whether a browser asks, and not a program that follows redirects and may keep no cookies. A page
+ * that leads a browser here cannot change what it says about itself.
+ */
+export function isBrowser({ header }: Pick<Call, 'header'>): boolean {
+  const isNamedSo = (header('user-agent') ?? '').startsWith('Mozilla/')
+  const keepsCookies = (header('cookie') ?? '') !== ''
+  return isNamedSo || keepsCookies || header('sec-fetch-mode') === 'navigate'
+}
+
 /** Takes the cookie of a flow that is over from the browser. */
 export function dropCookie(services: Services, state: string): string {
   return toCookie(toCookieName(services, state), '', {

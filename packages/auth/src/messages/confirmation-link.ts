@@ -31,11 +31,18 @@ export function toConfirmationUrl(link: ConfirmationLink): string {
   const { kind, externalUrl, path, tokenHash, redirectTo } = link
   const type = linkTypes[kind]
   if (type === undefined) throw new TypeError(`The message ${kind} has no link`)
-  // Always encoded, so that a redirect with a query of its own cannot end the parameter.
   const query = new URLSearchParams({ token: tokenHash, type, redirect_to: redirectTo })
   const { base, fragment } = splitFragment(joinPath(externalUrl, path))
   const separator = base.includes('?') ? (/[?&]$/.test(base) ? '' : '&') : '?'
-  return `${base}${separator}${query.toString().replaceAll('+', '%20')}${fragment}`
+  return `${base}${separator}${toReadable(query)}${fragment}`
+}
+
+/**
+ * All but colons and slashes stays encoded, so that a redirect with a query of its own cannot end the
+ * parameter: there are programs that look for `redirect_to=https://…` in the link as it is.
+ */
+function toReadable(query: URLSearchParams): string {
+  return query.toString().replaceAll('+', '%20').replaceAll('%3A', ':').replaceAll('%2F', '/')
 }
 
 /**

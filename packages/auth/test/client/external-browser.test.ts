@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dataOf, findFreePort } from '../support/auth-js.ts'
+import { findFreePort } from '@portcullis/test-servers'
+import { dataOf } from '../support/auth-js.ts'
 import { openBrowserSite } from '../support/browser-site.ts'
 import { newAccount } from '../support/external-server.ts'
 import { password } from '../support/http-client.ts'

@@ -73,6 +73,14 @@ test('administration of users', async (t) => {
     })
   })
 
+  await t.test('identities that begin together are in the order of the providers', async () => {
+    for (let times = 0; times < 8; times += 1) {
+      const { body } = await create({ email: newEmail(), phone: newPhone() })
+      const providers = body.identities.map(({ provider }: { provider: string }) => provider)
+      assert.deepEqual(providers, body.app_metadata.providers)
+    }
+  })
+
   await t.test('creates a user who is confirmed and signs in', async () => {
     const email = newEmail()
     const { body } = await create({ email, password, email_confirm: true })
@@ -298,6 +306,18 @@ test('administration of users', async (t) => {
     assert.equal((await signIn(email)).status, 200)
     const early = await create({ email: newEmail(), ban_duration: '876600h' })
     assert.match(early.body.banned_until, /^2[12]\d\d-/)
+  })
+
+  await t.test('an administrator with an account is none while it is banned', async () => {
+    const { id, email } = await server.newUser()
+    await update(id, { role: 'service_role' })
+    const { access_token } = (await signIn(email)).body
+    const read = () => ask(url, `/admin/users/${id}`, { token: access_token })
+    assert.equal((await read()).status, 200)
+    await update(id, { ban_duration: '1h' })
+    assert.deepEqual(errorOf(await read()), [403, 'session_expired', 'Session is no longer valid'])
+    await update(id, { ban_duration: 'none' })
+    assert.equal((await read()).status, 200)
   })
 
   await t.test('an anonymous user whose address is confirmed is one no more', async () => {

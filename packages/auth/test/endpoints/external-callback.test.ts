@@ -72,6 +72,16 @@ test('people come back from a provider', async (t) => {
     assert.deepEqual(await server.query('select 1 from flow_states where id = $1', [state]), [])
   })
 
+  await t.test('a program that follows redirects need not keep cookies', async () => {
+    keycloak.account = newAccount()
+    const { url } = await server.depart({ provider: 'keycloak' })
+    const { pathname, search } = new URL((await keycloak.agree(`${url}`)).url)
+    const answer = await ask(server.url, `${pathname}${search}`)
+    assert.ok(fragmentOf(answer)['access_token'])
+    const again = await ask(server.url, `${pathname}${search}`)
+    assert.equal(queryOf(again)['error_code'], 'bad_oauth_state')
+  })
+
   await t.test("the provider's tokens are there where scopes were asked for", async () => {
     const answer = await server.goThrough('keycloak', newAccount(), { scopes: 'offline_access' })
     const fragment = fragmentOf(answer)

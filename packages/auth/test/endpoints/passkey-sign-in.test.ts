@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimsOf, methodsOf } from '../support/factors.ts'
-import { errorOf, openFlowServer } from '../support/flow-server.ts'
+import { errorOf, openFlowServer, waitingForUs } from '../support/flow-server.ts'
 import { until } from '../support/outbox.ts'
 import { createPasskeyCalls, newAuthenticator, passkeyEnvironment } from '../support/passkeys.ts'
 import type { Lies } from '../support/software-authenticator.ts'
@@ -155,7 +155,7 @@ test('people sign in with passkeys', async (t) => {
     await query('begin')
     await query('update webauthn_credentials set sign_count = 8 where id = $1', [passkeyId])
     const second = calls.signInWith(authenticator, { counter: 8 })
-    await until(async () => (await query('select 1 from pg_locks where not granted')).length > 0)
+    await until(async () => (await query(waitingForUs)).length > 0)
     await query('commit')
     assert.deepEqual(errorOf(await second), failed)
     assert.equal(await count(), 8)

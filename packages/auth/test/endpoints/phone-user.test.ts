@@ -148,6 +148,17 @@ test('users and their numbers', async (t) => {
     assert.equal((await post('/verify', shown)).body.user.phone, phone)
   })
 
+  await t.test('an address of somebody with a number is verified wherever it says so', async () => {
+    const { token, phone } = await server.newPerson()
+    const email = newEmail()
+    await update(token, { email })
+    const { code } = await server.mailTo(email)
+    const { body } = await post('/verify', { type: 'email_change', email, token: code })
+    const { email_verified, phone_verified, phone: copied } = body.user.user_metadata
+    assert.deepEqual([email_verified, phone_verified, copied], [true, true, phone])
+    assert.deepEqual(body.user.app_metadata.providers, ['phone', 'email'])
+  })
+
   await t.test('GET /reauthenticate sends a nonce to the phone of who has no address', async () => {
     const { token, phone, id } = await server.newPerson()
     const fresh = 'a better password'

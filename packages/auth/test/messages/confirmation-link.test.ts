@@ -12,7 +12,7 @@ const link = {
   redirectTo: 'https://site.example/a?b=1&c=2#d',
 } as const
 
-const query = 'token=abc&type=signup&redirect_to=https%3A%2F%2Fsite.example%2Fa%3Fb%3D1%26c%3D2%23d'
+const query = 'token=abc&type=signup&redirect_to=https://site.example/a%3Fb%3D1%26c%3D2%23d'
 
 test('a path is joined to the external URL', async (t) => {
   const cases: readonly (readonly [externalUrl: string, path: string, expected: string])[] = [

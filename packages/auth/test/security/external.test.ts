@@ -7,6 +7,7 @@ import { fragmentOf, queryOf } from '../support/flow-server.ts'
 import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { keycloak as keycloakShape } from '../support/provider-shapes/keycloak.ts'
+import { openRawConnection } from '../support/raw-connection.ts'
 
 const verifier = 'v'.repeat(64)
 const pkce = {
@@ -89,6 +90,18 @@ test('18.19 a state is good once, in time, and for the browser that asked', asyn
     const ofVictim = await agree(server, plain)
     for (const cookie of ['', ofVictim.cookie]) {
       assert.deepEqual(problemOf(await server.arrive(agreement, cookie)), noState)
+    }
+  })
+
+  await t.test('18.19 a browser by another name needs the cookie too', async () => {
+    const { agreement } = await agree(server, plain)
+    const { pathname, search } = new URL(agreement.url)
+    const path = `${pathname}${search}`
+    for (const sign of ['Sec-Fetch-Mode: navigate', 'Cookie: theme=dark']) {
+      // What says how a request is made, fetch says itself.
+      const { write, received } = await openRawConnection(t, server.url)
+      write(`GET ${path} HTTP/1.1\r\nHost: auth.example\r\n${sign}\r\nConnection: close\r\n\r\n`)
+      assert.match(await received, /^location: .*[?&]error_code=bad_oauth_state/im)
     }
   })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
@@ -136,6 +137,17 @@ test('strange input', async (t) => {
       ]
       for (const { status, body } of answers) {
         assert.ok(status < 500, `${JSON.stringify(text)} ${JSON.stringify(body)}`)
+      }
+    }
+  })
+
+  await t.test('18.26 an audience without end is refused, whoever it is for', async () => {
+    const endless = { 'x-jwt-aud': randomBytes(4_000).toString('base64url') }
+    const refusal = [400, 'validation_failed', 'The audience is too long, 255 characters at most']
+    for (const address of [email, newEmail()]) {
+      for (const path of ['/signup', '/magiclink']) {
+        const answer = await post(path, { email: address, password }, endless)
+        assert.deepEqual(errorOf(answer), refusal, `${path} for ${address}`)
       }
     }
   })

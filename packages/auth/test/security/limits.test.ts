@@ -66,6 +66,28 @@ test('18.30 a trusted header counts, others do not, and without it the address d
   assert.equal(await verify({ 'x-real-client': ' , b' }), 429)
 })
 
+test('18.30 Sb-Forwarded-For is who asks where the operator says so', async (t) => {
+  const server = await openAuthServer(t, {
+    env: {
+      AUTH_SECURITY_SB_FORWARDED_FOR_ENABLED: 'true',
+      AUTH_RATE_LIMIT_HEADER: 'X-Real-Client',
+      AUTH_RATE_LIMIT_VERIFY: '1',
+    },
+  })
+  if (!server) return
+  const verify = async (headers: Readonly<Record<string, string>>) =>
+    (await ask(server.url, '/verify', { ...fourHundred, headers })).status
+  for (const [at, status] of [400, 429].entries()) {
+    const others = { 'x-real-client': `${at}`, 'x-forwarded-for': `198.51.100.${at}` }
+    assert.equal(await verify({ ...others, 'sb-forwarded-for': '203.0.113.9, x' }), status)
+  }
+  assert.equal(await verify({ 'sb-forwarded-for': '203.0.113.10' }), 400)
+  assert.equal(await verify({ 'sb-forwarded-for': 'nobody', 'x-real-client': 'a' }), 400)
+  assert.equal(await verify({ 'x-real-client': 'a' }), 429)
+  const logged = server.log.join('\n')
+  assert.match(logged, /203\.0\.113\.9/)
+})
+
 test('18.30 the addresses of one network of IPv6 count as one', async (t) => {
   const server = await openAuthServer(t, {
     env: { AUTH_RATE_LIMIT_HEADER: 'X-Real-Client', AUTH_RATE_LIMIT_VERIFY: '1' },

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { jwtSecret } from '../support/auth-server.ts'
 import { fragmentOf, openFlowServer, queryOf } from '../support/flow-server.ts'
 import { ask, newEmail } from '../support/http-client.ts'
+import { isTold } from '../support/is-told.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
 import { openHttpCollector } from '../telemetry/support/collector.ts'
@@ -155,9 +156,3 @@ test('18.33 no secret is in the log, in traces or in metrics, whatever happens',
   const texts = JSON.stringify(failures)
   for (const [what, secret] of secrets) assert.ok(!isTold(texts, secret), `${what} in last_error`)
 })
-
-/** Whether a text tells a secret. The digits of a code may stand inside an id or a duration. */
-function isTold(text: string, secret: string): boolean {
-  if (!/^\d+$/.test(secret)) return text.includes(secret)
-  return new RegExp(`(?<![\\w-]|\\d\\.)${secret}(?![\\w-])`).test(text)
-}

@@ -5,6 +5,7 @@ import { Client } from 'pg'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { openAuthServer } from '../support/auth-server.ts'
+import { waitingForUs } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
@@ -84,7 +85,7 @@ test('18.42 SIGTERM waits for requests under way, and leaves no refresh token ha
     }
   })
   await until(async () => {
-    const locks = await client.query('select 1 from pg_locks where not granted')
+    const locks = await client.query(waitingForUs)
     return locks.rows.length > 0 && busy.every(({ answers }) => answers > 0)
   })
   isStopping = true

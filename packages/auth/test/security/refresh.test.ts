@@ -35,6 +35,16 @@ test('refresh tokens', async (t) => {
     assert.deepEqual(errorOf(await refresh(first)), used)
     assert.deepEqual(errorOf(await refresh(rotated.refresh_token)), ended)
     assert.deepEqual(errorOf(await refresh(first)), ended)
+    const entries = await query(
+      `select payload -> 'traits' ->> 'reason' as reason from audit_log_entries
+       where payload ->> 'action' = 'token_revoked' and payload ->> 'actor_id' = $1`,
+      [id],
+    )
+    assert.deepEqual(
+      entries,
+      [{ reason: 'refresh_token_already_used' }],
+      'the audit log tells once',
+    )
   })
 
   await t.test('18.12 the one before that does, however soon', async () => {

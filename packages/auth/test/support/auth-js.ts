@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import type { TestContext } from 'node:test'
+import { findFreePort } from '@portcullis/test-servers'
 import { type AuthChangeEvent, GoTrueClient } from '@supabase/auth-js'
 import { type AuthServer, type AuthServerOptions, openAuthServer } from './auth-server.ts'
 import { newEmail, password } from './http-client.ts'
@@ -104,15 +103,6 @@ export async function openClientServer(
       return client
     },
   }
-}
-
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Does with a link what a browser does up to the redirect. */

@@ -63,10 +63,12 @@ export async function openExternalServer(
   }
   const arrive: ExternalServer['arrive'] = ({ url, form }, cookie) => {
     const { pathname, search } = new URL(url)
-    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' }
-    return form === undefined
-      ? ask(server.url, `${pathname}${search}`, { headers: { cookie } })
-      : ask(server.url, pathname, { body: `${new URLSearchParams(form)}`, headers })
+    const headers = { cookie, 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
+    if (form === undefined) return ask(server.url, `${pathname}${search}`, { headers })
+    return ask(server.url, pathname, {
+      body: `${new URLSearchParams(form)}`,
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    })
   }
   return {
     ...server,

@@ -38,6 +38,10 @@ export interface FlowServer extends AuthServer {
   actionsOf(userId: string): Promise<readonly string[]>
 }
 
+/** Who waits for the transaction that asks. Others on the same server may wait for somebody else. */
+export const waitingForUs =
+  'select 1 from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
+
 /** Sends mail nowhere, and has no limits that a test does not ask for. */
 const environment = {
   AUTH_MAILER_AUTOCONFIRM: 'false',
@@ -105,9 +109,7 @@ export async function openFlowServer(
         [userId],
       )
       const result = use()
-      while ((await query('select 1 from pg_locks where not granted')).length === 0) {
-        await setTimeout(5)
-      }
+      while ((await query(waitingForUs)).length === 0) await setTimeout(5)
       await query('commit')
       return result
     },

@@ -122,5 +122,5 @@ export const limitPlaces: Readonly<Record<string, OpenLimitPlace>> = {
 
 /** The service has a clock of its own, and begins anew with each hour. */
 async function untilNoHourEnds(): Promise<void> {
-  while (Date.now() % 3_600_000 > 3_570_000) await new Promise((done) => setTimeout(done, 100))
+  while (Date.now() % 3_600_000 > 3_540_000) await new Promise((done) => setTimeout(done, 100))
 }
