@@ -1,6 +1,6 @@
 import { createHealth, type Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log, LogLevel } from '@portcullis/service-kit/log'
 import { openDebug } from './app/open-debug.ts'
 import { openDecide } from './app/open-decide.ts'
 import { openGrpc } from './app/open-grpc.ts'
@@ -34,6 +34,9 @@ export interface App {
 }
 
 export type ServiceHealth = Health<'store' | 'configuration' | 'termination'>
+
+/** Every request is told of. */
+const talkativeLevels: ReadonlySet<LogLevel> = new Set(['debug', 'trace'])
 
 /**
  * Builds everything and knows everything. No port opens before the store answered and the first
@@ -90,11 +93,12 @@ export async function openApp(settings: AppSettings): Promise<App> {
     config.decisions.stopsIncrementWhenOver && config.store.kind !== 'memcached'
   const decisions = { ...config.decisions, stopsIncrementWhenOver }
   const decider = tracing.traceDecider(
-    openDecide(decisions, {
+    await openDecide(decisions, {
       rules: () => rules.current,
       store: tracing.traceStore(store, toTracedStoreKind(config.store)),
       statistics,
       now,
+      debugLog: talkativeLevels.has(config.log.level) ? log : undefined,
     }),
   )
   const debugAddress = await openDebug(config.listeners.debug, {

@@ -102,6 +102,13 @@ test('an empty environment gives the documented defaults', () => {
   })
 })
 
+test('a jitter of 0 or less is none, as in envoyproxy/ratelimit', () => {
+  for (const text of ['0', '-5']) {
+    const { config, faults } = parseConfig({ EXPIRATION_JITTER_MAX_SECONDS: text })
+    assert.deepEqual([config.decisions.expirationJitterMaxSeconds, faults], [Number(text), []])
+  }
+})
+
 test('the configuration cannot be changed', () => {
   const { config } = parseConfig({})
   assert.throws(() => Object.assign(config.listeners.grpc, { port: 1 }), TypeError)

@@ -1,3 +1,4 @@
+import type { Log } from '@portcullis/service-kit/log'
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore } from '../counters/counter-store.ts'
 import { createDecider, type Decider } from '../decide/decide.ts'
@@ -10,14 +11,16 @@ export interface DecideSurroundings {
   readonly store: CounterStore
   readonly statistics: Statistics
   readonly now: () => number
+  /** Where every request is to be told of. */
+  readonly debugLog: Log | undefined
 }
 
-export function openDecide(
+export async function openDecide(
   config: DecisionsConfig,
-  { rules, store, statistics, now }: DecideSurroundings,
-): Decider {
+  { rules, store, statistics, now, debugLog }: DecideSurroundings,
+): Promise<Decider> {
   const calls = 'ratelimit.service.call.should_rate_limit'
-  return createDecider({
+  const decider = createDecider({
     settings: config,
     rules,
     store,
@@ -30,6 +33,9 @@ export function openDecide(
     },
     now,
   })
+  if (debugLog === undefined) return decider
+  const { logDecider } = await import('../decide/logged-decider.ts')
+  return logDecider(decider, { rules, log: debugLog })
 }
 
 const localCacheGauges = [

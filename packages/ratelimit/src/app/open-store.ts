@@ -87,10 +87,8 @@ function openInstance(
   onActive: (isActive: boolean) => void,
   { log, statistics, expirationJitterMaxSeconds }: StoreSurroundings,
 ): RedisStore {
-  const counters = new ConnectionCounters()
+  const counters = new ConnectionCounters((name) => statistics.counter(`ratelimit.${pool}.${name}`))
   statistics.gauge(`ratelimit.${pool}.cx_active`, () => counters.active)
-  statistics.gauge(`ratelimit.${pool}.cx_total`, () => counters.total)
-  statistics.gauge(`ratelimit.${pool}.cx_local_close`, () => counters.localClose)
   const { type, socketType, url, auth, sentinelAuth, tls } = instance
   return openRedisStore({
     address: parseRedisAddress({ type, socketType, url }),

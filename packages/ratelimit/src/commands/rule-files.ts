@@ -4,7 +4,11 @@ import type { RuleFault } from '../rules/fault.ts'
 import { colourPalette, type Finding, plainPalette, toReport } from '../rules/fault-report.ts'
 import { parseRuleFiles } from '../rules/parse.ts'
 import type { RuleSet } from '../rules/rule.ts'
-import { type RuleDirectory, readRuleDirectory } from '../rules/sources/rule-directory.ts'
+import {
+  type RuleDirectory,
+  readRuleDirectory,
+  toBrokenFaults,
+} from '../rules/sources/rule-directory.ts'
 
 /** The rule files of a directory, and all that is to be said about them. */
 export interface Inspection {
@@ -31,10 +35,11 @@ export function inspectRuleFiles(
   const pathOf = (name: string) => join(directory, name)
   const files = content.files.map(({ name, text }) => ({ name: pathOf(name), text }))
   const { rules, faults, warnings } = parseRuleFiles(files, { mergeDomains })
+  const missing = content.unreadable.filter(({ brokenLine }) => brokenLine === undefined)
   const findings: Finding[] = [
-    ...faults.map((fault) => toFinding(fault, 'fault')),
+    ...[...toBrokenFaults(content, pathOf), ...faults].map((fault) => toFinding(fault, 'fault')),
     ...warnings.map((warning) => toFinding(warning, 'warning')),
-    ...content.unreadable.map(({ name, reason }) =>
+    ...missing.map(({ name, reason }) =>
       toFileFinding('fault', pathOf(name), `error reading file ${pathOf(name)}: ${reason}`),
     ),
     ...content.skipped.map(({ name, reason }) =>

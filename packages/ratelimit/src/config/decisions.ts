@@ -33,8 +33,8 @@ export const decisions = {
     expirationJitterMaxSeconds: integer(
       'EXPIRATION_JITTER_MAX_SECONDS',
       300,
-      'Up to how much longer than its window a counter is kept in the store, by chance',
-      { max: 2 ** 31 - 1 },
+      'Up to how much longer than its window a counter is kept in the store, by chance; 0 or less: no longer',
+      { min: -(2 ** 31), max: 2 ** 31 - 1 },
     ),
     stopIncrement: boolean(
       'STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT',

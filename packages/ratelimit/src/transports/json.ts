@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Log } from '@portcullis/service-kit/log'
-import { StoreError } from '../counters/counter-store.ts'
+import { CounterKeyError, StoreError } from '../counters/counter-store.ts'
 import { type Decide, ServiceError } from '../decide/decide.ts'
 import { OVER_LIMIT, type RateLimitRequest, type RateLimitResponse } from '../protocol/message.ts'
 import { type HttpHandler, sendText } from './http-listener.ts'
@@ -81,10 +81,10 @@ function answerWith(
 
 function refuse(response: ServerResponse, error: unknown, log: Log): void {
   log.warning(() => `error: ${toText(error)}`)
-  if (error instanceof StoreError) {
-    sendJson(response, 503, JSON.stringify({ error: error.message }))
-  } else if (error instanceof ServiceError) {
+  if (error instanceof ServiceError || error instanceof CounterKeyError) {
     sendText(response, 400, 'Bad Request\n')
+  } else if (error instanceof StoreError) {
+    sendJson(response, 503, JSON.stringify({ error: error.message }))
   } else {
     sendText(response, 500, 'Internal Server Error\n')
   }

@@ -7,10 +7,6 @@ export type GaugeRule = 'sum' | 'total' | 'mean' | 'one'
  */
 const gaugeRules: Readonly<Record<string, GaugeRule>> = {
   'runtime.num_values': 'one',
-  'ratelimit.redis_pool.cx_total': 'total',
-  'ratelimit.redis_pool.cx_local_close': 'total',
-  'ratelimit.redis_per_second_pool.cx_total': 'total',
-  'ratelimit.redis_per_second_pool.cx_local_close': 'total',
   'ratelimit.localcache.evacuateCount': 'total',
   'ratelimit.localcache.expiredCount': 'total',
   'ratelimit.localcache.hitCount': 'total',

@@ -137,7 +137,7 @@ test('a file that cannot be read is a fault', async (t) => {
   assert.equal(code, 1)
   assert.ok(
     stdout.startsWith(
-      `error reading file ${join(directory, 'b.yaml')}: the file is not UTF-8 text\n`,
+      `${join(directory, 'b.yaml')}:1:1: error loading config file: the file is not UTF-8 text\n`,
     ),
   )
 })

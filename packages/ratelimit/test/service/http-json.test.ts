@@ -164,3 +164,28 @@ test('both transports count in the same counters', async (t) => {
   const { text } = await postJson(service, body(`{${entries('k')},"hitsAddend":9}`))
   assert.equal(JSON.parse(text).statuses[0].limitRemaining, 51)
 })
+
+test('with LOG_LEVEL=debug the log tells of every request, also of those over gRPC', async (t) => {
+  const service = await openService(t, { rules, now, env: { LOG_LEVEL: 'debug' } })
+  const before = service.log.length
+  const three = body(`{${entries('k')}},{${entries('free')}},{${entries('none')}}`)
+  const { status } = await postJson(service, three)
+  assert.equal(status, 200)
+  const client = await openDecisionClient(t, service)
+  await client.decide(ask('elsewhere', descriptor('k=v', { hitsAddend: 0 })))
+  await client.ask(ask('', descriptor('k=v')))
+  assert.deepEqual(service.log.slice(before), [
+    'debug got descriptor: (k=v)',
+    'debug applying limit: 100 requests per DAY, shadow_mode: false',
+    'debug got descriptor: (free=v)',
+    'debug descriptor is unlimited, not passing to the cache',
+    'debug got descriptor: (none=v)',
+    'debug descriptor does not match any limit, no limits applied',
+    'debug returning normal response: overall_code:OK statuses:{code:OK current_limit:{name:"hundred" requests_per_unit:100 unit:DAY} limit_remaining:99 duration_until_reset:{seconds:6400}} statuses:{code:OK limit_remaining:4294967295} statuses:{code:OK}',
+    "debug unknown domain 'elsewhere'",
+    'debug got descriptor: (k=v)',
+    'debug descriptor does not match any limit, no limits applied',
+    'debug returning normal response: overall_code:OK statuses:{code:OK}',
+    'debug caught error during call: rate limit domain must not be empty',
+  ])
+})

@@ -54,20 +54,23 @@ test('a file that is broken changes nothing but a counter, until it is whole aga
   const limitNow = async () => (await decide(request)).statuses[0]?.currentLimit?.requestsPerUnit
   assert.deepEqual(await readLoads(service), { successes: 1, errors: 0 })
 
-  const broken = [
-    'domain: [',
-    toRules(7, '  - { key: a }\n'),
-    toRules(7, '  - { key: c, rate_limit: { unit: fortnight, requests_per_unit: 1 } }\n'),
-  ]
-  for (const [index, text] of broken.entries()) {
+  const broken = {
+    'Flow sequence': 'domain: [',
+    duplicate: toRules(7, '  - { key: a }\n'),
+    fortnight: toRules(
+      7,
+      '  - { key: c, rate_limit: { unit: fortnight, requests_per_unit: 1 } }\n',
+    ),
+  }
+  for (const [reason, text] of Object.entries(broken)) {
     await service.rules.replace(text)
+    const told = new RegExp(`Error loading new configuration: rules\\.yaml: .*(?:${reason})`)
     await until(
-      async () => (await readLoads(service)).errors === index + 1,
-      () => `the error was counted; the log:\n${service.log}`,
+      () => told.test(service.log),
+      () => `the error was told; the log:\n${service.log}`,
     )
     assert.equal(await limitNow(), 5)
   }
-  assert.match(service.log, /Error loading new configuration: rules\.yaml: .*fortnight/)
   assert.equal((await fetch(`${service.httpUrl}/healthcheck`)).status, 200)
 
   await service.rules.replace(toRules(9))
@@ -75,7 +78,9 @@ test('a file that is broken changes nothing but a counter, until it is whole aga
     async () => (await limitNow()) === 9,
     () => 'the whole file was read',
   )
-  assert.deepEqual(await readLoads(service), { successes: 2, errors: broken.length })
+  // A busy machine may tell of one change twice: then the same file is loaded once more.
+  const { successes = 0, errors = 0 } = await readLoads(service)
+  assert.ok(successes >= 2 && errors >= 3, `${successes} successes, ${errors} errors`)
 })
 
 test('what was counted stays counted when a limit changes', async (t) => {

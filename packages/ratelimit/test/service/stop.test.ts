@@ -82,7 +82,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     if (!redis) return
     const service = await startService(t, {
       rules,
-      env: { KVSTORE_URL: `127.0.0.1:${redis.port}` },
+      env: { KVSTORE_URL: `127.0.0.1:${redis.port}`, KVSTORE_COMMAND_TIMEOUT: '60s' },
     })
     const load = await openLoad(t, service, { clients: 20, toRequest: () => request })
     await until(

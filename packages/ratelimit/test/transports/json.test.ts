@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { StoreError } from '../../src/counters/counter-store.ts'
+import { CounterKeyError, StoreError } from '../../src/counters/counter-store.ts'
 import { type Decide, ServiceError } from '../../src/decide/decide.ts'
 import { parseRequestJson, toResponseJson } from '../../src/protocol/json.ts'
 import { OK, OVER_LIMIT, type RateLimitRequest } from '../../src/protocol/message.ts'
@@ -142,6 +142,15 @@ test('what the decision refuses is a bad request', async (t) => {
   )
   assert.deepEqual(await post(body), badRequest)
   assert.deepEqual(lines, ['warning error: rate limit domain must not be empty'])
+})
+
+test('a request whose counter no store can have is a bad request', async (t) => {
+  const error = new CounterKeyError('malformed: key is too long or contains invalid characters')
+  const { post, lines } = await openExample(t, (_request, _deadlineMs, decided) =>
+    decided(error, undefined),
+  )
+  assert.deepEqual(await post(body), badRequest)
+  assert.deepEqual(lines, [`warning error: ${error.message}`])
 })
 
 test('a store that fails gets 503 with its reason, also later', async (t) => {

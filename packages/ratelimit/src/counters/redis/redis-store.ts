@@ -160,7 +160,7 @@ class Store implements RedisStore {
   }
 
   #onOpen(): void {
-    this.#counters.total++
+    this.#counters.total.value++
     this.#counters.active++
     if (this.#counters.active > 1) return
     this.#firstConnection.resolve()
@@ -171,7 +171,7 @@ class Store implements RedisStore {
     // Whoever answers next may not have the counters that were there or were about to be made.
     if (isLossy) this.#known.forgetAll()
     if (!wasOpen) return
-    if (isOurDoing) this.#counters.localClose++
+    if (isOurDoing) this.#counters.localClose.value++
     this.#counters.active--
     if (this.#counters.active === 0) this.#settings.onActive?.(false)
     if (this.#closing.signal.aborted || performance.now() < this.#loggedAtMs + logPauseMs) return

@@ -46,11 +46,17 @@ export interface StartupSettings {
   readonly maxElapsedMs: number
 }
 
-/** The statistics `cx_active`, `cx_total` and `cx_local_close` of a pool. */
+/** The statistics of a pool: `cx_active` is what there is now, the others only ever grow. */
 export class ConnectionCounters {
   active = 0
-  total = 0
-  localClose = 0
+  readonly total: { value: number }
+  readonly localClose: { value: number }
+
+  /** @param counter gives the counter of a name; the names are those of envoyproxy/ratelimit. */
+  constructor(counter: (name: string) => { value: number } = () => ({ value: 0 })) {
+    this.total = counter('cx_total')
+    this.localClose = counter('cx_local_close')
+  }
 }
 
 export const redisDefaults = {

@@ -3,7 +3,7 @@ import type { RuleSnapshot } from '../snapshot.ts'
 import { parseAndCompile, readSteadily, toLoadFailure } from './load-files.ts'
 import { createLoadLog } from './load-log.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
-import type { RuleFile } from './rule-directory.ts'
+import { type RuleFile, toBrokenFaults } from './rule-directory.ts'
 import { type RulePlaceSettings, toRulePlace } from './rule-place.ts'
 import type { RuleSource, RuleSourceParts } from './source.ts'
 import { openWatch, type WatchFiles } from './watch.ts'
@@ -64,7 +64,8 @@ export function openFileSource(options: FileSourceOptions): RuleSource {
 
   async function loadSnapshot(): Promise<RuleSnapshot> {
     const directory = await readSteadily(place, { ignoreDotFiles, retryMs: debounceMs, signal })
-    statistics.loadFailures.value += directory.unreadable.length
+    const brokenFiles = toBrokenFaults(directory, place.toMessageName)
+    statistics.loadFailures.value += directory.unreadable.length - brokenFiles.length
     statistics.fileCount.value = directory.files.length
     loadLog.directory(directory)
     const files = directory.files.map((file) => ({
@@ -74,7 +75,7 @@ export function openFileSource(options: FileSourceOptions): RuleSource {
     // Before the first load is over nobody waits for a decision.
     const isInBackground = !isFirst || countCharacters(files) > mostCharactersHere
     const compiling = { mergeDomains, isInBackground, counters, onIgnoredOverride, signal }
-    const { snapshot, warnings } = await parseAndCompile(files, compiling)
+    const { snapshot, warnings } = await parseAndCompile(files, { ...compiling, brokenFiles })
     await loadLog.rules(snapshot, warnings)
     return snapshot
   }

@@ -73,6 +73,8 @@ async function readDirectory(directory: string, ignoreDotFiles: boolean): Promis
 }
 
 export interface ParseAndCompileOptions {
+  /** What is wrong already, with files that are no text. */
+  readonly brokenFiles: readonly RuleFault[]
   readonly mergeDomains: boolean
   /** In a thread of its own, while decisions go on. */
   readonly isInBackground: boolean
@@ -88,11 +90,14 @@ export interface CompiledFiles {
 
 export async function parseAndCompile(
   files: readonly RuleFile[],
-  { mergeDomains, isInBackground, counters, onIgnoredOverride, signal }: ParseAndCompileOptions,
+  options: ParseAndCompileOptions,
 ): Promise<CompiledFiles> {
-  const { rules, faults, warnings } = isInBackground
+  const { brokenFiles, mergeDomains, isInBackground, counters, onIgnoredOverride, signal } = options
+  const parsed = isInBackground
     ? await parseInWorker(files, { mergeDomains })
     : parseHere(files, { mergeDomains })
+  const { rules, warnings } = parsed
+  const faults = [...brokenFiles, ...parsed.faults]
   const [first] = faults
   if (first !== undefined) throw new LoadError(toLoadError(first), faults)
   const snapshot = await compileInTurns({ rules, counters, onIgnoredOverride }, signal)

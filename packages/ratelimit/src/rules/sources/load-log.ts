@@ -36,10 +36,11 @@ export function createLoadLog(log: Log, place: RulePlace): LoadLog {
   return {
     directory({ files, skipped, unreadable }) {
       for (const { name, reason } of skipped) warnOnce(`${place.toMessageName(name)}: ${reason}`)
-      for (const { name, reason } of unreadable) {
+      const leftOut = unreadable.filter(({ brokenLine }) => brokenLine === undefined)
+      for (const { name, reason } of leftOut) {
         log.warning(`${place.toMessageName(name)} is left out, it cannot be read: ${reason}`)
       }
-      if (files.length === 0) {
+      if (files.length === 0 && leftOut.length === unreadable.length) {
         warnOnce(`There is no *.yaml file in ${place.directory}: without rules every call is OK`)
       }
     },

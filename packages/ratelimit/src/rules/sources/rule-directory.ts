@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { RuleFault } from '../fault.ts'
 
 export interface RuleFile {
   /** The name inside the directory, as messages show it. */
@@ -22,6 +24,11 @@ export interface SkippedEntry {
 export interface UnreadableFile {
   readonly name: string
   readonly reason: string
+  /**
+   * The first line that is no text, where the file itself could be read. Such a file is broken like
+   * one that is no YAML: leaving it out would lift its limits.
+   */
+  readonly brokenLine?: number
 }
 
 export interface RuleDirectory {
@@ -50,8 +57,8 @@ export async function readRuleDirectory(
     if (isDotFile && options.ignoreDotFiles) continue
     const isRuleFile = name.endsWith('.yaml') && !isPolicyTest(name)
     if (isDotFile && !isRuleFile) continue
+    const path = join(directory, name)
     try {
-      const path = join(directory, name)
       const entry = await stat(path)
       if (entry.isDirectory()) {
         if (!isDotFile && (await holdsYaml(path))) skipped.push({ name, reason: inDirectory })
@@ -64,10 +71,22 @@ export async function readRuleDirectory(
         skipped.push({ name, reason: testName })
       }
     } catch (error) {
-      if (isRuleFile) unreadable.push({ name, reason: toReadError(error) })
+      if (isRuleFile) unreadable.push(await toUnreadable(name, path, error))
     }
   }
   return { files, skipped, unreadable }
+}
+
+/** What is wrong in files that could be read and are no text. */
+export function toBrokenFaults(
+  { unreadable }: RuleDirectory,
+  toFile: (name: string) => string,
+): RuleFault[] {
+  return unreadable.flatMap(({ name, reason, brokenLine: line }) => {
+    if (line === undefined) return []
+    const message = `error loading config file: ${reason}`
+    return [{ message, place: { file: toFile(name), line, column: 1 } }]
+  })
 }
 
 /** Whether a file is for `ratelimit test`. */
@@ -112,8 +131,32 @@ async function readPieces(path: string): Promise<string[]> {
   return pieces
 }
 
+async function toUnreadable(name: string, path: string, error: unknown): Promise<UnreadableFile> {
+  const reason = toReadError(error)
+  if (!isNoText(error)) return { name, reason }
+  return { name, reason, brokenLine: findBrokenLine(await readFile(path).catch(() => noBytes)) }
+}
+
+const noBytes = Buffer.alloc(0)
+const lineFeed = 0x0a
+
+function findBrokenLine(bytes: Buffer): number {
+  let line = 1
+  for (let start = 0; start < bytes.length; line += 1) {
+    const lineEnd = bytes.indexOf(lineFeed, start)
+    const end = lineEnd === -1 ? bytes.length : lineEnd
+    if (!isUtf8(bytes.subarray(start, end))) return line
+    start = end + 1
+  }
+  return 1
+}
+
 export function toReadError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const code = 'code' in error ? error.code : undefined
-  return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'the file is not UTF-8 text' : error.message
+  return isNoText(error) ? 'the file is not UTF-8 text' : error.message
+}
+
+function isNoText(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
 }

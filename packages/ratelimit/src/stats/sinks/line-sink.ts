@@ -52,6 +52,7 @@ export class LineSink implements Sink {
     this.#processGauges = processGauges
     this.#log = log
     this.#output = output
+    output.onOpen = () => void this.#sendTimers()
     this.#writer = new LineWriter(format, output)
     this.#dropped = new DroppedCounters(statistics, {
       delayMs: droppedDelayMs,

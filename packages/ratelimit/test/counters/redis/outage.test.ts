@@ -16,7 +16,7 @@ import {
 } from './support/store.ts'
 
 /** Far above any hiccup of a busy machine, far below "it hangs". */
-const generousMs = 5_000
+const generousMs = 20_000
 
 function fails(promise: Promise<number>, message: RegExp): Promise<void> {
   return assert.rejects(promise, (error) => {
@@ -98,7 +98,7 @@ test('without Redis calls fail at once, and a restarted one is used again', asyn
   const url = `127.0.0.1:${redis.port}`
   const store = await openReadyStore(t, { url, counters, onActive })
   assert.equal(await count(store, 'k_'), 1)
-  assert.deepEqual({ ...counters }, { active: 1, total: 1, localClose: 0 })
+  assert.deepEqual({ ...counters }, { active: 1, total: { value: 1 }, localClose: { value: 0 } })
   await redis.kill()
   await fails(count(store, 'k_'), /ECONNREFUSED|closed the connection|ECONNRESET/)
   let isSynchronous = true
@@ -113,7 +113,7 @@ test('without Redis calls fail at once, and a restarted one is used again', asyn
   assert.equal(await countUntilItWorks(store, 'k_'), 1)
   assert.ok(performance.now() - backAtMs < generousMs)
   assert.deepEqual(changes, [true, false, true])
-  assert.deepEqual({ ...counters }, { active: 1, total: 2, localClose: 0 })
+  assert.deepEqual({ ...counters }, { active: 1, total: { value: 2 }, localClose: { value: 0 } })
   await count(store, 'something-after-an-EXPIRE_')
   assert.deepEqual(await listEndless(redis), [])
 })
@@ -153,13 +153,13 @@ test('a lost connection is replaced at once, and calls meanwhile wait for it', a
   const redis = await open(t, 'redis')
   if (!redis) return
   const proxy = await openProxy(t, redis.port)
-  const store = await openReadyStore(t, { url: proxy.url })
+  const counters = new ConnectionCounters()
+  const store = await openReadyStore(t, { url: proxy.url, counters })
   assert.equal(await count(store, 'k_'), 1)
   await sleep(200)
   proxy.cut()
   // The first call after the loss may still have gone into the old connection.
-  while (proxy.clients > 0) await sleep(1)
-  await sleep(1)
+  while (counters.active > 0 && counters.total.value === 1) await sleep(1)
   assert.equal(await count(store, 'k_'), 2)
 })
 
@@ -169,12 +169,15 @@ test('a connection cut in the middle of a reply fails its calls and is replaced'
   const proxy = await openProxy(t, redis.port)
   const store = await openReadyStore(t, { url: proxy.url })
   await sleep(200)
-  proxy.onAnswer = (bytes) => {
-    proxy.onAnswer = () => undefined
-    return bytes.subarray(0, 3)
-  }
+  const answered = new Promise<void>((resolve) => {
+    proxy.onAnswer = (bytes) => {
+      proxy.onAnswer = () => undefined
+      resolve()
+      return bytes.subarray(0, 3)
+    }
+  })
   const calls = Promise.allSettled(Array.from({ length: 10 }, () => count(store, 'k_')))
-  await sleep(20)
+  await answered
   proxy.cut()
   for (const { status } of await calls) assert.equal(status, 'rejected')
   proxy.onAnswer = (bytes) => bytes
@@ -202,7 +205,7 @@ test('bytes that are no reply end the connection, and the next one works', async
   }
   assert.equal(await count(store, 'k_'), 4)
   assert.equal(await countUntilItWorks(store, 'k_'), 5)
-  assert.equal(counters.localClose, 2)
+  assert.equal(counters.localClose.value, 2)
 })
 
 test('a master that became a replica is left for the new master behind the address', async (t) => {
@@ -217,7 +220,7 @@ test('a master that became a replica is left for the new master behind the addre
   proxy.target = second.port
   assert.equal(await countUntilItWorks(store, 'k_'), 1)
   assert.equal(await command(second, 'DBSIZE'), 1)
-  assert.ok(counters.localClose >= 1)
+  assert.ok(counters.localClose.value >= 1)
 })
 
 test('a replica for good is not connected to in a tight circle', async (t) => {
@@ -233,8 +236,8 @@ test('a replica for good is not connected to in a tight circle', async (t) => {
     failed++
     await sleep(1)
   }
-  assert.ok(failed > 50)
-  assert.ok(counters.total <= 12, `${counters.total} connections within a second`)
+  assert.ok(counters.total.value <= 12, `${counters.total.value} connections within a second`)
+  assert.ok(failed > counters.total.value, `${failed} calls`)
 })
 
 test('a server that is silent for long is given up and connected to anew', async (t) => {

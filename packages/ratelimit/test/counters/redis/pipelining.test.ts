@@ -41,12 +41,17 @@ test('the pipeline window joins the commands of several turns', async (t) => {
   const both = await openBehindProxy(t, { pipelineWindowMs: 100 })
   if (!both) return
   const { proxy, store } = both
-  const calls = []
-  for (let turn = 0; turn < 5; turn++) {
-    calls.push(count(store, 'k_'))
-    await new Promise((resolve) => setImmediate(resolve))
+  // A busy machine may let the window end between two turns: then there is another try.
+  for (let left = 10; left > 0 && proxy.sent.length !== 1; left--) {
+    proxy.sent.length = 0
+    const calls = []
+    for (let turn = 0; turn < 5; turn++) {
+      calls.push(count(store, 'k_'))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const [first = 0, ...rest] = await Promise.all(calls)
+    assert.deepEqual(rest, [first + 1, first + 2, first + 3, first + 4])
   }
-  assert.deepEqual(await Promise.all(calls), [2, 3, 4, 5, 6])
   assert.deepEqual(proxy.sent.map(commandsIn), [5])
 })
 
@@ -79,7 +84,8 @@ test('further connections are opened only when replies are long outstanding', as
     }
     redis.resume()
     await Promise.all(calls)
-    await sleep(20)
-    assert.equal(proxy.clients, Math.min(3, round + 2))
+    const expected = Math.min(3, round + 2)
+    for (let left = 500; left > 0 && proxy.clients < expected; left--) await sleep(20)
+    assert.equal(proxy.clients, expected)
   }
 })

@@ -21,8 +21,8 @@ test('a counter lives for its unit and a random part below the jitter', async (t
   await Promise.all(Array.from({ length: 200 }, (_, i) => count(store, `k${i}_`)))
   const ttls = [...(await listTtls(redis)).values()]
   assert.equal(ttls.length, 200)
-  // A second or two may have passed.
-  for (const ttl of ttls) assert.ok(ttl > 86_400 - 3 && ttl < 86_450, `${ttl}`)
+  // Some seconds may have passed.
+  for (const ttl of ttls) assert.ok(ttl > 86_400 - 60 && ttl < 86_450, `${ttl}`)
   assert.ok(new Set(ttls).size > 20, 'the random parts differ')
 })
 
@@ -117,13 +117,13 @@ test('counters of a process that is killed at any moment all have a TTL', async 
     ])
     t.after(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')
-    await sleep(20 + round * 17)
+    while (Number(await command(redis, 'DBSIZE')) < counted + 20) await sleep(1)
+    await sleep(round * 17)
     child.kill('SIGKILL')
     await once(child, 'exit')
     counted = Number(await command(redis, 'DBSIZE'))
     assert.deepEqual(await listEndless(redis), [])
   }
-  assert.ok(counted > 100, `${counted} counters were made`)
 })
 
 test('this store and one that speaks like envoyproxy/ratelimit count together', async (t) => {

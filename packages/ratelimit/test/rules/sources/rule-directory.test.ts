@@ -100,19 +100,27 @@ test('a mounted ConfigMap is read once, before and after its swap', async (t) =>
   assert.deepEqual(after.files, [{ name: 'a.yaml', text: 'domain: v2' }])
 })
 
-test('a file that cannot be read is named, the others are read', async (t) => {
+test('a file that cannot be read is named, the others are read; one that is no text with its line', async (t) => {
   const directory = await createDirectory(t)
   await symlink('nowhere', join(directory, 'a.yaml'))
-  await writeFile(join(directory, 'b.yaml'), Uint8Array.of(0x64, 0xff, 0xfe))
+  await writeFile(join(directory, 'b.yaml'), Buffer.from('# \u00e9\nd\xff', 'latin1'))
   await writeFile(join(directory, 'c.yaml'), 'domain: c')
+  await writeFile(
+    join(directory, 'd.yaml'),
+    Buffer.concat([Buffer.from('# é\n\n'), Buffer.of(0xc3)]),
+  )
   const { files, unreadable } = await readRuleDirectory(directory, { ignoreDotFiles: false })
   assert.deepEqual(files, [{ name: 'c.yaml', text: 'domain: c' }])
   assert.deepEqual(
     unreadable.map((entry) => entry.name),
-    ['a.yaml', 'b.yaml'],
+    ['a.yaml', 'b.yaml', 'd.yaml'],
   )
   assert.match(unreadable[0]?.reason ?? '', /^ENOENT/)
-  assert.equal(unreadable[1]?.reason, 'the file is not UTF-8 text')
+  const reason = 'the file is not UTF-8 text'
+  assert.deepEqual(unreadable.slice(1), [
+    { name: 'b.yaml', reason, brokenLine: 1 },
+    { name: 'd.yaml', reason, brokenLine: 3 },
+  ])
 })
 
 test('a directory that cannot be read is an error', async (t) => {

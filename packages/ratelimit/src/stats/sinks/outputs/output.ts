@@ -4,6 +4,8 @@ export interface Output {
   readonly isOpen: boolean
   /** Resolves when the first attempt to open has gone one way or the other. */
   readonly tried: Promise<void>
+  /** Set by who has something that waits for a connection: called with each new one. */
+  onOpen?: (() => void) | undefined
   /** Whether to wait for room before more is written. */
   readonly isFull: boolean
   /** Resolves when there is room, and also when the output is lost. */

@@ -19,6 +19,7 @@ export function openTcpOutput(settings: TcpSettings, reports: ReportSettings): O
 
 class TcpOutput implements Output {
   readonly tried: Promise<void>
+  onOpen: (() => void) | undefined
   readonly #settings: TcpSettings
   readonly #reports: Reports
   readonly #queue = new LineQueue()
@@ -91,6 +92,7 @@ class TcpOutput implements Output {
       this.#isBlocked = false
       this.#reports.found()
       this.send()
+      this.onOpen?.()
     })
     socket.on('drain', () => {
       this.#isBlocked = false

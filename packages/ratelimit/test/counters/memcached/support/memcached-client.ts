@@ -41,7 +41,7 @@ export async function eventually<Value>(
   ask: () => Promise<Value> | Value,
   isRight: (value: Value) => boolean,
 ): Promise<Value> {
-  const givesUpAtMs = performance.now() + 10_000
+  const givesUpAtMs = performance.now() + 20_000
   for (;;) {
     const value = await ask()
     if (isRight(value) || performance.now() > givesUpAtMs) return value

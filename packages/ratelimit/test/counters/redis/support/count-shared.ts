@@ -5,7 +5,7 @@ import { createLines, toIncrement } from './store.ts'
 
 const [, , url = '', calls = '0', window = '0'] = process.argv
 const address = parseRedisAddress({ type: 'single', socketType: 'tcp', url })
-const store = openRedisStore({ address, log: createLines().log })
+const store = openRedisStore({ address, log: createLines().log, commandTimeoutMs: 60_000 })
 await store.ready
 
 const keys = ['busy_', 'shared_', 'quiet_']

@@ -1,11 +1,2 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
-
 /** For a port beside the main one: a bus, or TLS. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : 0
-}
+export { findFreePort } from '@portcullis/test-servers'
