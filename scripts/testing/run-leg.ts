@@ -52,8 +52,8 @@ export async function runLeg(leg: Leg, options: RunOptions): Promise<LegResult> 
       // Every file runs in a process of its own: without it each would strip and compile all it loads.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/portcullis-test'),
       PORTCULLIS_TEST_MISSES: options.missesFile,
-      // A little later than the limit of the tests, which know better what hangs.
-      PORTCULLIS_TEST_TIME_LIMIT_MS: `${options.timeoutMs + 5000}`,
+      // Later than the limit of the tests, which know better what hangs, and of which a process has many.
+      PORTCULLIS_TEST_TIME_LIMIT_MS: `${Math.max(options.timeoutMs + 5_000, 1.7 * options.timeoutMs)}`,
     },
     stdio: 'inherit',
     detached: isOwnGroup,

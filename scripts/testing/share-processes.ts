@@ -15,9 +15,6 @@ const folders: readonly RegExp[] = [
   /^packages\/ratelimit\/test\/(?:config|counters|decide|policy-tests|protocol|replay|rules|stats)\//,
 ]
 
-/** Though they lie in such a folder: together they do not end. */
-const loners = /^packages\/ratelimit\/test\/rules\/sources\/xds\//
-
 /** Enough to make a process worth its while, and few enough to keep all cores busy to the end. */
 const filesPerProcess = 6
 
@@ -31,7 +28,7 @@ export function shareProcesses(
   folder = join(root, '.cache', 'test-processes'),
 ): string[] {
   rmSync(folder, { recursive: true, force: true })
-  const mayShare = (file: string) => folders.some((each) => each.test(file)) && !loners.test(file)
+  const mayShare = (file: string) => folders.some((each) => each.test(file))
   const byFolder = Map.groupBy(files, (file) => mayShare(file) && dirname(file))
   return [...byFolder].flatMap(([name, members]) => {
     if (name === false || members.length < 2) return members

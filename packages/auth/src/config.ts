@@ -27,6 +27,7 @@ import { processes, toWorkers } from './config/processes.ts'
 import { type SiteConfig, site, toSite } from './config/site.ts'
 import { type SmsConfig, sms, toSms } from './config/sms.ts'
 import { type TokensConfig, tokens, toTokens } from './config/tokens.ts'
+import { noteWithoutEffect } from './config/without-effect.ts'
 
 /** Every variable there is. Validation, `--help` and the manual come from this table. */
 export const chapters = {
@@ -115,10 +116,11 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     externalFlow: toExternalFlow(settings.externalFlow, check),
     hooks: hooksConfig,
     observability: toObservability(settings.observability),
-    openTelemetry: toOpenTelemetry(settings.openTelemetry, sources),
+    openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),
     workers: toWorkers(settings.processes, check),
   }
   const ours = namesOf(...sources).filter((name) => /^(?:AUTH|GOTRUE)_/.test(name))
   noteMisspellings(chapters, ours, check, inheritedNames)
+  noteWithoutEffect(chapters, sources, check)
   return { config, faults: check.faults, notes: check.notes }
 }

@@ -116,6 +116,100 @@ test('D2: the environment wins over the file, in whatever spelling', () => {
 test('an empty variable is as good as none', () => {
   assert.equal(withRequired({ AUTH_JWT_EXP: '' }).tokens.expiresInSeconds, 3_600)
   assert.match(faultsOf({ AUTH_SITE_URL: '' }).join(), /^AUTH_SITE_URL="": is required/)
+  assert.match(faultsOf({ AUTH_JWT_SECRET: ' ' }).join(), /^AUTH_JWT_SECRET="\*{5}": is required/)
+})
+
+test('a text that cannot be empty has its default where it is', () => {
+  const defaults = withRequired({})
+  for (const blank of ['', ' ']) {
+    const config = withRequired({
+      AUTH_RATE_LIMIT_EMAIL_SENT: blank,
+      AUTH_RATE_LIMIT_SMS_SENT: blank,
+      AUTH_DB_NAMESPACE: blank,
+      AUTH_JWT_ADMIN_GROUP_NAME: blank,
+      AUTH_JWT_ADMIN_ROLES: blank,
+      AUTH_MAILER_URLPATHS_INVITE: blank,
+      AUTH_MAILER_SUBJECTS_INVITE: blank,
+      AUTH_MAILER_SUBJECTS_PASSWORD_CHANGED_NOTIFICATION: blank,
+      AUTH_SMS_TEMPLATE: blank,
+      AUTH_MFA_PHONE_TEMPLATE: blank,
+      OTEL_EXPORTER_PULL_HOST: blank,
+    })
+    assert.deepEqual(config, defaults)
+  }
+})
+
+test('spaces around addresses and names do not count', () => {
+  const { api, site, limits, mail } = withRequired({
+    AUTH_SITE_URL: ' https://site.example ',
+    AUTH_API_EXTERNAL_URL: ' https://auth.example/ ',
+    AUTH_API_HOST: ' 127.0.0.1 ',
+    AUTH_DB_DRIVER: 'postgres ',
+    AUTH_REQUEST_ID_HEADER: ' X-Id ',
+    AUTH_RATE_LIMIT_HEADER: ' X-Real-IP ',
+    AUTH_SMTP_HOST: ' mail.example ',
+    AUTH_SMTP_ADMIN_EMAIL: ' auth@example.com ',
+  })
+  assert.equal(site.url, 'https://site.example')
+  assert.deepEqual([api.externalUrl, api.host], ['https://auth.example', '127.0.0.1'])
+  assert.deepEqual([api.requestIdHeader, limits.header], ['x-id', 'x-real-ip'])
+  assert.deepEqual(mail.smtp?.host, 'mail.example')
+  assert.deepEqual(mail.smtp?.from, { name: 'auth@example.com', address: 'auth@example.com' })
+})
+
+test('a host and port are no URL, and links lead to the web', () => {
+  for (const text of ['localhost:3000', 'site.example:80/x', 'javascript:alert(1)', '//x']) {
+    assert.match(faultsOf({ AUTH_SITE_URL: text }).join(), /^AUTH_SITE_URL=.*must be a whole URL/)
+  }
+  assert.deepEqual(faultsOf({ AUTH_SITE_URL: 'myapp://home' }), [])
+  for (const text of ['localhost:8081', 'myapp://home', 'ftp://auth.example']) {
+    const fault = faultsOf({ API_EXTERNAL_URL: text, AUTH_API_EXTERNAL_URL: undefined }).join()
+    assert.match(fault, /^API_EXTERNAL_URL=.*begins with https:\/\/ or http:\/\//, text)
+  }
+})
+
+test('a database URL that the driver cannot read is told by name, without the password', () => {
+  for (const url of ['postgres://u:hidden@db.example:99999/x', 'postgres://u:hi/d@db.example/x']) {
+    const fault = faultsOf({ DATABASE_URL: url }).join()
+    assert.match(fault, /^DATABASE_URL=.*must be postgres:\/\/user:password@host:port\/name/)
+    assert.doesNotMatch(fault, /hidden|hi\/d/)
+  }
+  const good = ['postgres://u:a%40b@db.example/x', 'postgres://u@/x?host=/folder', 'postgres:///x']
+  for (const url of good) assert.deepEqual(faultsOf({ DATABASE_URL: url }), [], url)
+})
+
+test('what a timer or the database cannot hold is refused at start', () => {
+  const tooLong = {
+    AUTH_MAILER_OTP_EXP: '315360001',
+    AUTH_SMS_OTP_EXP: '9007199254740991',
+    AUTH_SMTP_MAX_FREQUENCY: '87601h',
+    AUTH_SMS_MAX_FREQUENCY: '2000000h',
+    AUTH_RATE_LIMIT_EMAIL_SENT: '5/2000000h',
+    AUTH_MFA_CHALLENGE_EXPIRY_DURATION: '2000000h',
+    AUTH_MFA_PHONE_MAX_FREQUENCY: '2000000h',
+    AUTH_SECURITY_CAPTCHA_TIMEOUT: '600h',
+    AUTH_DRAIN_TIMEOUT: '600h',
+    AUTH_DB_CONN_MAX_IDLE_TIME: '600h',
+    AUTH_PASSWORD_MIN_LENGTH: '73',
+  }
+  const captcha = { AUTH_SECURITY_CAPTCHA_ENABLED: 'true', AUTH_SECURITY_CAPTCHA_SECRET: 'x' }
+  const { faults } = parseConfig({ ...required, ...captcha, ...tooLong })
+  const named = faults.map(({ variable }) => variable)
+  assert.deepEqual(named.toSorted(), Object.keys(tooLong).toSorted())
+  assert.deepEqual(faultsOf({ AUTH_SMTP_MAX_FREQUENCY: '87600h', AUTH_DRAIN_TIMEOUT: '24h' }), [])
+})
+
+test('names of headers are such', () => {
+  for (const name of ['AUTH_REQUEST_ID_HEADER', 'AUTH_RATE_LIMIT_HEADER']) {
+    assert.deepEqual(faultsOf({ [name]: 'X-Id_1' }), [])
+    assert.match(faultsOf({ [name]: 'X Id' }).join(), /must be the name of a header.*not X Id$/)
+  }
+  const [fault] = faultsOf({ AUTH_CORS_ALLOWED_HEADERS: 'x-one, Zwei→' })
+  assert.match(fault ?? '', /^AUTH_CORS_ALLOWED_HEADERS=.*not Zwei→$/)
+})
+
+test('a sender that is no address is noted', () => {
+  assert.match(notesOf({ AUTH_SMTP_ADMIN_EMAIL: 'Auth' }).join(), /^AUTH_SMTP_ADMIN_EMAIL is no/)
 })
 
 test('booleans are those of Go, and nothing else', () => {
@@ -286,6 +380,20 @@ test('a misspelt name is noticed', () => {
   assert.deepEqual(notesOf({ AUTH_SITE_ULR: 'x' }), [
     'AUTH_SITE_ULR is not a variable of this service: did you mean AUTH_SITE_URL?',
   ])
+})
+
+test('a variable of the server before that there is no more is noted where it would do something', () => {
+  assert.deepEqual(
+    notesOf({
+      GOTRUE_SAML_ENABLED: 'true',
+      GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPT: 'false',
+      GOTRUE_SAML_PRIVATE_KEY: '',
+      GOTRUE_OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      AUTH_OF_SOMEBODY_ELSE: 'x',
+    }),
+    ['GOTRUE_SAML_ENABLED has no effect: this server has no such variable'],
+  )
+  assert.equal(notesOf({ GOTRUE_SITE_ULR: 'x' }).length, 1)
 })
 
 test('no text that people see has a secret in it', () => {

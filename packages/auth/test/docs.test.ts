@@ -28,7 +28,8 @@ test('the page of environment variables is what the code says', () => {
 
 Written from the code by \`UPDATE_DOCS=1 npm test -- packages/auth/test/docs.test.ts\`. Durations are
 written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. Every variable may stand in a file \`.env\` as well (another
-file: \`--config FILE\`); the environment wins over it. Of several names of one variable the first that
+file: \`--config FILE\`; all files \`*.env\` of a folder as well: \`--config-dir FOLDER\`); the environment wins
+over them. Of several names of one variable the first that
 is set counts.
 
 ${toMarkdown(chapters, 2)}`,

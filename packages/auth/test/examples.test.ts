@@ -8,7 +8,7 @@ import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { parseEnv } from 'node:util'
-import { open } from '@portcullis/test-servers'
+import { findFreePort, open } from '@portcullis/test-servers'
 import { parseConfig } from '../src/config.ts'
 import { jwtSecret, openAuthServer } from './support/auth-server.ts'
 import { claimsOf } from './support/factors.ts'
@@ -34,17 +34,6 @@ async function startExample(t: TestContext, file: string, env: Env): Promise<str
   const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
   assert.match(line, /^Listening on/)
   return `http://localhost:${port}`
-}
-
-async function findFreePort(): Promise<number> {
-  const { createServer } = await import('node:net')
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('There is no port')
-  return address.port
 }
 
 test('the configuration to try is complete', () => {

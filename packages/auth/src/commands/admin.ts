@@ -4,10 +4,10 @@ import { createLog } from '@portcullis/service-kit/log'
 import { adminVerbs } from './admin/index.ts'
 import type { AdminInput, AdminOption, AdminVerb } from './admin/verb.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
-import { configHelp, configOption, readConfig } from './read-config.ts'
+import { type ConfigPlaces, configHelp, configOptions, readConfig } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-const usage = `Usage: auth admin VERB … [--config FILE]
+const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir FOLDER]
 
 Manages users in the database itself, also while servers run on it; but an embedded:// database has
 one user at a time, so stop its server first, or ask the server: POST /admin/users.
@@ -19,15 +19,15 @@ ${Object.entries(adminVerbs)
 
 Options:
 ${configHelp}
-  --confirm          the address counts as confirmed
-  --admin            the role is that of AUTH_JWT_ADMIN_GROUP_NAME, where ROLE is not given
-  --aud AUDIENCE     of the user; AUTH_JWT_AUD by default
+  --confirm                the address counts as confirmed
+  --admin                  the role is that of AUTH_JWT_ADMIN_GROUP_NAME, where ROLE is not given
+  --aud AUDIENCE           of the user; AUTH_JWT_AUD by default
 
 Exit code: 0 done, 1 not done, 2 for wrong usage or configuration.
 `
 
 const options = {
-  ...configOption,
+  ...configOptions,
   confirm: { type: 'boolean' },
   admin: { type: 'boolean' },
   soft: { type: 'boolean' },
@@ -44,8 +44,8 @@ export function createAdmin(version: string): Command {
       io.stderr.write(`${asked}\n\n${usage}`)
       return 2
     }
-    const { verb, config: file, ...input } = asked
-    const read = readConfig(io, file)
+    const { verb, places, ...input } = asked
+    const read = readConfig(io, places)
     if (read === undefined) return 2
     const { config } = read
     const log = createLog({
@@ -90,7 +90,7 @@ export function createAdmin(version: string): Command {
 
 type Asked = Omit<AdminInput, 'audience' | 'io'> & {
   readonly verb: AdminVerb
-  readonly config: string | undefined
+  readonly places: ConfigPlaces
 }
 
 /** @returns a text where it makes no sense. */
@@ -112,7 +112,7 @@ function parseAdmin(args: readonly string[]): Asked | string {
   if (positionals.length < least || positionals.length > most) {
     return `${name} takes: ${verb.synopsis}`
   }
-  const { config, ...given } = values
+  const { config, 'config-dir': folder, ...given } = values
   const flags = new Set<AdminOption>()
   const texts = new Map<AdminOption, string>()
   for (const option of Object.keys(given) as AdminOption[]) {
@@ -121,7 +121,7 @@ function parseAdmin(args: readonly string[]): Asked | string {
     if (typeof value === 'string') texts.set(option, value)
     else if (value) flags.add(option)
   }
-  return { verb, config, positionals, flags, texts }
+  return { verb, places: { config, 'config-dir': folder }, positionals, flags, texts }
 }
 
 function parse(args: readonly string[]) {

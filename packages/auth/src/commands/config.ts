@@ -1,7 +1,7 @@
 import type { Command } from '@portcullis/service-kit/command'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 
-const usage = `Usage: auth config check [--config FILE]
+const usage = `Usage: auth config check [--config FILE] [--config-dir FOLDER]
 
 Says everything that is wrong or doubtful with the configuration, and starts nothing.
 
@@ -15,13 +15,13 @@ export const config: Command = {
   summary: 'check the configuration',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage)
+    const options = readOptions(args, io, usage, { takesWords: true })
     if (options === undefined) return 2
     if (options.positionals.join(' ') !== 'check') {
       io.stderr.write(usage)
       return 2
     }
-    const read = readConfig(io, options.values.config)
+    const read = readConfig(io, options.values)
     if (read === undefined) return 2
     for (const note of read.notes) io.stdout.write(`warning: ${note}\n`)
     io.stdout.write('The configuration is fine.\n')

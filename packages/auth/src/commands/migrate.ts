@@ -5,7 +5,7 @@ import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-const usage = `Usage: auth migrate [--config FILE]
+const usage = `Usage: auth migrate [--config FILE] [--config-dir FOLDER]
 
 Brings the tables of the database up to date. It may be repeated, also by several at once.
 
@@ -18,7 +18,7 @@ export const migrateCommand: Command = {
   usage,
   async run(args, io) {
     const options = readOptions(args, io, usage)
-    const read = options && readConfig(io, options.values.config)
+    const read = options && readConfig(io, options.values)
     if (read === undefined) return 2
     const { url, namespace } = read.config.database
     const write = (line: string) => io.stderr.write(line)

@@ -1,28 +1,45 @@
-import { readFileSync } from 'node:fs'
-import { parseArgs, parseEnv } from 'node:util'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { CommandIo } from '@portcullis/service-kit/command'
-import { type Environment, toFaultText } from '@portcullis/service-kit/env'
+import { toFaultText } from '@portcullis/service-kit/env'
 import { type ParsedConfig, parseConfig } from '../config.ts'
+import { type EnvFile, parseEnvFile } from './env-file.ts'
 import { toReason } from './reason.ts'
 
 /** What all commands take. */
-export const configOption = { config: { type: 'string', short: 'c' } } as const
+export const configOptions = {
+  config: { type: 'string', short: 'c' },
+  'config-dir': { type: 'string', short: 'd' },
+} as const
 
-export const configHelp = `  -c, --config FILE  read this file of variables in place of .env; the environment wins over it`
+export interface ConfigPlaces {
+  readonly config?: string | undefined
+  readonly 'config-dir'?: string | undefined
+}
+
+export const configHelp = `  -c, --config FILE        read this file of variables in place of .env
+  -d, --config-dir FOLDER  read its files *.env as well, by name: of two that say something of one
+                           variable the last counts. The environment wins over all files`
 
 /** The configuration; undefined when it cannot be used, and everything wrong with it was said. */
 export function readConfig(
   { env, stderr }: CommandIo,
-  file: string | undefined,
+  places: ConfigPlaces,
 ): Pick<ParsedConfig, 'config' | 'notes'> | undefined {
-  let inFile: Environment
+  let files: readonly NamedFile[]
   try {
-    inFile = readVariables(file)
+    files = readFiles(places)
   } catch (error) {
-    stderr.write(`${file ?? '.env'} cannot be read: ${toReason(error)}\n`)
+    stderr.write(`${toReason(error)}\n`)
     return undefined
   }
-  const { config, faults, notes } = parseConfig(env, inFile)
+  const inFiles = Object.assign({}, ...files.map(({ content }) => content.variables))
+  const { config, faults, notes: doubts } = parseConfig(env, inFiles)
+  const unread = files.flatMap(({ path, content }) =>
+    content.unread.map((line) => `${path}, line ${line} is not NAME=value: nobody reads it`),
+  )
+  const notes = [...unread, ...doubts]
   if (faults.length === 0) return { config, notes }
   for (const note of notes) stderr.write(`warning: ${note}\n`)
   const lines = faults.map((fault) => `  ${toFaultText(fault)}\n`).join('')
@@ -30,20 +47,45 @@ export function readConfig(
   return undefined
 }
 
-/** Nobody needs a `.env`; a file that was asked for must be there. */
-function readVariables(file: string | undefined): Environment {
+interface NamedFile {
+  readonly path: string
+  readonly content: EnvFile
+}
+
+/** Nobody needs a `.env`; what was asked for must be there. */
+function readFiles({ config, 'config-dir': folder }: ConfigPlaces): NamedFile[] {
+  const isThere = config !== undefined || existsSync('.env')
+  const paths = isThere ? [config ?? '.env'] : []
+  if (folder !== undefined) paths.push(...listFolder(folder))
+  return paths.map((path) => ({
+    path,
+    content: reading(path, () => parseEnvFile(readFileSync(path, 'utf8'))),
+  }))
+}
+
+function listFolder(folder: string): string[] {
+  const names = reading(folder, () => readdirSync(folder).filter((name) => name.endsWith('.env')))
+  return names.sort().map((name) => join(folder, name))
+}
+
+/** @throws {Error} with what cannot be read. */
+function reading<Value>(path: string, read: () => Value): Value {
   try {
-    return parseEnv(readFileSync(file ?? '.env', 'utf8')) as Environment
+    return read()
   } catch (error) {
-    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw error
+    throw new Error(`${path} cannot be read: ${toReason(error)}`)
   }
 }
 
-/** Undefined when they make no sense. */
-export function readOptions(args: readonly string[], { stderr }: CommandIo, usage: string) {
+/** Undefined when they make no sense, and that was said. */
+export function readOptions(
+  args: readonly string[],
+  { stderr }: CommandIo,
+  usage: string,
+  { takesWords = false }: { readonly takesWords?: boolean } = {},
+) {
   try {
-    return parseArgs({ args: [...args], options: configOption, allowPositionals: true })
+    return parseArgs({ args: [...args], options: configOptions, allowPositionals: takesWords })
   } catch (error) {
     stderr.write(`${toReason(error)}\n\n${usage}`)
     return undefined

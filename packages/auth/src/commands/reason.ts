@@ -11,6 +11,8 @@ const occupied: Explain = (message) =>
   `The port is in use (${message}): stop who has it, or set AUTH_API_PORT to another one.`
 const reserved: Explain = (message) =>
   `The system does not let us listen there (${message}): check AUTH_API_HOST and AUTH_API_PORT.`
+const unknownHost: Explain = (message) =>
+  `There is no such address to listen on (${message}): check AUTH_API_HOST.`
 
 /** What to do, by the code that PostgreSQL or the network gives. */
 const explanations: Readonly<Record<string, Explain>> = {
@@ -27,16 +29,22 @@ const explanations: Readonly<Record<string, Explain>> = {
   'listen EADDRINUSE': occupied,
   'listen EACCES': reserved,
   'listen EADDRNOTAVAIL': reserved,
+  'listen ENOTFOUND': unknownHost,
+  'listen EAI_AGAIN': unknownHost,
 }
 
-/** What a person is told about a failure of a command. */
-export function toReason(error: unknown): string {
+/**
+ * What a person is told about a failure of a command.
+ * @param listenHost where it listens: a name that nobody knows may be this one.
+ */
+export function toReason(error: unknown, listenHost?: string): string {
   if (!(error instanceof Error)) return String(error)
   // Every address of a host that refused makes one error of several, whose own text is empty.
   const several = error instanceof AggregateError ? error.errors.map(toText).join('; ') : ''
   const message = error.message || several
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  const isListening = 'syscall' in error && error.syscall === 'listen'
+  const isHostOfOurs = 'hostname' in error && error.hostname === listenHost
+  const isListening = isHostOfOurs || ('syscall' in error && error.syscall === 'listen')
   const name = isListening ? `listen ${code}` : code
   return Object.hasOwn(explanations, name) ? (explanations[name]?.(message) ?? message) : message
 }

@@ -2,7 +2,7 @@ import type { Command } from '@portcullis/service-kit/command'
 import { createRedirects } from '../core/redirects.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 
-const usage = `Usage: auth redirect explain URL… [--config FILE]
+const usage = `Usage: auth redirect explain URL… [--config FILE] [--config-dir FOLDER]
 
 Says for each URL whether the server would redirect to it, and why.
 
@@ -16,14 +16,14 @@ export const redirect: Command = {
   summary: 'explain why a URL is permitted as redirect_to, or not',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage)
+    const options = readOptions(args, io, usage, { takesWords: true })
     if (options === undefined) return 2
     const [verb, ...urls] = options.positionals
     if (verb !== 'explain' || urls.length === 0) {
       io.stderr.write(usage)
       return 2
     }
-    const read = readConfig(io, options.values.config)
+    const read = readConfig(io, options.values)
     if (read === undefined) return 2
     const { url: siteUrl, uriAllowList, strictRedirects } = read.config.site
     const redirects = createRedirects({

@@ -16,7 +16,7 @@ import { toReason } from './reason.ts'
 export function createServe(version: string, migrates: boolean): Command {
   const name = migrates ? 'up' : 'serve'
   const summary = migrates ? 'migrate, then serve' : 'serve, on tables that are up to date'
-  const toUsage = () => `Usage: auth ${name} [--config FILE]
+  const toUsage = () => `Usage: auth ${name} [--config FILE] [--config-dir FOLDER]
 
 Runs the server until a signal stops it${migrates ? ', on tables that it brings up to date first' : ''}.
 
@@ -27,7 +27,7 @@ ${toEnvironmentHelp()}`
 
   async function run(args: readonly string[], io: CommandIo): Promise<number> {
     const options = readOptions(args, io, toUsage())
-    const read = options && readConfig(io, options.values.config)
+    const read = options && readConfig(io, options.values)
     if (read === undefined) return 2
     const { config, notes } = read
     const { logFile, logLevel } = config.observability
@@ -74,7 +74,8 @@ ${toEnvironmentHelp()}`
       letYoungSpaceGrow()
     } catch (error) {
       // Whoever stops a server that still starts has closed what it waits for.
-      if (!lifecycle.stopping.aborted) lifecycle.fail(new Error(toReason(error), { cause: error }))
+      if (!lifecycle.stopping.aborted)
+        lifecycle.fail(new Error(toReason(error, config.api.host), { cause: error }))
     }
     return await lifecycle.ended
   }

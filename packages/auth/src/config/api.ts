@@ -1,5 +1,6 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import {
+  boolean,
   type Chapter,
   choice,
   duration,
@@ -10,7 +11,8 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
-import { checkPresent, checkUrl } from './required.ts'
+import { checkDuration, oneDay } from './durations.ts'
+import { checkHeaderName, checkPresent, checkWebUrl } from './required.ts'
 
 const compatModes = ['auto', 'specification', 'upstream'] as const
 
@@ -34,6 +36,12 @@ export const api = {
       '',
       'Header of a request whose value becomes its id',
       { aliases: ['REQUEST_ID_HEADER'] },
+    ),
+    takesSbForwardedFor: boolean(
+      'AUTH_SECURITY_SB_FORWARDED_FOR_ENABLED',
+      false,
+      'Whether the first address in Sb-Forwarded-For is that of who asks, also for limits; only ' +
+        'where a proxy writes that header',
     ),
     maxRequestDurationMs: duration(
       'AUTH_API_MAX_REQUEST_DURATION',
@@ -75,6 +83,7 @@ export interface ApiConfig {
   /** Begins with a slash, or is empty. */
   readonly pathPrefix: string
   readonly requestIdHeader: string | undefined
+  readonly takesSbForwardedFor: boolean
   readonly maxRequestDurationMs: number
   readonly bodyLimitBytes: number
   readonly corsAllowedHeaders: readonly string[]
@@ -87,7 +96,14 @@ const longestRequestMs = 3_600_000
 export function toApi(settings: Settings<typeof api.variables>, check: Check): ApiConfig {
   const { variables } = api
   checkPresent(variables.externalUrl, settings.externalUrl, check)
-  checkUrl(variables.externalUrl, settings.externalUrl, check)
+  const externalUrl = settings.externalUrl.trim()
+  checkWebUrl(variables.externalUrl, externalUrl, check)
+  const requestIdHeader = settings.requestIdHeader.trim()
+  checkHeaderName(variables.requestIdHeader, requestIdHeader, check)
+  for (const name of settings.corsAllowedHeaders) {
+    checkHeaderName(variables.corsAllowedHeaders, name, check)
+  }
+  checkDuration(variables.drainTimeoutMs, settings.drainTimeoutMs, oneDay, check)
   const pathPrefix = settings.pathPrefix.replace(/\/+$/, '')
   if (pathPrefix !== '' && !/^(?:\/[\w.~-]+)+$/.test(pathPrefix)) {
     check.fault(variables.pathPrefix, 'must be a path such as /auth/v1')
@@ -97,9 +113,9 @@ export function toApi(settings: Settings<typeof api.variables>, check: Check): A
   }
   return {
     ...settings,
-    host: settings.host || undefined,
-    externalUrl: settings.externalUrl.replace(/\/+$/, ''),
+    host: settings.host.trim() || undefined,
+    externalUrl: externalUrl.replace(/\/+$/, ''),
     pathPrefix,
-    requestIdHeader: settings.requestIdHeader.toLowerCase() || undefined,
+    requestIdHeader: requestIdHeader.toLowerCase() || undefined,
   }
 }

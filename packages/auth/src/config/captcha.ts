@@ -9,6 +9,7 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
+import { checkDuration, oneHour } from './durations.ts'
 
 export const captcha = {
   title: 'CAPTCHA',
@@ -46,6 +47,8 @@ export function toCaptcha(
   const { enabled, ...rest } = settings
   if (!enabled) return undefined
   if (rest.timeoutMs === 0) check.fault(captcha.variables.timeoutMs, 'must be longer than 0')
+  checkDuration(captcha.variables.timeoutMs, rest.timeoutMs, oneHour, check)
   if (rest.secret === '') check.fault(captcha.variables.secret, 'captcha provider secret is empty')
-  return rest
+  // Timers count whole milliseconds.
+  return { ...rest, timeoutMs: Math.ceil(rest.timeoutMs) }
 }

@@ -9,7 +9,9 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
+import { checkDuration, oneDay } from './durations.ts'
 import { checkPresent } from './required.ts'
+import { unlessBlank } from './unless-blank.ts'
 
 export const database = {
   title: 'Database',
@@ -26,9 +28,11 @@ export const database = {
       0,
       'The most connections of each process; 0 sets no limit',
     ),
-    namespace: string('AUTH_DB_NAMESPACE', 'auth', 'The schema that holds all tables', {
-      aliases: ['DB_NAMESPACE'],
-    }),
+    namespace: unlessBlank(
+      string('AUTH_DB_NAMESPACE', 'auth', 'The schema that holds all tables', {
+        aliases: ['DB_NAMESPACE'],
+      }),
+    ),
     idleTimeoutMs: duration(
       'AUTH_DB_CONN_MAX_IDLE_TIME',
       '30s',
@@ -56,14 +60,22 @@ export function toDatabase(
   check: Check,
 ): DatabaseConfig {
   const { variables } = database
-  checkPresent(variables.driver, settings.driver, check)
-  if (settings.driver !== '' && settings.driver !== 'postgres') {
+  const driver = settings.driver.trim()
+  checkPresent(variables.driver, driver, check)
+  if (driver !== '' && driver !== 'postgres') {
     check.fault(variables.driver, 'must be postgres, the only one there is')
   }
   checkPresent(variables.url, settings.url, check)
   if (settings.url !== '' && !/^(?:postgres|postgresql|embedded):\/\//.test(settings.url)) {
     check.fault(variables.url, 'must begin with postgres:// or embedded://')
+  } else if (/^postgres/.test(settings.url) && !isReadable(settings.url)) {
+    check.fault(
+      variables.url,
+      'must be postgres://user:password@host:port/name, with a port of at most 65535; in user and ' +
+        'password write %40 for @, %2F for /, %3A for :, %3F for ?, %23 for #',
+    )
   }
+  checkDuration(variables.idleTimeoutMs, settings.idleTimeoutMs, oneDay, check)
   if (settings.url === 'embedded://') {
     check.fault(variables.url, 'must name the folder: embedded://FOLDER')
   }
@@ -77,4 +89,10 @@ export function toDatabase(
     idleTimeoutMs: settings.idleTimeoutMs,
     cleansUp: settings.cleansUp,
   }
+}
+
+/** As the driver reads it, to which a host may be missing: postgres://user@/name?host=/folder */
+function isReadable(url: string): boolean {
+  const encoded = url.replaceAll(' ', '%20')
+  return URL.canParse(encoded) || URL.canParse(encoded.replace('@/', '@localhost/'))
 }

@@ -9,7 +9,10 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
+import { tenYears } from './durations.ts'
 import { type LimitService, parseLimitService } from './limit-service.ts'
+import { checkHeaderName } from './required.ts'
+import { unlessBlank } from './unless-blank.ts'
 
 export const limits = {
   title: 'Limits',
@@ -19,12 +22,14 @@ export const limits = {
       '',
       'Header whose value requests are limited by; otherwise it is the address of the connection',
     ),
-    emailSent: string(
-      'AUTH_RATE_LIMIT_EMAIL_SENT',
-      '30',
-      'Emails of the whole server: N an hour, or N/DURATION for N that come back one per duration',
+    emailSent: unlessBlank(
+      string(
+        'AUTH_RATE_LIMIT_EMAIL_SENT',
+        '30',
+        'Emails of the whole server: N an hour, or N/DURATION for N that come back one per duration',
+      ),
     ),
-    smsSent: string('AUTH_RATE_LIMIT_SMS_SENT', '30', 'The same for text messages'),
+    smsSent: unlessBlank(string('AUTH_RATE_LIMIT_SMS_SENT', '30', 'The same for text messages')),
     token: integer('AUTH_RATE_LIMIT_TOKEN_REFRESH', 150, 'Requests to /token in 5 minutes'),
     verify: integer('AUTH_RATE_LIMIT_VERIFY', 30, 'Requests to /verify in 5 minutes'),
     otp: integer(
@@ -87,6 +92,8 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     if (cap === undefined) check.fault(variable, 'must be a number, or number/duration: 30, 10/2m')
     return cap ?? { most: 0, refillMs: undefined }
   }
+  const header = settings.header.trim()
+  checkHeaderName(variables.header, header, check)
   const service = settings.serviceUrl === '' ? undefined : parseLimitService(settings.serviceUrl)
   if (service && 'fault' in service) check.fault(variables.serviceUrl, service.fault)
   if (settings.serviceTimeoutMs < 1 || settings.serviceTimeoutMs > longestServiceMs) {
@@ -94,7 +101,7 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
   }
   return {
     ...settings,
-    header: settings.header.toLowerCase() || undefined,
+    header: header.toLowerCase() || undefined,
     emailSent: toCap(variables.emailSent, settings.emailSent),
     smsSent: toCap(variables.smsSent, settings.smsSent),
     serviceUrl: settings.serviceUrl || undefined,
@@ -107,5 +114,6 @@ export function parseMessageCap(text: string): MessageCap | undefined {
   if (most === undefined) return undefined
   if (duration === undefined) return { most: Number(most), refillMs: undefined }
   const refillMs = parseDuration(duration)
-  return refillMs === undefined || refillMs <= 0 ? undefined : { most: Number(most), refillMs }
+  if (refillMs === undefined || refillMs <= 0 || refillMs > tenYears.ms) return undefined
+  return { most: Number(most), refillMs }
 }

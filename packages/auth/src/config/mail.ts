@@ -11,11 +11,13 @@ import {
 } from '@portcullis/service-kit/env'
 import { parseLineTemplate, TemplateError } from '../messages/template.ts'
 import { withOldNames } from './auth-name.ts'
+import { checkDuration, tenYears, tenYearsInSeconds } from './durations.ts'
 import {
   type NotificationsConfig,
   notificationVariables,
   toNotifications,
 } from './notifications.ts'
+import { unlessBlank } from './unless-blank.ts'
 
 /** The messages there are; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
 export const mailKinds = [
@@ -29,7 +31,9 @@ export const mailKinds = [
 export type MailKind = (typeof mailKinds)[number]
 
 const subject = (kind: string, text: string) =>
-  string(`AUTH_MAILER_SUBJECTS_${kind}`, text, `Subject of the message ${kind.toLowerCase()}`)
+  unlessBlank(
+    string(`AUTH_MAILER_SUBJECTS_${kind}`, text, `Subject of the message ${kind.toLowerCase()}`),
+  )
 const template = (kind: string) =>
   string(
     `AUTH_MAILER_TEMPLATES_${kind}`,
@@ -38,10 +42,12 @@ const template = (kind: string) =>
     { defaultText: 'a built-in one' },
   )
 const path = (kind: string) =>
-  string(
-    `AUTH_MAILER_URLPATHS_${kind}`,
-    '/verify',
-    `Path, or whole URL, of the link in the message ${kind.toLowerCase()}`,
+  unlessBlank(
+    string(
+      `AUTH_MAILER_URLPATHS_${kind}`,
+      '/verify',
+      `Path, or whole URL, of the link in the message ${kind.toLowerCase()}`,
+    ),
   )
 
 export const mail = {
@@ -78,7 +84,7 @@ export const mail = {
       'AUTH_MAILER_OTP_EXP',
       3_600,
       'How long links and codes are valid, in seconds',
-      { min: 1 },
+      { min: 1, max: tenYearsInSeconds },
     ),
     otpLength: integer('AUTH_MAILER_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
     authorizedAddresses: list(
@@ -194,6 +200,7 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
     otpLength = 6
   }
   checkSubjects(settings, check)
+  checkDuration(variables.maxFrequencyMs, settings.maxFrequencyMs, tenYears, check)
   return {
     smtp: use.isHooked ? undefined : toSmtp(settings, use.isUsed, check),
     gapMs: settings.maxFrequencyMs,
@@ -293,11 +300,16 @@ function toSmtp(
       )
     }
   }
+  const address = settings.adminEmail.trim()
+  if (address !== '' && !/^[^\s<>@]+@[^\s<>@]+$/.test(address)) {
+    const name = check.nameOf(variables.adminEmail)
+    check.note(`${name} is no address such as auth@example.com: mail servers may refuse it`)
+  }
   return {
-    host: settings.host,
+    host: settings.host.trim(),
     port: settings.port,
     user: settings.user,
     password: settings.password,
-    from: { name: settings.senderName || settings.adminEmail, address: settings.adminEmail },
+    from: { name: settings.senderName || address, address },
   }
 }

@@ -8,7 +8,9 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
+import { checkDuration, tenYears } from './durations.ts'
 import { checkTemplate } from './sms.ts'
+import { unlessBlank } from './unless-blank.ts'
 
 export const mfa = {
   title: 'Second factors',
@@ -74,10 +76,12 @@ export const mfa = {
       'The shortest time between two messages to one phone factor',
       { bareSeconds: true },
     ),
-    phoneTemplate: string(
-      'AUTH_MFA_PHONE_TEMPLATE',
-      'Your code is {{ .Code }}',
-      'The text of a message to a phone factor',
+    phoneTemplate: unlessBlank(
+      string(
+        'AUTH_MFA_PHONE_TEMPLATE',
+        'Your code is {{ .Code }}',
+        'The text of a message to a phone factor',
+      ),
     ),
   }),
 } satisfies Chapter
@@ -112,6 +116,13 @@ export function toMfa(settings: Settings<typeof mfa.variables>, check: Check): M
     check.note(`${check.nameOf(mfa.variables.phoneOtpLength)} must be from 6 to 10: 6 is used`)
   }
   checkTemplate(mfa.variables.phoneTemplate, rest.phoneTemplate, check)
+  for (const name of [
+    'challengeExpiresInMs',
+    'factorExpiresInMs',
+    'phoneMaxFrequencyMs',
+  ] as const) {
+    checkDuration(mfa.variables[name], rest[name], tenYears, check)
+  }
   return {
     ...rest,
     phoneOtpLength: isLengthRight ? rest.phoneOtpLength : 6,

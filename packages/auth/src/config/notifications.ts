@@ -1,6 +1,7 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { boolean, type Settings, string } from '@portcullis/service-kit/env'
 import { parseLineTemplate, TemplateError } from '../messages/template.ts'
+import { unlessBlank } from './unless-blank.ts'
 
 /** What people may be told of after it has happened, all of it off by default (reference 11.1). */
 export const notificationKinds = [
@@ -24,10 +25,12 @@ const on = (kind: string, what: string) =>
     `Whether people get an email after ${what}`,
   )
 const subject = (kind: string, text: string) =>
-  string(
-    `AUTH_MAILER_SUBJECTS_${kind}_NOTIFICATION`,
-    text,
-    `Subject of the notification ${kind.toLowerCase()}`,
+  unlessBlank(
+    string(
+      `AUTH_MAILER_SUBJECTS_${kind}_NOTIFICATION`,
+      text,
+      `Subject of the notification ${kind.toLowerCase()}`,
+    ),
   )
 const template = (kind: string) =>
   string(

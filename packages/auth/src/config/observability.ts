@@ -8,6 +8,7 @@ import {
 } from '@portcullis/service-kit/env'
 import { type LogLevel, logLevels } from '@portcullis/service-kit/log'
 import { withOldNames } from './auth-name.ts'
+import { unlessBlank } from './unless-blank.ts'
 
 export const observability = {
   title: 'Logs, traces and metrics',
@@ -32,9 +33,11 @@ export const observability = {
       'Whether metrics are pushed to a collector, or pulled',
       { spellings: { pull: 'prometheus' } },
     ),
-    pullHost: string('AUTH_OTEL_EXPORTER_PULL_HOST', '0.0.0.0', 'Where metrics are pulled', {
-      aliases: ['OTEL_EXPORTER_PULL_HOST', 'OTEL_EXPORTER_PROMETHEUS_HOST'],
-    }),
+    pullHost: unlessBlank(
+      string('AUTH_OTEL_EXPORTER_PULL_HOST', '0.0.0.0', 'Where metrics are pulled', {
+        aliases: ['OTEL_EXPORTER_PULL_HOST', 'OTEL_EXPORTER_PROMETHEUS_HOST'],
+      }),
+    ),
     pullPort: port(
       'AUTH_OTEL_EXPORTER_PULL_PORT',
       9_100,
@@ -69,7 +72,7 @@ export function toObservability(
     logFile: settings.logFile || undefined,
     tracingEnabled: settings.tracingEnabled,
     metrics: settings.metricsEnabled ? settings.metricsExporter : 'none',
-    pullHost: settings.pullHost,
+    pullHost: settings.pullHost.trim(),
     pullPort: settings.pullPort,
     hasAuditTable: !settings.auditTableDisabled,
   }

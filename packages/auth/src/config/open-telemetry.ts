@@ -1,3 +1,4 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   type Chapter,
   choice,
@@ -110,7 +111,9 @@ export interface OpenTelemetryConfig {
 export function toOpenTelemetry(
   settings: Settings<typeof openTelemetry.variables>,
   sources: readonly Environment[],
+  check: Check,
 ): OpenTelemetryConfig {
+  checkAttributes(settings.resourceAttributes, check)
   const { protocol, tracesProtocol, metricsProtocol } = settings
   const { sampler, samplerPart, spanDelayMs, spanQueueSize, metricIntervalMs } = settings
   return {
@@ -129,6 +132,21 @@ export function toOpenTelemetry(
       OTEL_RESOURCE_ATTRIBUTES: settings.resourceAttributes,
     },
   }
+}
+
+/** The standard drops all of them for one that is wrong, and says so to nobody. */
+function checkAttributes(text: string, check: Check): void {
+  const wrong = text.split(',').find((pair) => pair.trim() !== '' && !isAttribute(pair))
+  if (wrong === undefined) return
+  const name = check.nameOf(openTelemetry.variables.resourceAttributes)
+  check.note(
+    `${name} has no effect: "${wrong.trim()}" is not key=value, with %2C for a comma, %3D for = and %25 for %`,
+  )
+}
+
+function isAttribute(pair: string): boolean {
+  const isEncoded = !/%(?![\da-f]{2})/i.test(pair)
+  return isEncoded && /^[^=]*[^=\s][^=]*=[^=]*$/.test(pair)
 }
 
 /** Who comes later in this list wins. */

@@ -48,7 +48,11 @@ export const site = {
       false,
       'Whether people sign in without saying who they are',
     ),
-    passwordMinLength: integer('AUTH_PASSWORD_MIN_LENGTH', 6, 'The shortest password', { min: 1 }),
+    passwordMinLength: integer('AUTH_PASSWORD_MIN_LENGTH', 6, 'The shortest password', {
+      min: 1,
+      // No longer one is taken (reference 1.6).
+      max: 72,
+    }),
     passwordRequiredCharacters: string(
       'AUTH_PASSWORD_REQUIRED_CHARACTERS',
       '',
@@ -92,7 +96,8 @@ export interface SiteConfig {
 export function toSite(settings: Settings<typeof site.variables>, check: Check): SiteConfig {
   const { variables } = site
   checkPresent(variables.url, settings.url, check)
-  checkUrl(variables.url, settings.url, check)
+  const url = settings.url.trim()
+  checkUrl(variables.url, url, check)
   if (settings.passwordMinLength < 6) {
     const name = check.nameOf(variables.passwordMinLength)
     check.note(`${name} is ${settings.passwordMinLength}: passwords so short are easy to guess`)
@@ -106,7 +111,7 @@ export function toSite(settings: Settings<typeof site.variables>, check: Check):
     }
   }
   const { passwordRequiredCharacters, ...rest } = settings
-  return { ...rest, passwordRequiredSets: parseCharacterSets(passwordRequiredCharacters) }
+  return { ...rest, url, passwordRequiredSets: parseCharacterSets(passwordRequiredCharacters) }
 }
 
 /** `abc:\:!` are the sets `abc` and `:!`. */

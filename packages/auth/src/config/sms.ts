@@ -14,9 +14,11 @@ import { parsePhone } from '../core/phone-number.ts'
 import { ApiError } from '../errors.ts'
 import { parseTextTemplate, TemplateError } from '../messages/template.ts'
 import { withOldNames } from './auth-name.ts'
+import { checkDuration, tenYears, tenYearsInSeconds } from './durations.ts'
 import type { ChannelUse } from './mail.ts'
-import { checkUrl } from './required.ts'
+import { checkWebUrl } from './required.ts'
 import { findGateway, type SmsGateway, throughHook, toGatewayName } from './sms-gateways.ts'
+import { unlessBlank } from './unless-blank.ts'
 
 export const sms = {
   title: 'Text messages',
@@ -30,6 +32,7 @@ export const sms = {
     ),
     otpExpiresInSeconds: integer('AUTH_SMS_OTP_EXP', 60, 'How long codes are valid, in seconds', {
       min: 1,
+      max: tenYearsInSeconds,
     }),
     otpLength: integer('AUTH_SMS_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
     provider: string(
@@ -39,7 +42,9 @@ export const sms = {
         'textlocal, vonage or webhook',
       { defaultText: 'none' },
     ),
-    template: string('AUTH_SMS_TEMPLATE', 'Your code is {{ .Code }}', 'The text of a message'),
+    template: unlessBlank(
+      string('AUTH_SMS_TEMPLATE', 'Your code is {{ .Code }}', 'The text of a message'),
+    ),
     testOtp: map(
       'AUTH_SMS_TEST_OTP',
       'Numbers that are sent nothing, with the code that works for each: 15550100:123456',
@@ -123,10 +128,8 @@ export function toSms(settings: SmsSettings, use: ChannelUse, check: Check): Sms
   if (!isLengthRight)
     check.note(`${check.nameOf(variables.otpLength)} must be from 6 to 10: 6 is used`)
   checkTemplate(variables.template, rest.template, check)
-  checkUrl(variables.webhookUrl, rest.webhookUrl, check)
-  if (rest.webhookUrl !== '' && !/^https?:/i.test(rest.webhookUrl)) {
-    check.fault(variables.webhookUrl, 'must begin with https:// or http://')
-  }
+  checkWebUrl(variables.webhookUrl, rest.webhookUrl, check)
+  checkDuration(variables.maxFrequencyMs, rest.maxFrequencyMs, tenYears, check)
   const provider = toGatewayName(rest.provider)
   const gateway = use.isHooked ? throughHook : findGateway({ ...settings, provider })
   if (!gateway.isReady && (provider !== '' || (use.isUsed && testOtp.size === 0))) {

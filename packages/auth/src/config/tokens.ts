@@ -13,6 +13,7 @@ import type { SessionLimits } from '../core/session-limits.ts'
 import { createSigningKeys, SigningKeysError } from '../core/signing-keys.ts'
 import { withOldNames } from './auth-name.ts'
 import { checkPresent } from './required.ts'
+import { unlessBlank } from './unless-blank.ts'
 
 export const tokens = {
   title: 'Tokens and sessions',
@@ -30,16 +31,20 @@ export const tokens = {
     }),
     audience: string('AUTH_JWT_AUD', '', 'Audience of users whose request names none'),
     issuer: string('AUTH_JWT_ISSUER', '', 'iss of access tokens', { defaultText: 'none' }),
-    adminGroup: string(
-      'AUTH_JWT_ADMIN_GROUP_NAME',
-      'admin',
-      'Role whose owner may change the own app_metadata',
+    adminGroup: unlessBlank(
+      string(
+        'AUTH_JWT_ADMIN_GROUP_NAME',
+        'admin',
+        'Role whose owner may change the own app_metadata',
+      ),
     ),
     defaultGroup: string('AUTH_JWT_DEFAULT_GROUP_NAME', '', 'Role of new users'),
-    adminRoles: list(
-      'AUTH_JWT_ADMIN_ROLES',
-      ['service_role', 'supabase_admin'],
-      'Roles that may use the admin endpoints',
+    adminRoles: unlessBlank(
+      list(
+        'AUTH_JWT_ADMIN_ROLES',
+        ['service_role', 'supabase_admin'],
+        'Roles that may use the admin endpoints',
+      ),
     ),
     rotates: boolean(
       'AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED',

@@ -4,10 +4,10 @@ import type { Answer } from './call.ts'
 export const apiVersion = '2024-01-01'
 export const versionHeader = 'x-supabase-api-version'
 
-/** Form A of reference 1.3, form B where the caller speaks the dialect of the client, or form C. */
-export function toErrorAnswer(error: ApiError, isSdk: boolean, requestId: string): Answer {
+/** Form A of reference 1.3, form B where the caller asks for it by a version, or form C. */
+export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: string): Answer {
   const { code, status, message, weakPassword, retryAfterSeconds, oauthError } = error
-  const plain = isSdk
+  const plain = isVersioned
     ? { code, message, msg: message }
     : { code: status, error_code: code, msg: message }
   const form = oauthError === undefined ? plain : { error: oauthError, error_description: message }
@@ -15,7 +15,7 @@ export function toErrorAnswer(error: ApiError, isSdk: boolean, requestId: string
     status,
     headers: {
       'x-sb-error-code': code,
-      ...(isSdk && { [versionHeader]: apiVersion }),
+      ...(isVersioned && { [versionHeader]: apiVersion }),
       ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
     },
     body: {

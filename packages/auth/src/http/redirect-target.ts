@@ -13,8 +13,9 @@ export function findRedirectTarget(
   redirects: Redirects,
   inBody?: string,
 ): string {
-  const named = call.header('redirect_to') ?? call.query['redirect_to'] ?? inBody
-  if (named !== undefined && named !== '') {
+  // An empty one says nothing, and must not hide one that does.
+  const named = call.header('redirect_to') || call.query['redirect_to'] || inBody
+  if (named) {
     if (redirects.judge(named).isPermitted) return named
     if (!call.isSdk) throw invalid('redirect_to is not permitted')
     return redirects.siteUrl

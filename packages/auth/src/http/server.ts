@@ -10,7 +10,7 @@ import type { CallWatch } from '../telemetry/watched-call.ts'
 import type { Answer, Call } from './call.ts'
 import { addCors } from './cors.ts'
 import { addDeadline } from './deadline.ts'
-import { isSdkDialect } from './dialect.ts'
+import { isSdkDialect, wantsVersionedErrors } from './dialect.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
   apiVersion,
@@ -25,7 +25,7 @@ import { findAdminRole } from './guards/admin.ts'
 import { readBearer } from './guards/bearer.ts'
 import { findUserOfClaims } from './guards/caller.ts'
 import { checkCaptcha } from './guards/captcha.ts'
-import { findAddress, findLimitKey } from './guards/client.ts'
+import { findAddress, findLimitKey, findVouchedAddress } from './guards/client.ts'
 import { dropNulls } from './null-fields.ts'
 import { toOtherMethods } from './other-methods.ts'
 import { toRequestId } from './request-id.ts'
@@ -74,7 +74,7 @@ export function createServer({
     },
     ...toSlowClientOptions(api.maxRequestDurationMs),
   })
-  const calls = watchCalls(server, watches, api.pathPrefix)
+  const calls = watchCalls(server, watches, api)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
     if (isForm(request)) return done(null, parseForm(`${text}`))
@@ -91,8 +91,12 @@ export function createServer({
   addDeadline(server, api.maxRequestDurationMs, (request, reply) => {
     void fail(request, reply, toRequestTimeout())
   })
+  const findVouched = (headers: IncomingHttpHeaders) =>
+    findVouchedAddress(api.takesSbForwardedFor, one(headers, 'sb-forwarded-for'))
   const isSdk = ({ headers }: FastifyRequest) =>
     isSdkDialect(api.compatMode, one(headers, versionHeader))
+  const isVersioned = ({ headers }: FastifyRequest) =>
+    wantsVersionedErrors(api.compatMode, one(headers, versionHeader))
 
   // The deadline and what it cuts off may both have an answer, in the same moment even.
   const answered = new WeakSet<FastifyReply>()
@@ -111,7 +115,7 @@ export function createServer({
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
     const known = toApiError(error, api.bodyLimitBytes)
     logFailure(request, known)
-    return send(reply, toErrorAnswer(known, isSdk(request), request.id))
+    return send(reply, toErrorAnswer(known, isVersioned(request), request.id))
   }
   server.setErrorHandler((error, request, reply) => fail(request, reply, error))
   server.setNotFoundHandler((request, reply) => fail(request, reply, toNoRoute(request)))
@@ -165,7 +169,7 @@ export function createServer({
 
   async function checkLimit(request: FastifyRequest, limiter: LimiterName): Promise<void> {
     const header = limits.header && one(request.headers, limits.header)
-    const key = findLimitKey(header, request.ip)
+    const key = findLimitKey(findVouched(request.headers) ?? header, request.ip)
     const waitSeconds = await services.requestLimits.take(limiter, key)
     if (waitSeconds === undefined) return
     throw new ApiError('over_request_rate_limit', 'Request rate limit reached', {
@@ -198,7 +202,7 @@ export function createServer({
       header,
       isSdk: isSdk(request),
       client: {
-        ip: findAddress(header('x-forwarded-for'), request.ip),
+        ip: findVouched(headers) ?? findAddress(header('x-forwarded-for'), request.ip),
         userAgent: (headers['user-agent'] ?? '').slice(0, 512),
         tag: tokens.sessions.tags.find((tag) => tag === header(tagHeader)),
       },
@@ -217,7 +221,7 @@ export function createServer({
   }
 
   server.addHook('onSend', (request, reply, _payload, done) => {
-    if (isSdk(request)) reply.header(versionHeader, apiVersion)
+    if (isVersioned(request)) reply.header(versionHeader, apiVersion)
     done()
   })
   return server

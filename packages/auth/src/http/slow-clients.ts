@@ -8,13 +8,20 @@ import { toRequestId } from './request-id.ts'
 const headersTimeoutMs = 2_000
 
 /**
- * For Node, which cuts off who sends too slowly (slowloris): headers have two seconds, a whole
+ * A token carries the metadata of its user, and a user whose token were refused for its length could not
+ * even make it shorter: four times what Node takes by itself.
+ */
+const longestHeaderBytes = 64 * 1024
+
+/**
+ * For Node, which cuts off who sends too much or too slowly (slowloris): headers have two seconds, a whole
  * request as long as its answer may take. A connection on which nothing comes at all counts too.
  */
 export function toSlowClientOptions(maxRequestDurationMs: number) {
   const headersMs = Math.ceil(Math.min(headersTimeoutMs, maxRequestDurationMs))
   return {
     http: {
+      maxHeaderSize: longestHeaderBytes,
       headersTimeout: headersMs,
       // How often it looks; its own half minute would let them wait much longer.
       connectionsCheckingInterval: Math.min(1_000, headersMs),

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiConfig } from '../config/api.ts'
 import type { ApiError } from '../errors.ts'
 import { type CallWatch, currentCall, type WatchedCall } from '../telemetry/watched-call.ts'
-import { findAddress } from './guards/client.ts'
+import { findAddress, findVouchedAddress } from './guards/client.ts'
 
 export interface WatchedCalls {
   /** For a request that no hook of the server sees. */
@@ -17,14 +18,14 @@ export interface WatchedCalls {
 export function watchCalls(
   server: FastifyInstance,
   watches: readonly CallWatch[],
-  pathPrefix: string,
+  { pathPrefix, takesSbForwardedFor }: Pick<ApiConfig, 'pathPrefix' | 'takesSbForwardedFor'>,
 ): WatchedCalls {
   const calls = new WeakMap<FastifyRequest, WatchedCall>()
   const toRoute = createRouteReader(pathPrefix)
 
   const begin = (request: FastifyRequest, reply: FastifyReply): void => {
     const startMs = performance.now()
-    const call = toCall(request, toRoute(request.routeOptions?.url))
+    const call = toCall(request, toRoute(request.routeOptions?.url), takesSbForwardedFor)
     calls.set(request, call)
     const enders = watches.map((watch) => watch.begin(call))
     // After the last byte, or when the caller leaves: there is always one of them.
@@ -78,7 +79,7 @@ function toRoute(pattern: string, pathPrefix: string): Route {
   }
 }
 
-function toCall(request: FastifyRequest, route: Route): WatchedCall {
+function toCall(request: FastifyRequest, route: Route, takesSb: boolean): WatchedCall {
   const { headers } = request
   const header = (name: string) => toText(headers, name)
   const url = request.raw.url ?? ''
@@ -92,7 +93,9 @@ function toCall(request: FastifyRequest, route: Route): WatchedCall {
     params: Object.fromEntries(route.names.map((name) => [name, params[name] ?? ''])),
     header,
     requestId: request.id,
-    address: findAddress(header('x-forwarded-for'), request.ip),
+    address:
+      findVouchedAddress(takesSb, header('sb-forwarded-for')) ??
+      findAddress(header('x-forwarded-for'), request.ip),
     userAgent: (headers['user-agent'] ?? '').slice(0, 512),
     // Whoever mixes up parameters has a secret there.
     grantType:

@@ -133,7 +133,8 @@ function createConnection({ host, port, ca, isSecure }: SmtpSettings): SMTPConne
 
 async function logIn(connection: SMTPConnection, settings: SmtpSettings): Promise<void> {
   const { host, user, password } = settings
-  if (user === '') return
+  // A server that asks nobody who they are, such as a catcher of test mail, cannot be told either.
+  if (user === '' || !connection.allowsAuth) return
   if (!connection.secure && !isThisMachine(host)) {
     throw new Error('The mail server offers no encryption: the password is not sent to it')
   }
@@ -171,12 +172,16 @@ function toOneLine(text: string): string {
 }
 
 const refusedCommands = new Set(['RCPT TO', 'DATA'])
+/** Of our account, which an operator can put right (RFC 4954, 6). */
+const authenticationRequired = 530
 
 /** A server that refuses this address or this message will do so again (RFC 5321, 4.2.1). */
 function toSendError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { responseCode, command } = Object.assign({ responseCode: 0, command: '' }, error)
-  return responseCode >= 500 && refusedCommands.has(command)
+  return responseCode >= 500 &&
+    responseCode !== authenticationRequired &&
+    refusedCommands.has(command)
     ? new UndeliverableError(error.message, { cause: error })
     : error
 }

@@ -76,7 +76,7 @@ test('a service that is slow or away is not waited for longer than was said', as
   assert.match(slow.log.join(''), /127\.0\.0\.1:\d+ did not answer within 50 ms/)
 
   const away = await openAuthServer(t, {
-    env,
+    env: toCaptchaEnvironment('turnstile'),
     checkers: { captchaUrl: 'http://127.0.0.1:1/siteverify' },
   })
   if (!away) return

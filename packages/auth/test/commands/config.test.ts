@@ -80,6 +80,34 @@ test('.env is read, --config reads another file, and the environment wins over b
   assert.deepEqual(await explain([], inEnvironment), ['of-the-environment'])
 })
 
+test('--config-dir reads all files of a folder besides, the last of them first of all', async (t) => {
+  const folder = openFolder(t, {
+    '10-site.env': 'AUTH_SITE_URL=https://of-the-first.example\nAUTH_JWT_EXP=soon\n',
+    '20-site.env': 'AUTH_SITE_URL=https://of-the-last.example\nAUTH_JWT_EXP=60\nodd line\n',
+    '30-site.txt': 'AUTH_JWT_EXP=later\n',
+  })
+  const { AUTH_SITE_URL: _, AUTH_JWT_EXP: __, ...rest } = { AUTH_JWT_EXP: '', ...good }
+  const cwd = openFolder(t, { '.env': 'AUTH_SITE_URL=https://of-env.example\n' })
+  const { code, stdout } = await runAuth(
+    ['redirect', 'explain', 'https://of-the-last.example/', '--config-dir', folder],
+    { env: rest, cwd },
+  )
+  assert.equal(code, 0)
+  assert.match(stdout, /^https:..of-the-last\.example\S* is permitted/m)
+  const checked = await runAuth(['config', 'check', '-d', folder], { env: rest, cwd })
+  assert.match(checked.stdout, /20-site\.env, line 3 is not NAME=value/)
+  const missing = await runAuth(['config', 'check', '-d', 'nowhere'], { env: rest, cwd })
+  assert.equal(missing.code, 2)
+  assert.match(missing.stderr, /^nowhere cannot be read: /)
+})
+
+test('a line of the file that nobody understands is told by its number', async (t) => {
+  const cwd = openFolder(t, { '.env': 'AUTH_JWT_EXP=60\nAUTH_DISABLE_SIGNUP: true\n' })
+  const { code, stdout } = await runAuth(['config', 'check'], { env: good, cwd })
+  assert.equal(code, 0)
+  assert.match(stdout, /^warning: \.env, line 2 is not NAME=value: nobody reads it$/m)
+})
+
 test('a file that cannot be read is named', async (t) => {
   const cwd = openFolder(t, {})
   const { code, stderr } = await runAuth(['config', 'check', '-c', 'none.env'], { env: good, cwd })

@@ -52,6 +52,15 @@ test('an unknown option ends with 2 and the usage, and no stack trace', async ()
   }
 })
 
+test('a word that a command does not take ends with 2 and the usage', async () => {
+  for (const command of ['up', 'serve', 'migrate']) {
+    const { code, stderr } = await runAuth([command, 'now'])
+    assert.equal(code, 2)
+    assert.match(stderr, /Unexpected argument 'now'/)
+    assert.match(stderr, new RegExp(`^Usage: auth ${command}`, 'm'))
+  }
+})
+
 test('a reader that has seen enough is no failure', async () => {
   const child = spawn(process.execPath, [join(packageFolder, 'src/main.ts'), 'up', '--help'], {
     stdio: ['ignore', 'pipe', 'pipe'],

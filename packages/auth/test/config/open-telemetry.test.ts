@@ -54,6 +54,17 @@ test('what OpenTelemetry reads by itself may be in a file, and have our prefix',
   })
 })
 
+test('attributes that OpenTelemetry would drop without a word are noted', () => {
+  const notesOf = (text: string) =>
+    parseConfig({ ...required, OTEL_RESOURCE_ATTRIBUTES: text }).notes.filter((note) =>
+      note.startsWith('OTEL_RESOURCE_ATTRIBUTES'),
+    )
+  for (const text of ['', 'a=b', ' a = b c , , d=%2C']) assert.deepEqual(notesOf(text), [], text)
+  for (const text of ['a', 'a=b=c', '=b', 'a=b,c', 'a=%zz']) {
+    assert.match(notesOf(text).join(), /has no effect: ".+" is not key=value/, text)
+  }
+})
+
 test('DEBUG may say something that is not meant for us', () => {
   assert.equal(read({ DEBUG: 'true' }).config.isTalkative, true)
   for (const value of ['', '0', 'express:*', '*']) {

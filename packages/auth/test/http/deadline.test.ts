@@ -92,7 +92,7 @@ test('A request that takes too long', async (t) => {
   })
 
   await t.test('ends unheard, well or badly, and the connection serves on', async (t) => {
-    const { url, log, waiting } = await openServer(t, '300ms')
+    const { url, log, waiting } = await openServer(t, '1s')
     const connection = await openRawConnection(t, url)
     const body = 'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}'
     const answers = async (count: number) => {
@@ -134,7 +134,7 @@ test('A request that takes too long', async (t) => {
 })
 
 test('A client that never finishes its headers is cut off', async (t) => {
-  const { url } = await openServer(t, '300ms')
+  const { url } = await openServer(t, '1s')
   const silent = await openRawConnection(t, url)
   const slow = await openRawConnection(t, url)
   slow.write('GET /at-once HTTP/1.1\r\nhost: ')
@@ -171,7 +171,7 @@ test('What is no HTTP is answered as an error in JSON', async (t) => {
   const { url } = await openServer(t, '10s')
   const cases = [
     ['NONSENSE\r\n\r\n', 400, 'validation_failed'],
-    [`GET / HTTP/1.1\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`, 431, 'request_entity_too_large'],
+    [`GET / HTTP/1.1\r\nx: ${'a'.repeat(70_000)}\r\n\r\n`, 431, 'request_entity_too_large'],
   ] as const
   for (const [text, status, code] of cases) {
     const connection = await openRawConnection(t, url)

@@ -45,7 +45,7 @@ test('Authentication', async (t) => {
     const { token } = await signIn(server)
     const { payload } = await jwtVerify(token, new TextEncoder().encode(jwtSecret))
     assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 3_600)
-    server.clock.aheadMs = 3_590_000
+    server.clock.aheadMs = 3_540_000
     assert.equal((await ask(url, '/user', { token })).status, 200)
     server.clock.aheadMs = 3_601_000
     assert.equal((await ask(url, '/user', { token })).status, 403)

@@ -212,10 +212,10 @@ test('Configuration: email as the outbox has it', async (t) => {
       }
       const sent = async () => [(await mailsTo(newcomer)).length, (await mailsTo(email)).length]
       await askBoth()
-      server.clock.aheadMs += 18_000
+      server.clock.aheadMs += 10_000
       await askBoth()
       assert.deepEqual(await sent(), [1, 1])
-      server.clock.aheadMs += 3_000
+      server.clock.aheadMs += 11_000
       await askBoth()
       assert.deepEqual(await sent(), [2, 2])
     },
@@ -229,11 +229,11 @@ test('Configuration: email as the outbox has it', async (t) => {
     }
     const [one, two] = [await request(), await request()]
     const [late, later] = [await request(), await request()]
-    server.clock.aheadMs += 297_000
+    server.clock.aheadMs += 270_000
     const verify = (body: object) => post('/verify', { type: 'recovery', ...body })
     assert.equal((await verify({ token: one.mail.token })).status, 200)
     assert.equal((await verify({ token: two.mail.code, email: two.email })).status, 200)
-    server.clock.aheadMs += 5_000
+    server.clock.aheadMs += 31_000
     assert.equal((await verify({ token: late.mail.token })).status, 403)
     assert.equal((await verify({ token: later.mail.code, email: later.email })).status, 403)
   })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
+import { findFreePort } from '@portcullis/test-servers'
 import { parseConfig } from '../../src/config.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { ask } from '../support/http-client.ts'
@@ -186,12 +186,3 @@ test('Configuration: a server in a process of its own', async (t) => {
     assert.ok(stdout.includes(body.version), stdout)
   })
 })
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('No port is free')
-  return address.port
-}

@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createAuthority, open } from '@portcullis/test-servers'
+import { createAuthority, findFreePort, open } from '@portcullis/test-servers'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { ask } from '../support/http-client.ts'
 import { openRateLimitService } from '../support/rate-limit-service.ts'
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
-}
 
 test('The program counts in services behind TLS, and ends when asked', async (t) => {
   const env = await openProgramEnvironment(t)

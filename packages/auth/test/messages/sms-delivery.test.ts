@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
+import { isTold } from '../support/is-told.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'
@@ -28,7 +29,7 @@ test('text messages leave by the gateway', async (t) => {
     assert.equal((await post('/verify', { type: 'sms', phone, token: code })).status, 200)
     await until(isEmpty)
     assert.equal(callsTo(phone).length, 1)
-    assert.ok(!server.log.some((line) => line.includes(code)))
+    assert.ok(!isTold(server.log.join(''), code))
   })
 
   await t.test(
@@ -44,7 +45,7 @@ test('text messages leave by the gateway', async (t) => {
       await query(dueNow)
       // Another message wakes the sender.
       await post('/otp', { phone: newPhone() })
-      await until(() => callsTo(phone).length === 2)
+      await until(() => callsTo(phone).length >= 2)
       const [first, second] = callsTo(phone)
       assert.deepEqual(first, second)
       await until(isEmpty)
@@ -67,7 +68,7 @@ test('text messages leave by the gateway', async (t) => {
     const told = server.log.filter((line) => line.includes('is given up after 1 attempts'))
     assert.equal(told.length, 1)
     assert.ok(!told.some((line) => line.includes(phone)))
-    assert.ok(!server.log.some((line) => line.includes(code)))
+    assert.ok(!isTold(server.log.join(''), code))
   })
 
   await t.test('those of a phone factor too', async () => {

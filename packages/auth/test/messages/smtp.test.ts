@@ -81,8 +81,9 @@ test('after the server closed a connection the next message opens another one', 
   const client = openClient(t, server.port)
   await client.send(mail, never)
   await closed
-  // The end of the connection is on its way to the client.
+  // The end of the connection is on its way to the client, which may be late to look.
   await new Promise((done) => setTimeout(done, 50))
+  await new Promise((done) => setImmediate(done))
   await client.send(mail, never)
   assert.equal(server.received.length, 2)
 })
@@ -146,11 +147,19 @@ test('a password goes to this machine only where there is no encryption', async 
   assert.equal(authentications, 1)
 })
 
+test('a server that knows no users gets messages without a password', async (t) => {
+  const server = await openMailServer(t, { disabledCommands: ['AUTH', 'STARTTLS'] })
+  const client = openClient(t, server.port, { host: '0.0.0.0', user: 'ada', password: 'secret' })
+  await client.send(mail, never)
+  assert.equal(server.received[0]?.user, undefined)
+})
+
 test('what the server refuses for good is undeliverable', async (t) => {
   const refusal = (responseCode: number) =>
     Object.assign(new Error('No such user'), { responseCode })
   for (const [code, name] of [
     [550, 'UndeliverableError'],
+    [530, 'Error'],
     [451, 'Error'],
   ] as const) {
     await t.test(`a recipient with ${code}`, async (t) => {

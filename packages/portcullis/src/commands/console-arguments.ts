@@ -34,15 +34,14 @@ export function parseConsoleArguments(
       return text === undefined ? [] : [[name, parseUrl(name, text, faults)] as const]
     }),
   )
-  const key = values.get('auth-key')?.at(-1) ?? env[keyVariable]
+  // Files and copied text often bring a line break along.
+  const key = (values.get('auth-key')?.at(-1) ?? env[keyVariable])?.trim()
   const rulesDirectory = values.get('rules')?.at(-1)
   const port = parsePort(values.get('port')?.at(-1) ?? '3000', faults)
   const allowedHosts = values.get('allowed-host') ?? []
   for (const host of allowedHosts) checkHost(host, faults)
   if (rulesDirectory !== undefined) checkDirectory(rulesDirectory, faults)
-  if (given.has('auth-url') && !key) {
-    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key`)
-  }
+  if (given.has('auth-url')) checkKey(key, faults)
   if (given.has('auth-key') && !given.has('auth-url')) faults.push('--auth-key needs --auth-url')
   for (const name of ['ratelimit-url', 'rules'] as const) {
     if (given.has(name) && !given.has('ratelimit-debug-url')) {
@@ -115,7 +114,19 @@ function parseUrl(name: string, text: string, faults: string[]): string {
     faults.push(`--${name} must not have a name or password in it`)
   }
   if (url.search !== '' || url.hash !== '') faults.push(`--${name} must not have a ? or # in it`)
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+  // A GraphQL API is at this very path, which may end in a slash; below the others there is more.
+  return `${url.origin}${name === 'graphql-url' ? url.pathname : url.pathname.replace(/\/+$/, '')}`
+}
+
+function checkKey(key: string | undefined, faults: string[]): void {
+  if (!key) {
+    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key`)
+  } else if (!/^[\x21-\x7e]+$/.test(key)) {
+    // What `fetch` would say of it has the key in it.
+    faults.push(
+      'The service key has a space, a line break or another character in it that no key has',
+    )
+  }
 }
 
 function parsePort(text: string, faults: string[]): number {

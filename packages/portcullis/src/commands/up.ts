@@ -1,4 +1,5 @@
 import type { Command } from '@portcullis/service-kit/command'
+import { toCallName } from '../up/call-name.ts'
 import { parseUpOptions } from '../up/options.ts'
 import { UpRefusal } from '../up/refusal.ts'
 import { upUsage } from '../up/usage.ts'
@@ -10,7 +11,7 @@ export function createUp(version: string): Command {
     async run(args, io) {
       const parsed = parseUpOptions(args)
       if (parsed.faults !== undefined) {
-        const more = 'See: portcullis up --help'
+        const more = `See: ${toCallName(io.env)} --help`
         io.stderr.write(`${parsed.faults.join('\n')}\n${more}\n`)
         return 2
       }

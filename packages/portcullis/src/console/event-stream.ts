@@ -17,6 +17,7 @@ export interface EventStreams {
 
 /** Whoever stands between us and the page gives up connections on which nothing happens. */
 const signOfLifeMs = 20_000
+const returnMs = 1_000
 
 export function trackEventStreams(): EventStreams {
   const streams = new Set<EventStream>()
@@ -49,8 +50,8 @@ function openEventStream(reply: FastifyReply): EventStream {
     clearInterval(signs)
     closed.abort()
   })
-  // The page shall know that it is connected before anything happens.
-  response.write(': connected\n\n')
+  // The page shall know that it is connected before anything happens, and be back soon when it is not.
+  response.write(`retry: ${returnMs}\n: connected\n\n`)
   // Whoever asks for the headers has them now.
   if (reply.request.method === 'HEAD') response.end()
   return {

@@ -10,6 +10,8 @@ export interface DoorSettings {
   readonly has: ReadonlySet<PartName>
   /** How people call us, for the way out: `portcullis up`. */
   readonly callName: string
+  /** Which options they gave: the way out keeps them. */
+  readonly given: ReadonlyMap<string, string>
 }
 
 interface ClosedDoor {
@@ -90,19 +92,26 @@ async function findFreePort(
 
 async function toRefusal(
   closed: readonly ClosedDoor[],
-  { host, ports, callName }: DoorSettings,
+  { host, ports, callName, given }: DoorSettings,
 ): Promise<UpRefusal> {
   const taken = new Set(Object.values(ports))
   const lines: string[] = []
-  const flags: string[] = []
+  const options = new Map(given)
   for (const { name, port, reason } of closed) {
     // A reserved one has reserved neighbours.
     const first = port < 1024 ? doors[name].port : port + 1
     const free = await findFreePort(host, (attempt) => first + attempt, taken)
-    const flag = `--${toFlag(name)}`
-    lines.push(`Port ${port} ${reason}: ${doors[name].what} cannot have it. ${flag} moves it.`)
-    flags.push(`${flag} ${free}`)
+    const flag = toFlag(name)
+    lines.push(`Port ${port} ${reason}: ${doors[name].what} cannot have it. --${flag} moves it.`)
+    options.set(flag, `${free}`)
   }
-  const wayOut = `  ${callName} ${flags.join(' ')}`
+  const wayOut = `  ${callName} ${[...options].map(toArgument).join(' ')}`
   return new UpRefusal(`${lines.join('\n')}\nNothing was started. These are free:\n\n${wayOut}`)
+}
+
+/** As a shell takes it; a switch has no value. */
+function toArgument([name, value]: readonly [name: string, value: string]): string {
+  if (value === '') return `--${name}`
+  const isPlain = /^[\w@%+=:,./-]+$/.test(value)
+  return `--${name} ${isPlain ? value : `'${value.replaceAll("'", "'\\''")}'`}`
 }

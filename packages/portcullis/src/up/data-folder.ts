@@ -1,13 +1,6 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { makeFolder } from '@portcullis/service-kit/make-folder'
 import { type FolderLock, findOccupation, lockFolder } from './folder-lock.ts'
 import { UpRefusal } from './refusal.ts'
 import { parseSecrets, secretsFile } from './secrets.ts'
@@ -44,7 +37,7 @@ export function checkFolder(folder: string): void {
 /** Makes the folder ready for a start. @throws {UpRefusal} */
 export function takeFolder(folder: string, isFresh: boolean): FolderLock {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     chmodSync(folder, 0o700)
   } catch (error) {
     throw new UpRefusal(`${folder} cannot be used: ${toReason(error)}. Name another: --data DIR`)

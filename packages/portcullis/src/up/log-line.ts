@@ -3,6 +3,11 @@ export function isNews(line: string): boolean {
   return /^warning: |"level":"(?:info|debug|trace)"|level=(?:info|debug|warning)/.test(line)
 }
 
+/** Whether it is about something that did not work. */
+export function isError(line: string): boolean {
+  return /"level":"(?:error|fatal)"|level=(?:error|fatal)/.test(line)
+}
+
 /** What a line says, without what is around it; all of it where it is no log. */
 export function toWords(line: string): string {
   const text = /\bmsg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]

@@ -20,6 +20,8 @@ export interface UpOptions {
   readonly host: string
   /** 0 stands for a free one. */
   readonly ports: Ports
+  /** What was written, by the name of the option: for commands to copy. */
+  readonly given: ReadonlyMap<string, string>
 }
 
 export type ParsedUpOptions =
@@ -47,7 +49,7 @@ export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
   if (faults.length === 0) faults.push(...findTwins(ports, has))
   if (faults.length > 0) return { faults }
   const folder = resolve(values.get('data') ?? '.portcullis')
-  return { options: { folder, isFresh: values.has('fresh'), has, host, ports } }
+  return { options: { folder, isFresh: values.has('fresh'), has, host, ports, given: values } }
 }
 
 /** What was said last for each option; for a switch the empty text. */

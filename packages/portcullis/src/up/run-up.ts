@@ -21,7 +21,10 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
   const signals = watchSignals()
   const { stopping } = signals
   const showProgress = createProgress(io)
-  const complain = (part: PartName, words: string) => io.stderr.write(`${part}: ${words}\n`)
+  const complain = (part: PartName, words: string) => {
+    showProgress('')
+    io.stderr.write(`${part}: ${words}\n`)
+  }
   const world = { host, ports, folder, secrets, version, has, stopping, complain }
 
   const say = (text: string) => signals.isHungUp || io.stdout.write(text)

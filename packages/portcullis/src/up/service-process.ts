@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, mkdirSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findProgram } from '../find-program.ts'
-import { isNews, toWords } from './log-line.ts'
+import { isError, isNews, toWords } from './log-line.ts'
 import { PartStartError, type RunningPart, type World } from './part.ts'
 import type { PartName } from './ports.ts'
 
@@ -47,12 +47,15 @@ export async function startService(world: World, settings: ServiceSettings): Pro
   const ready = Promise.withResolvers<void>()
   const complaints: string[] = []
   let isReady = false
-  const log = openLog(world.folder, part)
+  const logPath = join(world.folder, 'logs', `${part}.log`)
+  const log = openLog(logPath)
   const lines = createInterface({ input: child.stderr })
   lines.on('line', (line) => {
     log.write(`${line}\n`)
     if (!isReady && settings.isReady(line)) {
       isReady = true
+      // An error that did not keep it from starting, such as a broken rule file, is to be known all the same.
+      for (const complaint of complaints.filter(isError)) world.complain(part, toWords(complaint))
       ready.resolve()
     } else if (!isNews(line) && !world.stopping.aborted) {
       if (isReady) world.complain(part, toWords(line))
@@ -73,7 +76,7 @@ export async function startService(world: World, settings: ServiceSettings): Pro
     throw error
   }
   world.stopping.removeEventListener('abort', onStopping)
-  return { stop, lost: exited }
+  return { stop, lost: exited.then((end) => `${end}; its log is ${logPath}`) }
 }
 
 /** In an orderly way; with ever less patience. */
@@ -89,10 +92,9 @@ async function stopChild(child: ChildProcess, exited: Promise<unknown>): Promise
 }
 
 /** The whole log of this start, for those who want to know more than the terminal shows. */
-function openLog(folder: string, part: PartName) {
-  const logs = join(folder, 'logs')
-  mkdirSync(logs, { recursive: true })
-  return createWriteStream(join(logs, `${part}.log`), { mode: 0o600 }).on('error', () => {})
+function openLog(path: string) {
+  mkdirSync(dirname(path), { recursive: true })
+  return createWriteStream(path, { mode: 0o600 }).on('error', () => {})
 }
 
 function toEnd(code: number | null, signal: string | null): string {

@@ -1,3 +1,5 @@
+import { tellAccessLost } from './access.ts'
+
 /** An answer that is not what was asked for, in words for the person who asked. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
@@ -70,6 +72,7 @@ interface Failure {
 
 function toError(status: number, content: unknown): ApiError {
   const { error, error_code, msg }: Failure = (content ?? {}) as Failure
+  if (error?.code === 'no_access') tellAccessLost()
   if (error) return new ApiError(status, error.code, error.message)
   return new ApiError(status, error_code ?? 'unknown', msg ?? `The answer was ${status}.`)
 }

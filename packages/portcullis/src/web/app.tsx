@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso'
+import { useAccessLost } from './access.ts'
 import { callApi } from './api.ts'
 import { Icon, type IconName } from './components/icons.tsx'
 import { PageHeader } from './components/page-header.tsx'
-import { Empty, Failure, Loading } from './components/states.tsx'
+import { Empty, Failure, Loading, Notice } from './components/states.tsx'
 import { Toasts } from './components/toasts.tsx'
 import { pages } from './pages/index.ts'
 import { type ConsoleSession, SessionContext, useSession } from './session.ts'
@@ -24,6 +25,7 @@ export function App(): JSX.Element {
           </a>
           <Sidebar />
           <main id="content" class="content" tabIndex={-1}>
+            <AccessLost />
             <ErrorBoundary>
               <Router onRouteChange={focusContent}>
                 {pages.map(({ path, component }) => (
@@ -37,6 +39,15 @@ export function App(): JSX.Element {
       </LocationProvider>
       <Toasts />
     </SessionContext>
+  )
+}
+
+function AccessLost(): JSX.Element | null {
+  if (!useAccessLost()) return null
+  return (
+    <Notice tone="danger" title="The gate is closed.">
+      The console was started again, with another token. Open the address that its terminal shows.
+    </Notice>
   )
 }
 

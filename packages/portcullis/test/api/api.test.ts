@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { findFreePort } from '@portcullis/test-servers'
 import { SignJWT } from 'jose'
 
 const program = join(import.meta.dirname, '../../../../examples/together/api.ts')
@@ -23,14 +24,6 @@ async function openKeyServer(t: TestContext, jwk: object): Promise<string> {
 }
 
 /** A port that nobody listens on right now. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
-}
-
 test('alone, the API takes public keys, and without the rate limit service it has no limits', async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'first', alg: 'ES256' }

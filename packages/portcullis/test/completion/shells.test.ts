@@ -13,7 +13,7 @@ import { queries } from './support/query.ts'
 const cases: readonly (readonly [line: string, offered: readonly string[]])[] = [
   ['portcullis ', Object.keys(portcullisTree.commands ?? {})],
   ['portcullis auth ad', ['admin']],
-  ['portcullis auth admin createuser --c', ['--config', '--confirm']],
+  ['portcullis auth admin createuser --c', ['--config', '--config-dir', '--confirm']],
   ['portcullis auth admin --config x.env ban', ['banuser']],
   ['portcullis ratelimit client -grpc-c', ['-grpc-cert-file']],
   ['portcullis ratelimit client -domain ', []],
@@ -21,6 +21,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
   ['portcullis up --only auth,ra', ['ratelimit']],
   ['portcullis completion ', ['bash', 'fish', 'zsh']],
   ['portcullis auth serve --config fo', ['folder', 'fork.env']],
+  ['portcullis auth serve --config-dir fo', ['folder']],
   ['portcullis ratelimit serve --rules fo', ['folder']],
   ['portcullis ratelimit check fo', ['folder']],
 ]

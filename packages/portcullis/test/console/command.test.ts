@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { createConsoleCommand } from '../../src/commands/console.ts'
 import { parseConsoleArguments } from '../../src/commands/console-arguments.ts'
+import { openConsole } from '../../src/console/console.ts'
 import { createAuthCheck } from '../../src/console/health/check-auth.ts'
 
 const program = join(import.meta.dirname, '../../src/main.ts')
@@ -74,16 +75,26 @@ test('a flag without its value, a key without its server and nothing at all are 
   assert.match((await runCommand(['--auth-key', key])).stderr, /--auth-key needs --auth-url/)
 })
 
-test('the key comes from the flag, or else from the environment; addresses lose a last slash', async () => {
-  const args = ['--auth-url', 'https://x.example/auth/v1/']
-  const env = { PORTCULLIS_AUTH_KEY: 'of the environment' }
+test('the key comes from the flag, or else from the environment; base addresses lose a last slash', async () => {
+  const args = ['--auth-url', 'https://x.example/auth/v1/', '--graphql-url', 'https://x.example/g/']
+  const env = { PORTCULLIS_AUTH_KEY: ' of-the-environment\n' }
   const parsed = parseConsoleArguments(args, env)
   assert.ok(!('faults' in parsed))
   assert.equal(parsed.auth?.url, 'https://x.example/auth/v1')
-  assert.equal(await parsed.auth?.key(), 'of the environment')
-  const flagged = parseConsoleArguments([...args, '--auth-key', 'of the flag'], env)
+  assert.equal(parsed.graphql?.url, 'https://x.example/g/')
+  assert.equal(await parsed.auth?.key(), 'of-the-environment')
+  const flagged = parseConsoleArguments([...args, '--auth-key', 'of-the-flag'], env)
   assert.ok(!('faults' in flagged))
-  assert.equal(await flagged.auth?.key(), 'of the flag')
+  assert.equal(await flagged.auth?.key(), 'of-the-flag')
+})
+
+test('a key that no header can carry is refused without being repeated', async () => {
+  for (const broken of ['hunter2\nhunter2', 'hunter2 hunter2', 'hunter2\u2026']) {
+    const { code, stderr } = await runCommand(['--auth-url', 'http://x', '--auth-key', broken])
+    assert.equal(code, 2)
+    assert.match(stderr, /The service key has a space, a line break/)
+    assert.ok(!stderr.includes('hunter2'))
+  }
 })
 
 test('the help warns of keys on the command line', () => {
@@ -103,9 +114,10 @@ const answerAsSupabaseAuth: RequestListener = (request, response) => {
   if (request.url === '/health') {
     const description = 'GoTrue is a user registration and authentication API'
     response.end(JSON.stringify({ version: 'v2.180.0', name: 'GoTrue', description }))
-  } else if (request.headers.authorization !== `Bearer ${key}`) {
+  } else if (request.headers.authorization !== `Bearer ${key}` || request.headers.apikey !== key) {
     response.writeHead(401).end('{"code":401,"error_code":"bad_jwt","msg":"invalid JWT"}')
   } else if (request.url?.startsWith('/admin/users')) {
+    response.setHeader('content-type', 'application/json')
     response.setHeader('x-total-count', '42').end('{"users":[],"aud":"authenticated"}')
   } else {
     response.writeHead(404).end('404 page not found')
@@ -153,6 +165,14 @@ test('it starts before servers of others, says how they are, lets in by the toke
   assert.equal(session.status, 200)
   assert.ok(!text.includes(key) && text.includes(`127.0.0.1:${toPort(auth)}`))
 
+  // What servers write is for scripts to read, and never a page of the console's own.
+  const passed = await fetch(new URL('/auth/health', entryUrl), { headers: { cookie } })
+  assert.match(await passed.text(), /GoTrue/)
+  assert.match(
+    passed.headers.get('content-security-policy') ?? '',
+    /^default-src 'none'.* sandbox$/,
+  )
+
   child.kill('SIGINT')
   assert.deepEqual(await exited, [0, null])
 })
@@ -166,4 +186,27 @@ test('a key that is not taken is told at the start', async (t) => {
   const { state, detail } = await check()
   assert.equal(state, 'troubled')
   assert.match(detail ?? '', /refuses the console's key \(401\)/)
+})
+
+test('the page Users shows its key to the gateway too, and says when it is refused', async (t) => {
+  const url = `http://127.0.0.1:${toPort(await listen(t, answerAsSupabaseAuth))}`
+  const askWith = async (shown: string) => {
+    const auth = { url, key: async () => shown }
+    await using running = await openConsole({
+      host: '127.0.0.1',
+      port: 0,
+      token: 'a-token',
+      version: '1.2.3',
+      auth,
+    })
+    const entry = await fetch(running.entryUrl, { redirect: 'manual' })
+    const cookie = entry.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const answer = await fetch(`${running.url}/api/users`, { headers: { cookie } })
+    return [answer.status, await answer.text()] as const
+  }
+  const taken = await askWith(key)
+  assert.equal(taken[0], 200, taken[1])
+  const [status, text] = await askWith('another')
+  assert.equal(status, 502)
+  assert.match(text, /"key_refused".*refuses the console's key \(401\)/)
 })

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { findCode } from '../../src/mailbox/find-code.ts'
 import { findLinks } from '../../src/mailbox/find-links.ts'
 import { toFrameDocument } from '../../src/mailbox/frame-document.ts'
-import type { CaughtMessage } from '../../src/mailbox/mailbox.ts'
 import { toPlainText } from '../../src/mailbox/html-tokens.ts'
+import type { CaughtMessage } from '../../src/mailbox/mailbox.ts'
 
 const urls = (html: string | undefined, text = '') => findLinks(html, text).map(({ url }) => url)
 

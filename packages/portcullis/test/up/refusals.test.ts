@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
-import { runPortcullis } from '../support/launch-up.ts'
+import { launchUp, runPortcullis } from '../support/launch-up.ts'
 
 const timeout = 60_000
 const folder = mkdtempSync(join(tmpdir(), 'up-refusals-'))
@@ -23,7 +23,7 @@ test('each busy port is named with its service and its flag, and nothing is star
   timeout,
 }, async (t) => {
   const [auth, sms] = [await occupyPort(t), await occupyPort(t)]
-  const data = join(folder, 'busy')
+  const data = join(folder, "somebody's busy")
   const args = [
     '--data',
     data,
@@ -46,7 +46,11 @@ test('each busy port is named with its service and its flag, and nothing is star
     `Port ${sms} is in use: the SMS catcher cannot have it. --sms-port moves it.`,
   )
   assert.equal(third, 'Nothing was started. These are free:')
-  assert.match(command, /^ {2}portcullis up --auth-port \d+ --sms-port \d+$/)
+  const quoted = `'${data.replace("'", "'\\''")}'`
+  assert.equal(
+    command.replaceAll(/(?<=-port )\d+/g, 'FREE'),
+    `  portcullis up --data ${quoted} --port-base 0 --auth-port FREE --sms-port FREE`,
+  )
   assert.equal(existsSync(data), false)
 })
 
@@ -54,7 +58,7 @@ test('the way out is written as the person has called it', { timeout }, async (t
   const port = await occupyPort(t)
   const args = ['--data', join(folder, 'npm'), '--port-base', '0', '--console-port', `${port}`]
   const { stderr } = await runPortcullis(['up', ...args], { env: { npm_lifecycle_event: 'start' } })
-  assert.match(stderr, /^ {2}npm start -- --console-port \d+$/m)
+  assert.match(stderr, /^ {2}npm start -- --data \S+ --port-base 0 --console-port \d+$/m)
 })
 
 test('an address of another machine is refused', { timeout }, async () => {
@@ -86,6 +90,19 @@ test('a part that does not start says why in its own words, and the others stop'
   })
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(stderr, /^Auth did not start: .*\n.*AUTH_JWT_EXP.*\nNothing is left running\.\n$/)
+})
+
+test('a rule file that cannot be loaded is told of, and keeps nothing from starting', {
+  timeout,
+}, async () => {
+  const data = join(folder, 'rules', '.portcullis')
+  mkdirSync(join(data, 'rules'), { recursive: true })
+  writeFileSync(join(data, 'rules', 'api.yaml'), 'domain: api\ndescriptors: [\n')
+  const program = launchUp(['--data', data, '--port-base', '0', '--only', 'ratelimit'])
+  await program.ready
+  const { code, stderr } = await program.stop()
+  assert.equal(code, 0)
+  assert.match(stderr, /^ratelimit: .*api\.yaml: .*line 3, column 1.*\n$/)
 })
 
 test('broken secrets are told of, not replaced', { timeout }, async () => {

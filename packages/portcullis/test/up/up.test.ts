@@ -214,7 +214,11 @@ describe('portcullis up', { timeout }, () => {
     process.kill(auth.pid, 'SIGKILL')
     const { code, stdout, stderr } = await program.ended
     assert.equal(code, 1)
-    assert.equal(stderr, 'Auth is gone (SIGKILL ended it); everything else stops too.\n')
+    const log = join(folder, 'logs/auth.log')
+    assert.equal(
+      stderr,
+      `Auth is gone (SIGKILL ended it; its log is ${log}); everything else stops too.\n`,
+    )
     assert.match(stdout, /Stopped\.\n$/)
     await waitUntilGone(family)
   })

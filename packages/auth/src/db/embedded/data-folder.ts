@@ -3,7 +3,6 @@ import {
   chown,
   lchown,
   lstat,
-  mkdir,
   mkdtemp,
   open,
   readdir,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
+import { makeFolder } from '@portcullis/service-kit/make-folder'
 import { type Account, runAs, toComplaint } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
@@ -27,7 +27,7 @@ export const user = 'postgres'
 /** Makes the folder where it is missing. @returns its real path. */
 export async function provideFolder(folder: string): Promise<string> {
   try {
-    await mkdir(folder, { recursive: true })
+    makeFolder(folder)
     return await realpath(folder)
   } catch (error) {
     const reason = error instanceof Error ? error.message : error

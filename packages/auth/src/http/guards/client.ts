@@ -1,9 +1,23 @@
 import { isIP } from 'node:net'
 
-/** The address of who asks: the first in X-Forwarded-For, or that of the connection. */
+/** The address of who asks: the first one in X-Forwarded-For, or that of the connection. */
 export function findAddress(forwardedFor: string | undefined, remoteAddress: string): string {
+  if (forwardedFor === undefined) return remoteAddress
+  // Proxies that must not tell write `unknown` there.
+  const texts = forwardedFor.split(',').map((text) => text.trim())
+  return texts.find((text) => isIP(text) !== 0) ?? remoteAddress
+}
+
+/**
+ * The first address in Sb-Forwarded-For, where the operator says that a proxy writes it. Undefined:
+ * there is none, or nobody vouches for it.
+ */
+export function findVouchedAddress(
+  isVouchedFor: boolean,
+  forwardedFor: string | undefined,
+): string | undefined {
   const first = forwardedFor?.split(',')[0]?.trim() ?? ''
-  return isIP(first) === 0 ? remoteAddress : first
+  return isVouchedFor && isIP(first) !== 0 ? first : undefined
 }
 
 /**

@@ -5,6 +5,12 @@ const config: CommandOption = {
   summary: 'read this file of variables in place of .env',
   value: 'file',
 }
+const folder: CommandOption = {
+  flags: ['-d', '--config-dir'],
+  summary: 'read the files *.env of this folder as well',
+  value: 'directory',
+}
+const files = [config, folder] as const
 const audience: CommandOption = {
   flags: ['--aud'],
   summary: 'of the user; AUTH_JWT_AUD by default',
@@ -14,17 +20,17 @@ const audience: CommandOption = {
 export const authTree: CommandNode = {
   summary: 'the auth server and its commands',
   commands: {
-    up: { summary: 'migrate, then serve', options: [config] },
-    serve: { summary: 'serve, on tables that are up to date', options: [config] },
-    migrate: { summary: 'bring the tables up to date', options: [config] },
+    up: { summary: 'migrate, then serve', options: files },
+    serve: { summary: 'serve, on tables that are up to date', options: files },
+    migrate: { summary: 'bring the tables up to date', options: files },
     admin: {
       summary: 'create, delete, ban and list users',
-      options: [config],
+      options: files,
       commands: {
         createuser: {
           summary: 'create a user; nothing is sent',
           options: [
-            config,
+            ...files,
             { flags: ['--confirm'], summary: 'the address counts as confirmed' },
             { flags: ['--admin'], summary: 'the role is that of an admin' },
             audience,
@@ -33,18 +39,18 @@ export const authTree: CommandNode = {
         },
         deleteuser: {
           summary: 'delete a user with all that belongs to them',
-          options: [config, { flags: ['--soft'], summary: 'keep the id alone' }, audience],
+          options: [...files, { flags: ['--soft'], summary: 'keep the id alone' }, audience],
           operands: 'any',
         },
         banuser: {
           summary: 'keep a user out for a time',
-          options: [config, audience],
+          options: [...files, audience],
           operands: 'any',
         },
         listusers: {
           summary: 'the newest users',
           options: [
-            config,
+            ...files,
             { flags: ['--filter'], summary: 'only those that hold this text', value: 'any' },
             { flags: ['--limit'], summary: 'how many', value: 'any' },
             { flags: ['--json'], summary: 'one object a line' },
@@ -55,16 +61,16 @@ export const authTree: CommandNode = {
     },
     config: {
       summary: 'check the configuration',
-      options: [config],
+      options: files,
       commands: {
-        check: { summary: 'say everything that is wrong or doubtful', options: [config] },
+        check: { summary: 'say everything that is wrong or doubtful', options: files },
       },
     },
     redirect: {
       summary: 'explain why a URL is permitted as redirect_to, or not',
-      options: [config],
+      options: files,
       commands: {
-        explain: { summary: 'say for each URL whether', options: [config], operands: 'any' },
+        explain: { summary: 'say for each URL whether', options: files, operands: 'any' },
       },
     },
   },

@@ -59,13 +59,15 @@ export interface DirectoryRules {
 /** From the files where there are any to read, otherwise from the service. */
 export async function readRuleBook(target: RatelimitTarget): Promise<RuleBook> {
   const { rulesDirectory, debugUrl } = target
-  if (rulesDirectory === undefined) return await readServiceRules(debugUrl, undefined)
+  if (rulesDirectory === undefined) return await readServiceRules(debugUrl)
   const { rules, findings } = await readDirectoryRules(rulesDirectory)
   const fault = findings.find(({ severity }) => severity === 'fault')
   if (fault !== undefined) {
     const where = fault.line === undefined ? fault.file : `${fault.file}, line ${fault.line}`
-    const notice = `The rule files cannot be used (${where}: ${fault.message}). These rules are still in force.`
-    return await readServiceRules(debugUrl, notice)
+    const book = await readServiceRules(debugUrl)
+    const inForce = book.domains.length > 0 ? 'These rules are still' : 'No rules are'
+    const notice = `The rule files cannot be used (${where}: ${fault.message}). ${inForce} in force.`
+    return { ...book, notice }
   }
   return {
     source: 'files',
@@ -99,7 +101,7 @@ function describeLimit(limit: RuleTreeLimit | undefined): string {
   return toLimitText({ ...limit, unit: unitByName(limit.unit ?? '') })
 }
 
-async function readServiceRules(debugUrl: string, notice: string | undefined): Promise<RuleBook> {
+async function readServiceRules(debugUrl: string): Promise<RuleBook> {
   const domains = new Map<string, ShownRule[]>()
   for (const line of (await readDebugPage(debugUrl, '/rlconfig')).split('\n')) {
     const rule = parseRuleLine(line)
@@ -123,7 +125,7 @@ async function readServiceRules(debugUrl: string, notice: string | undefined): P
     })
   }
   const shown = [...domains].map(([domain, rules]) => ({ domain, rules: splitValues(rules) }))
-  return { source: 'service', domains: shown, notice }
+  return { source: 'service', domains: shown, notice: undefined }
 }
 
 /** Beside a rule `user`, a rule `user_7` is most likely that for the value 7. */

@@ -26,7 +26,7 @@ export function countSignIns(): SignIns {
       for (const step of steps.keys()) if (step < oldestStep(now)) steps.delete(step)
       const points: number[] = []
       let sum = 0
-      for (let step = oldestStep(now) + 1; step <= toStep(now); step += 1) {
+      for (let step = oldestStep(now); step <= toStep(now); step += 1) {
         sum += (steps.get(step) ?? 0) - (steps.get(step - minuteSteps) ?? 0)
         points.push(sum)
       }

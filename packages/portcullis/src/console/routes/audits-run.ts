@@ -128,11 +128,14 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
   }
 }
 
-/** Each ends with the run. One of them no `fetch` can send: that one keeps its own client. */
+/**
+ * Each ends with the run, and none is led elsewhere: the headers are for this server only, and it has no
+ * business with others that we can reach. One of them no `fetch` can send: that one keeps its own client.
+ */
 function listAudits(plan: AuditPlan, stopped: AbortSignal): readonly Audit[] {
   const stoppable = serverAudits({
     ...plan,
-    fetchFn: (address, init) => fetch(address, { ...init, signal: stopped }),
+    fetchFn: (address, init) => fetch(address, { ...init, redirect: 'manual', signal: stopped }),
   })
   const byId = new Map(stoppable.map((audit) => [audit.id, audit]))
   return serverAudits(plan).map((audit) => byId.get(audit.id) ?? audit)

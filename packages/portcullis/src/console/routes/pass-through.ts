@@ -15,6 +15,13 @@ const requestHeaders = [
 const answerHeaders =
   /^(?:content-type|location|retry-after|www-authenticate|x-(?!frame-|content-).*|ratelimit-.*)$/
 
+/** For scripts to read. As a page it would be one of our own origin, with whatever the server behind wrote. */
+const passedHeaders = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  // Browsers refuse a sandboxed page that asks for a group of its own.
+  'cross-origin-opener-policy': 'unsafe-none',
+} as const
+
 /**
  * Lets the page talk to the auth server and to the GraphQL API as anybody could, without leaving its own
  * origin and without the console's key.
@@ -62,6 +69,7 @@ async function pass(
     headers: sent,
     ...(Buffer.isBuffer(body) && { body: new Uint8Array(body) }),
   })
+  reply.headers(passedHeaders)
   for (const [header, value] of answer.headers) {
     if (answerHeaders.test(header)) reply.header(header, value)
   }

@@ -1,4 +1,6 @@
 import { ConsoleError } from '../error-answers.ts'
+import { parseObject } from '../health/ask.ts'
+import { toKeyHeaders } from '../health/check-auth.ts'
 import type { AuthTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
 
@@ -9,18 +11,31 @@ export interface AdminCall {
   readonly body?: unknown
 }
 
-/** Calls the auth server as an administrator. */
+/** Calls the auth server as an administrator. @throws {ConsoleError} when it does not take our key. */
 export async function callAsAdmin(auth: AuthTarget, call: AdminCall): Promise<Response> {
   const { method, path, query, body } = call
   const search = query && query.size > 0 ? `?${query}` : ''
-  return callUpstream('The auth server', `${auth.url}${path}${search}`, {
+  const answer = await callUpstream('The auth server', `${auth.url}${path}${search}`, {
     method,
     headers: {
-      authorization: `Bearer ${await auth.key()}`,
+      ...toKeyHeaders(await auth.key()),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
+  if (!(await isKeyRefused(answer))) return answer
+  throw new ConsoleError(
+    502,
+    'key_refused',
+    `The auth server refuses the console's key (${answer.status}): start the console with a service key of this server.`,
+  )
+}
+
+/** What the server says of a key is for whoever wrote the call; the person at the page has written none. */
+async function isKeyRefused(answer: Response): Promise<boolean> {
+  if (answer.status !== 403) return answer.status === 401
+  const { error_code: code } = parseObject(await answer.clone().text()) ?? {}
+  return code === 'bad_jwt' || code === 'not_admin'
 }
 
 /** The text of an answer. @throws {ConsoleError} when somebody else answers in the auth server's place. */

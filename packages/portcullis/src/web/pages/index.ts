@@ -2,6 +2,7 @@ import type { FunctionComponent } from 'preact'
 import { lazy } from 'preact-iso'
 import type { IconName } from '../components/icons.tsx'
 import { MailboxCount } from './mailbox/mailbox-count.tsx'
+import { PageNotLoaded } from './page-not-loaded.tsx'
 
 export interface Page {
   readonly path: string
@@ -20,37 +21,41 @@ export const pages: readonly Page[] = [
     path: '/',
     title: 'Overview',
     icon: 'overview',
-    component: lazy(async () => (await import('./overview/overview-page.tsx')).OverviewPage),
+    component: lazyPage(async () => (await import('./overview/overview-page.tsx')).OverviewPage),
   },
   {
     path: '/users',
     title: 'Users',
     icon: 'users',
-    component: lazy(async () => (await import('./users/users-page.tsx')).UsersPage),
+    component: lazyPage(async () => (await import('./users/users-page.tsx')).UsersPage),
   },
   {
     path: '/mailbox',
     title: 'Mailbox',
     icon: 'mailbox',
     marker: MailboxCount,
-    component: lazy(async () => (await import('./mailbox/mailbox-page.tsx')).MailboxPage),
+    component: lazyPage(async () => (await import('./mailbox/mailbox-page.tsx')).MailboxPage),
   },
   {
     path: '/limits',
     title: 'Limits',
     icon: 'limits',
-    component: lazy(async () => (await import('./limits/limits-page.tsx')).LimitsPage),
+    component: lazyPage(async () => (await import('./limits/limits-page.tsx')).LimitsPage),
   },
   {
     path: '/graphql-audits',
     title: 'GraphQL',
     icon: 'graphql',
-    component: lazy(async () => (await import('./graphql/graphql-page.tsx')).GraphqlPage),
+    component: lazyPage(async () => (await import('./graphql/graphql-page.tsx')).GraphqlPage),
   },
   {
     path: '/try',
     title: 'Try it',
     icon: 'try',
-    component: lazy(async () => (await import('./try/try-page.tsx')).TryPage),
+    component: lazyPage(async () => (await import('./try/try-page.tsx')).TryPage),
   },
 ]
+
+function lazyPage(load: () => Promise<FunctionComponent>): FunctionComponent {
+  return lazy(() => load().catch(() => PageNotLoaded))
+}

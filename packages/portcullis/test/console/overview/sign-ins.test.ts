@@ -25,8 +25,13 @@ test('what happened before the first point still counts into it', () => {
   assert.equal(signIns.perMinute(now)[0], 1)
 })
 
-test('what is too old is forgotten', () => {
+test('what is too old is forgotten, and leaves no point below zero while it goes', () => {
   const signIns = countSignIns()
   signIns.add(now - 3_600_000)
   assert.equal(Math.max(...signIns.perMinute(now)), 0)
+  signIns.add(now)
+  for (let later = now; later < now + 1_200_000; later += stepMs) {
+    const points = signIns.perMinute(later)
+    assert.ok(Math.min(...points) === 0 && Math.max(...points) <= 1, `${later - now} ms later`)
+  }
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { Page } from 'playwright-core'
+import { openConsole } from '../../../src/console/console.ts'
 import { openVisitor, type Visitor } from '../../support/visitor.ts'
 import type { RunSuite, Scene } from './suite.ts'
 import { takeOutStatuses } from './try-steps.ts'
@@ -162,4 +164,30 @@ export const testGraphql: RunSuite = async (t, scene) => {
       })
     }
   })
+
+  await t.test(
+    'a run that a restarted console knows nothing of is not shown for ever',
+    async () => {
+      await using server = await openServer((request, response) => {
+        if (isProbe(request)) response.end(goodAnswer)
+      })
+      const settings = { host: '127.0.0.1', token: randomUUID(), version: '1.2.3' }
+      const first = await openConsole({ ...settings, port: 0 })
+      const entryUrl = first.entryUrl.replace('/?', '/graphql-audits?')
+      await using visitor = await openVisitor(scene.browser, entryUrl)
+      const { page } = visitor
+      await runAudits(page, server.url)
+      await page.getByText('Running.').waitFor()
+      await first[Symbol.asyncDispose]()
+      await using _second = await openConsole({
+        ...settings,
+        port: Number(new URL(first.url).port),
+      })
+      await page.getByText('Cut short. The console has forgotten this audit').waitFor()
+      assert.ok(await page.getByRole('button', { name: 'Run the audits' }).isEnabled())
+      // Nobody answered for a while, and then not with this run.
+      const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)|status of 404|MIME type/
+      for (const complaint of visitor.complaints.splice(0)) assert.match(complaint, isWanted)
+    },
+  )
 }

@@ -50,6 +50,7 @@ async function openStranger() {
     visits.push(request.url)
     response.end()
   })
+  server.on('connection', () => visits.push('connected'))
   const address = await listenOn(server, '127.0.0.1', 0)
   return {
     url: `http://${address}`,
@@ -138,6 +139,7 @@ export const testMailbox: RunSuite = async (t, scene) => {
       toMail('Harmless', {
         html: `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=${out}">
           <base href="${out}/"><link rel="stylesheet" href="${out}.css">
+          <link rel="preconnect" href="${stranger.url}">
           <script src="${out}.js"></script><script>parent.document.title = 'stolen'</script></head>
           <body onload="document.title = 'stolen'">
           <img src="${out}.png" onerror="parent.document.title = 'stolen'">

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { openConsole } from '../../../src/console/console.ts'
 import { openVisitor } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
@@ -22,7 +23,7 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
     for (const link of links) {
       await link.click()
       await page.getByRole('heading', { level: 1 }).waitFor()
-      assert.equal(await link.getAttribute('aria-current'), 'page')
+      await link.and(page.locator('[aria-current="page"]')).waitFor()
       await page.reload()
       await page.getByRole('heading', { level: 1 }).waitFor()
     }
@@ -69,6 +70,25 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
     assert.equal(width, '544px')
     assert.deepEqual(answers.slice(0, 2), [401, 200])
     await context.close()
+  })
+
+  await t.test('a console that stops, or comes back with another token, is told of', async () => {
+    const settings = { host: '127.0.0.1', version: '1.2.3' }
+    const first = await openConsole({ ...settings, port: 0, token: 'the-first-token' })
+    await using visitor = await openVisitor(browser, first.entryUrl)
+    const { page } = visitor
+    await page.getByText('Live', { exact: true }).waitFor()
+    await first[Symbol.asyncDispose]()
+    await page.getByText('Connection lost').waitFor()
+    await page.getByRole('link', { name: 'Limits' }).first().click()
+    await page.getByText('The page could not be loaded').waitFor()
+    await page.getByRole('link', { name: 'Overview' }).first().click()
+
+    const port = Number(new URL(first.url).port)
+    await using _second = await openConsole({ ...settings, port, token: 'the-second-token' })
+    await page.getByRole('alert').getByText('The gate is closed.').waitFor()
+    const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)|status of 401/
+    for (const complaint of visitor.complaints.splice(0)) assert.match(complaint, isWanted)
   })
 
   for (const host of ['127.0.0.1', 'localhost']) {

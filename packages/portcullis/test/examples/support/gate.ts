@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { open } from '@portcullis/test-servers'
+import { findFreePort, open } from '@portcullis/test-servers'
 import { parse } from 'yaml'
 import { type ComposeService, composeFolder, readComposeFile } from './compose-file.ts'
 
@@ -123,16 +122,6 @@ function toConfig({ port, addresses, keySet }: Places): object {
     }
   }
   return config
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, host)
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 async function waitUntilItAnswers(url: string): Promise<void> {

@@ -6,7 +6,7 @@ import type {
   AuditRunSummary,
   AuditRunView,
 } from '../../../console/routes/audits-run.ts'
-import { callApi } from '../../api.ts'
+import { callApi, toMessage } from '../../api.ts'
 import { tellFailure } from '../../components/toasts.tsx'
 import { useEventStream } from '../../use-event-stream.ts'
 import { useLoaded } from '../../use-loaded.ts'
@@ -43,16 +43,32 @@ export function useAuditRun(): AuditRunControl {
     if (newest !== undefined && run === undefined) void show(newest)
   }, [newest])
 
+  const giveUp = async (id: string) => {
+    const found = await callApi<AuditRunView>(`/api/audits/${id}`).catch(toMessage)
+    setRun((shown) => {
+      if (shown?.id !== id) return shown
+      return typeof found === 'string' ? { ...shown, state: 'failed', message: found } : found
+    })
+    list.reload()
+  }
+
   const isRunning = run?.state === 'running'
-  useEventStream(isRunning ? `/api/audits/${run.id}/events` : undefined, {
-    progress: (progress: AuditProgress) => {
-      setRun((shown) => shown && { ...shown, ...progress })
-      if (!run || progress.state === 'running') return
-      // The whole of it has what the failed ones sent and received.
-      void show(run.id)
-      list.reload()
+  useEventStream(
+    isRunning ? `/api/audits/${run.id}/events` : undefined,
+    {
+      progress: (progress: AuditProgress) => {
+        setRun((shown) => shown && { ...shown, ...progress })
+        if (!run || progress.state === 'running') return
+        // The whole of it has what the failed ones sent and received.
+        void show(run.id)
+        list.reload()
+      },
     },
-  })
+    // A console that was restarted meanwhile knows nothing of it.
+    () => {
+      if (run) void giveUp(run.id)
+    },
+  )
 
   return {
     run,

@@ -9,6 +9,7 @@ import { Notice } from '../../components/states.tsx'
 import { loggedFetch } from './call-log.ts'
 
 interface Answer {
+  readonly isToStranger: boolean
   readonly status: number
   readonly text: string
   /** Those about limits. */
@@ -21,10 +22,12 @@ const manyTimes = 30
 export interface GraphqlCardProps {
   /** Of whoever is signed in. */
   readonly token: string | undefined
+  /** Whether it is known who that is. */
+  readonly isSettled: boolean
 }
 
 /** Asks the GraphQL API, as the one who is signed in, once or too often. */
-export function GraphqlCard({ token }: GraphqlCardProps): JSX.Element {
+export function GraphqlCard({ token, isSettled }: GraphqlCardProps): JSX.Element {
   const [query, setQuery] = useState('{ me { email } }')
   const [answer, setAnswer] = useState<Answer>()
   const [statuses, setStatuses] = useState<readonly number[]>([])
@@ -63,10 +66,12 @@ export function GraphqlCard({ token }: GraphqlCardProps): JSX.Element {
           />
         </Field>
         <div class="row">
-          <Button kind="primary" icon="try" onClick={askTimes(1)}>
+          <Button kind="primary" icon="try" isDisabled={!isSettled} onClick={askTimes(1)}>
             Ask
           </Button>
-          <Button onClick={askTimes(manyTimes)}>Ask {manyTimes} times</Button>
+          <Button isDisabled={!isSettled} onClick={askTimes(manyTimes)}>
+            Ask {manyTimes} times
+          </Button>
           <span class="muted small">
             {token === undefined
               ? 'Strangers are limited by address.'
@@ -75,7 +80,7 @@ export function GraphqlCard({ token }: GraphqlCardProps): JSX.Element {
         </div>
         {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}
         {statuses.length > 0 && <Statuses statuses={statuses} />}
-        {answer && <AnswerView answer={answer} />}
+        {answer?.isToStranger === (token === undefined) && <AnswerView answer={answer} />}
       </div>
     </Card>
   )
@@ -93,6 +98,7 @@ async function ask(query: string, token: string | undefined): Promise<Answer> {
     body: JSON.stringify({ query }),
   })
   return {
+    isToStranger: token === undefined,
     status: response.status,
     text: toPretty(await response.text()),
     headers: [...response.headers].filter(([name]) => limitHeader.test(name)),

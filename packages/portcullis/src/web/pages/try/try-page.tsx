@@ -48,7 +48,9 @@ function TryAuth(): JSX.Element {
           {session === undefined && <Loading>Looking for a session…</Loading>}
           {session === null && <SignInCard auth={auth} />}
           {session && <IdentityCard auth={auth} session={session} />}
-          {parts.graphql && <GraphqlCard token={session?.access_token} />}
+          {parts.graphql && (
+            <GraphqlCard token={session?.access_token} isSettled={session !== undefined} />
+          )}
           {session && <SignedIn auth={auth} session={session} />}
         </div>
         <div class="try-side">

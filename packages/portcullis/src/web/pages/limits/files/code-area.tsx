@@ -28,7 +28,8 @@ export function CodeArea(props: CodeAreaProps): JSX.Element {
   save.current = onSave
   const keys = useMemo(() => createCodeKeys(() => save.current()), [])
   const hintId = useId()
-  const lineCount = text.split('\n').length
+  const lines = text.split('\n')
+  const lineCount = lines.length
   const numbers = useMemo(
     () => Array.from({ length: lineCount }, (_, index) => index + 1).join('\n'),
     [lineCount],
@@ -51,11 +52,11 @@ export function CodeArea(props: CodeAreaProps): JSX.Element {
       <div ref={frame} class="limits-code" style={{ '--digits': `${lineCount}`.length }}>
         <div class="limits-numbers" aria-hidden="true">
           <pre>{numbers}</pre>
-          <Marks findings={findings} isInGutter />
+          <Marks findings={findings} lines={lines} isInGutter />
         </div>
         <div class="limits-text">
           <div class="limits-marks" aria-hidden="true">
-            <Marks findings={findings} />
+            <Marks findings={findings} lines={lines} />
           </div>
           <textarea
             ref={area}
@@ -82,21 +83,31 @@ export function CodeArea(props: CodeAreaProps): JSX.Element {
 
 interface MarksProps {
   readonly findings: readonly TextFinding[]
+  readonly lines: readonly string[]
   readonly isInGutter?: boolean
 }
 
-function Marks({ findings, isInGutter = false }: MarksProps): JSX.Element {
+function Marks({ findings, lines, isInGutter = false }: MarksProps): JSX.Element {
   return (
     <>
       {findings.map(({ severity, line = 1, column = 1, message }) => (
         <span
           key={`${line}:${column}:${message}`}
           class={`${isInGutter ? 'limits-dot' : 'limits-mark'} ${severity === 'fault' ? 'tone-danger' : 'tone-warn'}`}
-          style={{ '--line': line - 1, '--column': isInGutter ? 0 : column - 1 }}
+          style={{
+            '--line': line - 1,
+            '--column': isInGutter ? 0 : column - 1,
+            '--length': toLength(lines[line - 1], column),
+          }}
         />
       ))}
     </>
   )
+}
+
+/** Of the word that a finding is about, as far as its place tells. */
+function toLength(line = '', column = 1): number {
+  return /^\S+/.exec(line.slice(column - 1))?.[0].length ?? 1
 }
 
 function moveTo(area: HTMLTextAreaElement, { line, column }: Jump): void {

@@ -76,9 +76,7 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
       )}
       {book.domains.length === 0 && (
         <Empty icon="limits" title="No rules">
-          {book.source === 'files'
-            ? 'Without rules every request is let in. Add a rule file, and it is in force at once.'
-            : 'The service has none, so it lets every request in.'}
+          {toAbsence(book)}
         </Empty>
       )}
       {book.domains.length > 0 && rows.length === 0 && (
@@ -97,4 +95,13 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
       )}
     </Card>
   )
+}
+
+function toAbsence({ source, notice }: RuleBook): string {
+  if (source === 'files') {
+    return 'Without rules every request is let in. Add a rule file, and it is in force at once.'
+  }
+  return notice === undefined
+    ? 'The service has none, so it lets every request in.'
+    : 'A service that never had any answers every request with an error. Mend the file, and the rules are in force at once.'
 }

@@ -6,6 +6,7 @@ import { Field } from '../../../components/field.tsx'
 import { tellDone } from '../../../components/toasts.tsx'
 import type { NewUserDialogProps } from './create-user-dialog.tsx'
 import { readText } from './read-text.ts'
+import { RedirectField } from './redirect-field.tsx'
 
 export function InviteUserDialog({ onDone, onClose }: NewUserDialogProps): JSX.Element {
   const invite = async (form: FormData) => {
@@ -36,15 +37,7 @@ export function InviteUserDialog({ onDone, onClose }: NewUserDialogProps): JSX.E
       <Field label="Full name">
         <input name="full_name" class="input" autocomplete="off" />
       </Field>
-      <Field label="Where the link leads" hint="Empty: to the site's own address.">
-        <input
-          name="redirect_to"
-          type="url"
-          class="input"
-          placeholder="https://"
-          autocomplete="off"
-        />
-      </Field>
+      <RedirectField label="Where the link leads" />
     </FormDialog>
   )
 }

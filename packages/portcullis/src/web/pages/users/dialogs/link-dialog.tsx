@@ -9,6 +9,7 @@ import { Field } from '../../../components/field.tsx'
 import type { UserDialogProps } from '../panel/user-actions.tsx'
 import { type LinkKind, toLinkKinds } from './link-kinds.ts'
 import { readText } from './read-text.ts'
+import { RedirectField } from './redirect-field.tsx'
 
 export function LinkDialog(props: UserDialogProps): JSX.Element {
   const [link, setLink] = useState<GeneratedLink>()
@@ -78,15 +79,7 @@ function LinkForm({ user, onClose, onLink }: LinkFormProps): JSX.Element {
           />
         </Field>
       )}
-      <Field label="Where it leads" hint="Empty: to the site's own address.">
-        <input
-          name="redirect_to"
-          type="url"
-          class="input"
-          placeholder="https://"
-          autocomplete="off"
-        />
-      </Field>
+      <RedirectField label="Where it leads" />
     </FormDialog>
   )
 }

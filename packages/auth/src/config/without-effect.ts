@@ -1,0 +1,29 @@
+import type { CollectedCheck } from '@portcullis/service-kit/config-check'
+import type { Chapters, Environment } from '@portcullis/service-kit/env'
+
+/** OpenTelemetry reads these by itself. */
+const ofTheStandard = /^GOTRUE_OTEL_EXPORTER_OTLP_/
+/** Whoever switches something off that is not there has what they want. */
+const off = /^\s*(?:0|f|false)?\s*$/i
+
+/**
+ * Notes variables of the server before that this one does not have: whoever brings a configuration
+ * along would believe that they still do something. One that was noted already is not noted again.
+ */
+export function noteWithoutEffect(
+  chapters: Chapters,
+  sources: readonly Environment[],
+  check: CollectedCheck,
+): void {
+  const variables = Object.values(chapters).flatMap((chapter) => Object.values(chapter.variables))
+  const known = new Set(variables.flatMap(({ name, aliases }) => [name, ...aliases]))
+  const set = sources
+    .flatMap((source) => Object.entries(source))
+    .filter(([name, value]) => name.startsWith('GOTRUE_') && !off.test(value ?? ''))
+    .map(([name]) => name)
+  for (const name of new Set(set)) {
+    const isNoted = check.notes.some((note) => note.startsWith(`${name} `))
+    if (known.has(name) || isNoted || ofTheStandard.test(name)) continue
+    check.note(`${name} has no effect: this server has no such variable`)
+  }
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toReason } from '../../src/commands/reason.ts'
+
+function toLookupError(hostname: string): Error {
+  const message = `getaddrinfo ENOTFOUND ${hostname}`
+  return Object.assign(new Error(message), { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname })
+}
+
+test('a host that nobody knows is that of the database, or the one to listen on', () => {
+  assert.match(
+    toReason(toLookupError('auth.invalid'), 'auth.invalid'),
+    /no such address to listen on \(.*auth\.invalid\): check AUTH_API_HOST\.$/,
+  )
+  for (const host of ['auth.invalid', undefined]) {
+    assert.match(
+      toReason(toLookupError('db.invalid'), host),
+      /^PostgreSQL cannot be reached \(.*db\.invalid\): check AUTH_DB_DATABASE_URL/,
+    )
+  }
+})
