@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode, flag, frameType, MAX_STREAM_ID } from '../src/http2/frames.ts'
 import { createGrpcServer } from '../src/index.ts'
 import { openEchoServer, until } from './support/echo-server.ts'
@@ -156,6 +157,19 @@ test('a connection that is old enough is drained', async (t) => {
   client.send(frame(frameType.PING, flag.ACK, 0, ping.payload))
   assert.equal((await client.goaway()).lastId, 0)
   await client.ended()
+})
+
+test('a client that is slow to notice the end of its connection loses no call', async (t) => {
+  const { port } = await openEchoServer(t, { maxConnectionAgeMs: 50 })
+  using client = await RawClient.open(port)
+  await client.goaway()
+  const ping = await client.nextOf(frameType.PING)
+  // A pause of the client, as a busy machine makes it: it has not read any of that yet.
+  await sleep(1_500)
+  client.send(unaryCall(1, SAY, 'late'))
+  assert.equal((await client.headers(1))[':status'], '200')
+  client.send(frame(frameType.PING, flag.ACK, 0, ping.payload))
+  assert.equal((await client.goaway()).lastId, 1)
 })
 
 test('an old connection with an endless call is ended after its grace', async (t) => {

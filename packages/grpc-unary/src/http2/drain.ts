@@ -16,6 +16,7 @@ export class Drain {
   /** The last stream is known; newer ones are ignored. */
   isFinal = false
   sinceMs = Number.POSITIVE_INFINITY
+  #isOverdue = false
   /** When a sign of life was asked for; Infinity when none is awaited. */
   askedAliveMs = Number.POSITIVE_INFINITY
   readonly #connection: Connection
@@ -42,7 +43,7 @@ export class Drain {
     connection.flush()
   }
 
-  /** The second step: by the PING, or when it does not come back. */
+  /** The second step. */
   finish(): void {
     const connection = this.#connection
     if (this.isFinal || connection.isClosed) return
@@ -51,6 +52,15 @@ export class Drain {
     connection.output.append(toGoawayFrame(lastId, errorCode.NO_ERROR, ''))
     connection.touch()
     this.streamEnded()
+  }
+
+  /**
+   * The PING has not come back in time. After a pause of our own it may lie there unread, with calls before
+   * it: the first time only what has arrived is read.
+   */
+  finishUnlessHeard(): void {
+    if (this.#isOverdue) this.finish()
+    this.#isOverdue = true
   }
 
   streamEnded(): void {

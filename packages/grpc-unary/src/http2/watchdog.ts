@@ -4,8 +4,8 @@ import { errorCode } from './frames.ts'
 /** How long a peer has to read our last words and hang up. */
 const LINGER_MS = 1000
 
-/** How long a client may take to acknowledge that the server is going away. */
-const DRAIN_PING_MS = 1000
+/** How long a client may take to acknowledge that the server is going away; as in gRPC for Go. */
+const DRAIN_PING_MS = 5000
 
 /** Checks every time limit of a connection. Called about once a second. */
 export function inspect(connection: Connection, nowMs: number): void {
@@ -45,6 +45,6 @@ export function inspect(connection: Connection, nowMs: number): void {
   if (isSilent && drain.askedAliveMs === Number.POSITIVE_INFINITY) drain.askAlive(nowMs)
 
   if (nowMs - connection.openedMs >= connection.maxAgeMs) drain.begin()
-  if (nowMs - drain.sinceMs >= DRAIN_PING_MS) drain.finish()
+  if (nowMs - drain.sinceMs >= DRAIN_PING_MS) drain.finishUnlessHeard()
   if (nowMs - drain.sinceMs >= age.graceMs) connection.socket.destroy()
 }

@@ -53,6 +53,9 @@ function toConfig(
   const [webCluster, cluster] = clusters
   webCluster.load_assignment.endpoints[0].lb_endpoints[0].endpoint.address = pipe
   Object.assign(cluster.health_checks[0], { interval: '0.1s', no_traffic_interval: '0.1s' })
+  // A busy machine must not decide a test.
+  cluster.connect_timeout = '10s'
+  cluster.health_checks[0].timeout = '10s'
   cluster.load_assignment.endpoints[0].lb_endpoints = grpcAddresses.map((text) => {
     const [address, port_value] = text.split(':')
     return {
@@ -61,7 +64,6 @@ function toConfig(
   })
   const manager = front.filter_chains[0].filters[0].typed_config
   const filter = manager.http_filters[0].typed_config
-  // A busy machine must not decide a test.
   filter.timeout = '10s'
   if (failureModeDeny !== undefined) filter.failure_mode_deny = failureModeDeny
   const [virtualHost] = manager.route_config.virtual_hosts
