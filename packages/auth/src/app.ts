@@ -9,6 +9,7 @@ import { openDatabase } from './db/database.ts'
 import { closedFeatures } from './endpoints/closed-features.ts'
 import { endpoints } from './endpoints/index.ts'
 import { type Connections, trackConnections } from './http/connections.ts'
+import { listenOnFirst, toListenHosts } from './http/listen-hosts.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { createServer } from './http/server.ts'
 import { openRequestLimits } from './limits/index.ts'
@@ -116,10 +117,10 @@ export async function openApp(settings: AppSettings): Promise<App> {
     await receive(server, connections, group)
     return { url: '' }
   }
-  const url = await server.listen({
-    port: config.api.port,
-    host: config.api.host ?? '0.0.0.0',
-  })
+  const { host, port } = config.api
+  const url = await listenOnFirst(toListenHosts(host), (each) =>
+    server.listen({ host: each, port }),
+  )
   log.info(`Listening on ${url}, version ${settings.version}`)
   return { url }
 }

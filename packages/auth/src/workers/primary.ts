@@ -4,6 +4,7 @@ import process from 'node:process'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config.ts'
+import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
 import { listener } from './messages.ts'
 import { openPool } from './pool.ts'
 
@@ -56,7 +57,8 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   })
   await pool.ready
   lifecycle.stopping.throwIfAborted()
-  const url = await listen(door, config.api.host ?? '0.0.0.0', config.api.port)
+  const { host, port } = config.api
+  const url = await listenOnFirst(toListenHosts(host), (each) => listen(door, each, port))
   door.on('error', ({ message }) => log.error(`A connection could not be accepted: ${message}`))
   log.info(`Listening on ${url}, version ${version}, with ${size} workers`)
 }

@@ -15,6 +15,9 @@ test('the address is the first in X-Forwarded-For that is one, else that of the 
     assert.equal(findAddress(header, '192.0.2.1'), address, header)
   }
   assert.equal(findAddress(undefined, '192.0.2.1'), '192.0.2.1')
+  assert.equal(findAddress(undefined, '::ffff:192.0.2.1'), '192.0.2.1')
+  assert.equal(findAddress('unknown', '::ffff:192.0.2.1'), '192.0.2.1')
+  assert.equal(findAddress(undefined, '2001:db8::ffff'), '2001:db8::ffff')
 })
 
 test('Sb-Forwarded-For counts where the operator says so, and only its first value', () => {

@@ -1,11 +1,15 @@
 import { isIP } from 'node:net'
 
+/** An address of IPv4 in the clothes of IPv6, as it comes to who listens on `::`. */
+const mapped = /^::ffff:(?=[\d.]+$)/i
+
 /** The address of who asks: the first one in X-Forwarded-For, or that of the connection. */
 export function findAddress(forwardedFor: string | undefined, remoteAddress: string): string {
-  if (forwardedFor === undefined) return remoteAddress
+  const connected = remoteAddress.replace(mapped, '')
+  if (forwardedFor === undefined) return connected
   // Proxies that must not tell write `unknown` there.
   const texts = forwardedFor.split(',').map((text) => text.trim())
-  return texts.find((text) => isIP(text) !== 0) ?? remoteAddress
+  return texts.find((text) => isIP(text) !== 0) ?? connected
 }
 
 /**
@@ -26,7 +30,7 @@ export function findVouchedAddress(
  */
 export function findLimitKey(value: string | undefined, remoteAddress: string): string {
   const first = value?.split(',')[0]?.trim()
-  return toNetwork(first ? first.slice(0, 256) : remoteAddress)
+  return toNetwork(first ? first.slice(0, 256) : remoteAddress.replace(mapped, ''))
 }
 
 /** Who has one address of IPv6 has the whole network around it, and would be somebody new each time. */

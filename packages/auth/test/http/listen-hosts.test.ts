@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { networkInterfaces } from 'node:os'
+import { test } from 'node:test'
+import Fastify from 'fastify'
+import { listenOnFirst, toListenHosts } from '../../src/http/listen-hosts.ts'
+import { openFlowServer } from '../support/flow-server.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+
+/** Of the documentation (RFC 5737): no machine has it. */
+const notOurs = '203.0.113.1'
+
+test('a host that the machine does not have is passed over, where another may do', async (t) => {
+  const server = Fastify()
+  t.after(() => server.close())
+  const listen = (host: string) => server.listen({ host, port: 0 })
+  const url = await listenOnFirst([notOurs, '127.0.0.1'], listen)
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
+  assert.equal((await fetch(url)).status, 404)
+})
+
+test('a host that was asked for is not replaced', async () => {
+  assert.deepEqual(toListenHosts(notOurs), [notOurs])
+  await assert.rejects(
+    listenOnFirst(toListenHosts(notOurs), (host) => Fastify().listen({ host, port: 0 })),
+    { code: 'EADDRNOTAVAIL' },
+  )
+})
+
+test('without AUTH_API_HOST both IPv4 and IPv6 reach the server, each under its own address', async (t) => {
+  const server = await openFlowServer(t, { AUTH_API_HOST: '' })
+  if (!server) return
+  const { port } = new URL(server.url)
+  const addresses = ['127.0.0.1', ...(hasIPv6() ? ['::1'] : [])]
+  for (const address of addresses) {
+    const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+    const { status } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+    assert.equal(status, 200, address)
+  }
+  const entries = await server.query('select ip_address from audit_log_entries order by created_at')
+  assert.deepEqual(
+    entries.map((entry) => entry['ip_address']),
+    addresses,
+  )
+})
+
+function hasIPv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) =>
+    all?.some(({ address }) => address === '::1'),
+  )
+}
