@@ -139,7 +139,7 @@ test('gauges are added up, but for those that are the same everywhere, averages,
   const { workers, total, sum, reportAll } = openExample(t, 2)
   for (const [index, { statistics }] of workers.entries()) {
     statistics.gauge('ratelimit.redis_pool.cx_active', () => 3)
-    statistics.gauge('ratelimit.redis_pool.cx_total', () => 10 + index)
+    statistics.gauge('ratelimit.localcache.hitCount', () => 10 + index)
     statistics.gauge('ratelimit.localcache.averageAccessTime', () => 100 * index)
     statistics.gauge('runtime.num_values', () => 4)
     statistics.counter('ratelimit.service.config_load_success').value = 2
@@ -148,7 +148,7 @@ test('gauges are added up, but for those that are the same everywhere, averages,
   const expected = {
     'ratelimit.localcache.averageAccessTime': 50,
     'ratelimit.redis_pool.cx_active': 6,
-    'ratelimit.redis_pool.cx_total': 21,
+    'ratelimit.localcache.hitCount': 21,
     'ratelimit.service.config_load_success': 2,
     'runtime.num_values': 4,
   }
