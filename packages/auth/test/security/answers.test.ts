@@ -137,7 +137,7 @@ test('answers', async (t) => {
     const requests = [
       'GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
       '<script>alert(1)</script>\r\n\r\n',
-      `GET /user HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'x'.repeat(20_000)}\r\n\r\n`,
+      `GET /user HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'x'.repeat(70_000)}\r\n\r\n`,
       'POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ]
     for (const request of requests) {
