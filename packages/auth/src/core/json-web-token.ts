@@ -8,7 +8,7 @@ export class TokenError extends Error {
   override readonly name = 'TokenError'
 }
 
-const longestToken = 32 * 1_024
+const longestToken = 64 * 1_024
 
 export interface TokenSigner {
   sign(claims: Claims): string

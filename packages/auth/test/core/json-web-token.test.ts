@@ -73,7 +73,7 @@ test('nothing but a token signed by a key with its own algorithm is accepted', (
     'two segments': `${head}.${body}`,
     'four segments': `${good}.x`,
     'a body that is no object': `${head}.${segment([])}.${signature}`,
-    'an endless one': `${head}.${'a'.repeat(40_000)}.${signature}`,
+    'an endless one': `${head}.${'a'.repeat(70_000)}.${signature}`,
     nothing: '',
   }
   for (const [name, token] of Object.entries(bad)) {
