@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
-import { findFreePort } from './counters/redis/support/free-port.ts'
+import { findFreePort } from '@portcullis/test-servers'
 import { until } from './support/service-process.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
