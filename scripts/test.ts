@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { styleText } from 'node:util'
 import { findTestFiles, type Leg, type LegName, legs, root } from './testing/matrix.ts'
 import { prepare } from './testing/prepare.ts'
+import { runWithSecondTry } from './testing/run-again.ts'
 import { type LegResult, type RunOptions, runLeg } from './testing/run-leg.ts'
 import { selectFiles } from './testing/select-files.ts'
 import { shareProcesses } from './testing/share-processes.ts'
@@ -41,7 +42,7 @@ async function runMatrix(): Promise<Map<string, LegResult>> {
     if (leg.isOnDemand) continue
     const files = leg.files()
     console.log(`\n${styleText('bold', leg.title)} (${files.length} files)`)
-    const result = await runLeg(leg, {
+    const result = await runWithSecondTry(leg, {
       ...common(),
       files: leg.sharesProcesses ? shareProcesses(files) : files,
       reporter: 'quiet',

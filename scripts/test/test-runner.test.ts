@@ -11,10 +11,22 @@ import { selectFiles } from '../testing/select-files.ts'
 import { shareProcesses } from '../testing/share-processes.ts'
 import { readMisses, summarize } from '../testing/summary.ts'
 
-const runLegModule = pathToFileURL(join(import.meta.dirname, '../testing/run-leg.ts')).href
+const runners = {
+  runLeg: import.meta.resolve('../testing/run-leg.ts'),
+  runWithSecondTry: import.meta.resolve('../testing/run-again.ts'),
+}
+
+interface RunSettings {
+  readonly timeoutMs?: number
+  readonly runner?: keyof typeof runners
+}
 
 /** Runs test files with the quiet reporter, as the whole run does. */
-async function runFiles(t: TestContext, files: Record<string, string>, timeoutMs = 20_000) {
+async function runFiles(
+  t: TestContext,
+  files: Record<string, string>,
+  { timeoutMs = 20_000, runner = 'runLeg' }: RunSettings = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-runner-'))
   t.after(() => rm(folder, { recursive: true }))
   const paths = Object.entries(files).map(([name, text]) => ({ path: join(folder, name), text }))
@@ -29,9 +41,9 @@ async function runFiles(t: TestContext, files: Record<string, string>, timeoutMs
     nodeArgs: [],
   }
   const script = `
-    const { runLeg } = await import(${JSON.stringify(runLegModule)})
+    const { ${runner} } = await import(${JSON.stringify(runners[runner])})
     const leg = { title: 'x', node: () => process.execPath, nodeArgs: [], env: {}, files: () => [] }
-    console.log('RESULT' + JSON.stringify(await runLeg(leg, ${JSON.stringify(options)})))`
+    console.log('RESULT' + JSON.stringify(await ${runner}(leg, ${JSON.stringify(options)})))`
   // A test process inside a test process would report to the outer one.
   const { NODE_TEST_CONTEXT, ...env } = process.env
   const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
@@ -39,8 +51,8 @@ async function runFiles(t: TestContext, files: Record<string, string>, timeoutMs
     env,
   })
   const [output = '', result = '{}'] = run.stdout.split('RESULT')
-  const { passed, failed, skipped } = JSON.parse(result)
-  return { output, stderr: run.stderr, counts: { passed, failed, skipped } }
+  const { passed, failed, skipped, unsteadyFiles } = JSON.parse(result)
+  return { output, stderr: run.stderr, counts: { passed, failed, skipped }, unsteadyFiles }
 }
 
 test('what works is counted and not told', async (t) => {
@@ -84,22 +96,60 @@ test('a file that leaves something open is ended and told what it was', async (t
         "test('leaks', () => void createServer().listen(0))\n",
     },
     // The limit for a file is five seconds later.
-    1000,
+    { timeoutMs: 1000 },
   )
   assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 })
   assert.match(output, /still running after 6 s and was ended\..+TCPServerWrap/)
 })
 
+/** Fails in its first run only, and leaves a note beside itself that there was one. */
+const failsOnce =
+  "import { existsSync, writeFileSync } from 'node:fs'\n" +
+  "const note = import.meta.filename + '.note'\n" +
+  "test('unsteady', () => { if (!existsSync(note)) { writeFileSync(note, ''); assert.fail('once') } })\n"
+
+test('a file that fails runs once more, alone, and is told apart from one that passes at once', async (t) => {
+  const { output, counts, unsteadyFiles } = await runFiles(
+    t,
+    { 'a.test.ts': failsOnce, 'b.test.ts': "test('fine', () => {})\n" },
+    { runner: 'runWithSecondTry' },
+  )
+  assert.deepEqual(counts, { passed: 1, failed: 0, skipped: 0 })
+  assert.match(output, /✖ .+a\.test\.ts:\d+ › unsteady\n {4}AssertionError.+once/)
+  assert.match(output, /Once more, alone: \S+a\.test\.ts\n/)
+  assert.equal(unsteadyFiles.length, 1)
+  assert.match(unsteadyFiles[0], /a\.test\.ts$/)
+})
+
+test('a file that fails twice has failed, and of many nobody asks twice', async (t) => {
+  const runner = 'runWithSecondTry'
+  const fails = "test('wrong', () => assert.fail('always'))\n"
+  const twice = await runFiles(t, { 'a.test.ts': fails, 'b.test.ts': failsOnce }, { runner })
+  assert.deepEqual(twice.counts, { passed: 0, failed: 2, skipped: 0 })
+  assert.equal(twice.output.match(/› wrong/g)?.length, 2)
+  const names = ['a', 'b', 'c', 'd'].map((name) => `${name}.test.ts`)
+  const many = await runFiles(t, Object.fromEntries(names.map((name) => [name, failsOnce])), {
+    runner,
+  })
+  assert.deepEqual(many.counts, { passed: 0, failed: 4, skipped: 0 })
+})
+
 test('the summary adds up and ends with the plain line', () => {
   const results = new Map([
-    ['Node 24', { passed: 10, failed: 0, skipped: 1, seconds: 1.23 }],
-    ['Node 9', { passed: 5, failed: 2, skipped: 0, seconds: 10 }],
+    ['Node 24', { passed: 10, failed: 0, skipped: 1, failedFiles: [], seconds: 1.23 }],
+    ['Node 9', { passed: 5, failed: 2, skipped: 0, failedFiles: ['x'], seconds: 10 }],
+    [
+      'Node 8',
+      { passed: 1, failed: 0, skipped: 0, failedFiles: [], unsteadyFiles: ['y'], seconds: 0 },
+    ],
   ])
   assert.deepEqual(summarize(results, ['redis-server (apt-get install redis-server)']), [
     '✔ Node 24  10 passed, 0 failed, 1 skipped  (1.2 s)',
     '✖ Node 9   5 passed, 2 failed, 0 skipped  (10.0 s)',
+    '✔ Node 8   1 passed, 0 failed, 0 skipped  (0.0 s)',
     '!!! TESTS SKIPPED, missing: redis-server (apt-get install redis-server)',
-    '15 passed, 2 failed, 1 skipped',
+    '!!! UNSTEADY, passed only when it ran alone: y',
+    '16 passed, 2 failed, 1 skipped',
   ])
 })
 

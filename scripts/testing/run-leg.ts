@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly reporter: 'spec' | 'quiet'
   /** How long a test file may take. */
   readonly timeoutMs: number
+  /** How many files run at a time; without it, as many as keep the cores busy. */
+  readonly concurrency?: number
   /** Where tests note the programs they missed. */
   readonly missesFile: string
   /** More arguments for `node --test`. */
@@ -21,7 +23,11 @@ export interface RunOptions {
 
 export interface LegResult extends Counts {
   readonly seconds: number
+  /** Those that failed at first, and not when they ran alone. */
+  readonly unsteadyFiles?: readonly string[]
 }
+
+const nothingRan: Counts = { passed: 0, failed: 1, skipped: 0, failedFiles: [] }
 
 /** Only a test that never gives way to a timer gets here; the other limits are shorter. */
 const legLimitMs = 15 * 60_000
@@ -37,7 +43,7 @@ export async function runLeg(leg: Leg, options: RunOptions): Promise<LegResult> 
     node = leg.node()
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
-    return { passed: 0, failed: 1, skipped: 0, seconds: 0 }
+    return { ...nothingRan, seconds: 0 }
   }
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-test-'))
   const countsFile = join(folder, 'counts.json')
@@ -92,7 +98,7 @@ function nodeArgsOf(leg: Leg, options: RunOptions, countsFile: string): string[]
     '--test',
     // Node's own default leaves one core out. Tests of servers mostly wait: more files than cores at
     // a time keep the cores busy.
-    `--test-concurrency=${availableParallelism() + 3}`,
+    `--test-concurrency=${options.concurrency ?? availableParallelism() + 3}`,
     `--test-timeout=${options.timeoutMs}`,
     ...Object.entries(reporters).flatMap(([reporter, destination]) => [
       `--test-reporter=${reporter}`,
@@ -107,6 +113,6 @@ function readCounts(file: string): Counts {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 }
+    return nothingRan
   }
 }

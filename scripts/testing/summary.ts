@@ -18,10 +18,12 @@ export function summarize(
     return `${mark} ${title.padEnd(width)}  ${countsOf(result)}  (${result.seconds.toFixed(1)} s)`
   })
   const loud = misses.length > 0 ? [`!!! TESTS SKIPPED, missing: ${misses.join('; ')}`] : []
-  return [...legs, ...loud, countsOf(sum)]
+  const unsteady = [...results.values()].flatMap((result) => result.unsteadyFiles ?? [])
+  const again = unsteady.map((file) => `!!! UNSTEADY, passed only when it ran alone: ${file}`)
+  return [...legs, ...loud, ...again, countsOf(sum)]
 }
 
-const countsOf = ({ passed, failed, skipped }: Omit<LegResult, 'seconds'>) =>
+const countsOf = ({ passed, failed, skipped }: Pick<LegResult, 'passed' | 'failed' | 'skipped'>) =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
 
 /** What the tests missed, each program once: `memcached (apt-get install memcached)`. */

@@ -44,6 +44,8 @@ export const testEnvironment = {
   DEBUG_PORT: '0',
   DRAIN_DELAY: '0s',
   DISABLE_STATS: 'true',
+  // No busy machine takes so long, and no decision fails because it was busy for a moment.
+  KVSTORE_COMMAND_TIMEOUT: '20s',
   // One process starts sooner than several, whatever the number of cores.
   WORKERS: '1',
 } as const

@@ -76,8 +76,7 @@ function toStore(
 ): TestStore {
   const all = [...nodes, ...(perSecond ?? [])]
   return {
-    // No busy machine takes so long, and no decision fails because it was busy for a moment.
-    env: { KVSTORE_COMMAND_TIMEOUT: '20s', ...env },
+    env,
     daySeconds: exampleDay,
     inside: {
       counters: () => collect(nodes, 'GET'),

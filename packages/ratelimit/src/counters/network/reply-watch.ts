@@ -69,14 +69,16 @@ export class ReplyWatch {
       return
     }
     this.#ticker?.refresh()
-    const nowMs = Date.now()
-    if (nowMs >= this.#nextDeadlineMs) this.#failLate(nowMs)
+    // Not before what lies in the socket was read: it is we who may have paused, and not the server.
+    if (Date.now() >= this.#nextDeadlineMs) setImmediate(this.#failLate)
     onSilence(++this.#silentTicks * tickMs)
   }
 
   /** They fail now; their replies are still awaited, and then mean nothing. */
-  #failLate(nowMs: number): void {
+  readonly #failLate = (): void => {
     const { replies, late } = this.#settings
+    if (this.#isStopped) return
+    const nowMs = Date.now()
     this.#nextDeadlineMs = Number.POSITIVE_INFINITY
     let nextDeadlineMs = Number.POSITIVE_INFINITY
     for (let i = 0; i < replies.length; i++) {

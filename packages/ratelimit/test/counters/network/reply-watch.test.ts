@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../../../src/counters/counter-store.ts'
@@ -36,6 +38,7 @@ function openWatch(t: TestContext) {
     waiters.push(waiter)
     watch.note(deadlineMs)
     watch.start()
+    return waiter
   }
   return { watch, waiters, failed, silences, expect }
 }
@@ -63,6 +66,26 @@ test('who asks anew when failing is looked after, too', async (t) => {
   expect('first', Date.now() + 10, () => expect('second', Date.now() + 20))
   await until(() => failed.length === 2)
   assert.deepEqual(failed, ['first', 'second'])
+})
+
+test('what came while we paused beyond the deadline is in time', async (t) => {
+  const { failed, silences, expect } = openWatch(t)
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const ours = connect(port, '127.0.0.1')
+  t.after(() => ours.destroy())
+  const [theirs] = await once(server, 'connection')
+  const waiter = expect('answered', Date.now() + 20)
+  ours.on('data', () => {
+    waiter.isDone = true
+  })
+  theirs.end('reply')
+  while (Date.now() < waiter.deadlineMs + 20);
+  await once(ours, 'end')
+  await until(() => silences.length > 2)
+  assert.deepEqual([waiter.isDone, failed], [true, []])
 })
 
 test('silence is counted while replies are on the way, from when something was heard', async (t) => {
