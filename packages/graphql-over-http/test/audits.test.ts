@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
@@ -229,6 +230,25 @@ describe('an audit', () => {
     await auditServer({ url: server.url, headers, extended: true })
     assert.equal(count, 76)
     assert.deepEqual([...seen], ['Bearer secret'])
+  })
+
+  test('follows redirects, or not, as it is told', async (t) => {
+    const asked = new Set<string | undefined>()
+    const server = createServer((request, response) => {
+      asked.add(request.url)
+      response.writeHead(307, request.url === '/' ? { location: '/elsewhere' } : {}).end()
+    })
+    server.listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const [stays] = serverAudits({ url, fetchInit: { redirect: 'manual' } })
+    const [follows] = serverAudits({ url })
+    const result = await stays?.fn()
+    assert.equal(result?.status === 'ok' ? undefined : result?.response.status, 307)
+    assert.deepEqual([...asked], ['/'])
+    await follows?.fn()
+    assert.deepEqual([...asked], ['/', '/elsewhere'])
   })
 
   test('rejects when there is no answer', async () => {

@@ -15,6 +15,13 @@ export interface ServerAuditOptions {
   /** Sends the requests. Default: the global `fetch`, taken when an audit runs. */
   fetchFn?: AuditFetch | undefined
   /**
+   * How the global `fetch` is called, where there is no `fetchFn`: `{ redirect: 'manual' }` audits this
+   * server and no other that it leads to, which would get the `headers` as well.
+   */
+  fetchInit?:
+    | { readonly redirect?: 'error' | 'follow' | 'manual'; readonly signal?: AbortSignal }
+    | undefined
+  /**
    * Added to every request, for example for authorization. `accept` and `content-type` cannot be
    * among them: those are what the audits vary.
    */
@@ -54,8 +61,9 @@ const base: readonly AuditRow[] = [...mediaTypes, ...methods, ...parameters, ...
  */
 export function serverAudits(options: ServerAuditOptions): Audit[] {
   checkOptions(options)
-  const { url, fetchFn, headers = {}, profile = 'classic' } = options
-  const target = { url, headers, fetchFn: fetchFn ?? ((address, init) => fetch(address, init)) }
+  const { url, fetchFn, fetchInit, headers = {}, profile = 'classic' } = options
+  const globalFetch: AuditFetch = (address, init) => fetch(address, { ...init, ...fetchInit })
+  const target = { url, headers, fetchFn: fetchFn ?? globalFetch }
   const rows = [
     ...base,
     ...(options.extended ? extended : []),

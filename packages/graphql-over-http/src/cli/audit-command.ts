@@ -29,7 +29,8 @@ export async function runAuditCommand(
 ): Promise<number> {
   const { url, headers, profile, extended, timeoutMs } = args
   await probe(url, { headers, timeoutMs })
-  const audits = serverAudits({ url, headers, profile, extended })
+  const fetchInit = { redirect: 'manual' } as const
+  const audits = serverAudits({ url, headers, profile, extended, fetchInit })
   const progress = showsProgress ? createProgress(stderr, audits.length) : silentProgress
   let results: AuditResult[]
   try {

@@ -69,7 +69,10 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
   const id = randomUUID()
   const startedAt = Date.now()
   const stopped = new AbortController()
-  const audits = listAudits(plan, stopped.signal)
+  // Each ends with the run, and none is led elsewhere: the headers are for this server only, and it has no
+  // business with others that we can reach.
+  const fetchInit = { redirect: 'manual', signal: stopped.signal } as const
+  const audits = serverAudits({ ...plan, fetchInit })
   const outcomes: Record<string, AuditOutcome> = {}
   const exchanges: Record<string, AuditExchange> = {}
   let end: Pick<AuditProgress, 'state' | 'message'> = { state: 'running' }
@@ -126,19 +129,6 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
     }),
     stop: () => stopped.abort(),
   }
-}
-
-/**
- * Each ends with the run, and none is led elsewhere: the headers are for this server only, and it has no
- * business with others that we can reach. One of them no `fetch` can send: that one keeps its own client.
- */
-function listAudits(plan: AuditPlan, stopped: AbortSignal): readonly Audit[] {
-  const stoppable = serverAudits({
-    ...plan,
-    fetchFn: (address, init) => fetch(address, { ...init, redirect: 'manual', signal: stopped }),
-  })
-  const byId = new Map(stoppable.map((audit) => [audit.id, audit]))
-  return serverAudits(plan).map((audit) => byId.get(audit.id) ?? audit)
 }
 
 async function withinTime<T>(work: Promise<T>, stopped: AbortSignal): Promise<T> {
