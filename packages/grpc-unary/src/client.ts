@@ -169,10 +169,13 @@ function exchange(
     stream.close(constants.NGHTTP2_CANCEL)
   }
   const onAbort = () => giveUp(status.CANCELLED, 'the caller cancelled the call')
+  const onDeadline = () => {
+    const isAnswered = 'grpc-status' in trailers || stream.endAfterHeaders
+    if (!isAnswered) giveUp(status.DEADLINE_EXCEEDED, 'no answer in time')
+  }
+  // One turn more: where this process was busy itself, the answer may be there, unread.
   const timer =
-    deadlineMs === undefined
-      ? undefined
-      : setTimeout(() => giveUp(status.DEADLINE_EXCEEDED, 'no answer in time'), deadlineMs)
+    deadlineMs === undefined ? undefined : setTimeout(() => setImmediate(onDeadline), deadlineMs)
 
   stream.on('response', (received) => {
     headers = received

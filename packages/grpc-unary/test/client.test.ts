@@ -12,6 +12,7 @@ import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { Metadata, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
 import { openGrpcClient } from '../src/client.ts'
 import { status } from '../src/status.ts'
@@ -146,6 +147,48 @@ test('a call ends at its deadline, which the server knows of', async (t) => {
   assert.equal(code, status.DEADLINE_EXCEEDED)
   assert.ok(seen.deadlineMs > 0 && seen.deadlineMs <= 1_000, `${seen.deadlineMs}`)
   await seen.isCancelled.promise
+})
+
+/** In a thread of its own: it answers while ours stands still, once it has said that it was asked. */
+const busyCallersServer = `
+  const { createServer } = require('node:http2')
+  const { parentPort, workerData } = require('node:worker_threads')
+  const server = createServer()
+  server.on('stream', (stream, headers) => {
+    parentPort.postMessage('asked')
+    Atomics.wait(workerData, 0, 0)
+    const type = { 'content-type': 'application/grpc' }
+    if (headers[':path'] === '/refused') {
+      stream.respond({ ...type, 'grpc-status': '9' }, { endStream: true })
+      return
+    }
+    stream.respond(type, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    stream.end(Buffer.from([0, 0, 0, 0, 1, 7]))
+  })
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
+`
+
+test('an answer that came in time is taken, however busy the caller was', async (t) => {
+  const deadlineMs = 1_500
+  for (const [path, code] of [
+    ['/answered', status.OK],
+    ['/refused', status.FAILED_PRECONDITION],
+  ] as const) {
+    const mayAnswer = new Int32Array(new SharedArrayBuffer(4))
+    const worker = new Worker(busyCallersServer, { eval: true, workerData: mayAnswer })
+    t.after(() => worker.terminate())
+    const [port] = await once(worker, 'message')
+    const client = await openGrpcClient({ address: `127.0.0.1:${port}` })
+    t.after(() => client.close())
+    const call = client.call(path, Buffer.alloc(0), { deadlineMs })
+    await once(worker, 'message')
+    Atomics.store(mayAnswer, 0, 1)
+    Atomics.notify(mayAnswer, 0)
+    // Nothing is read before the deadline is over.
+    Atomics.wait(mayAnswer, 0, 1, deadlineMs)
+    assert.equal((await call).code, code)
+  }
 })
 
 test('a call can be cancelled, before and while it waits', async (t) => {

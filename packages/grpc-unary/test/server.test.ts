@@ -174,8 +174,8 @@ test('a client that is slow to notice the end of its connection loses no call', 
 
 test('an old connection with an endless call is ended after its grace', async (t) => {
   const { port, waiting } = await openEchoServer(t, {
-    maxConnectionAgeMs: 40,
-    maxConnectionAgeGraceMs: 40,
+    maxConnectionAgeMs: 200,
+    maxConnectionAgeGraceMs: 200,
   })
   using client = await RawClient.open(port)
   client.send(unaryCall(1, WAIT, 'a'))

@@ -76,7 +76,8 @@ export function trackConnections(server: Server, onClosed: () => void = () => {}
         for (const response of responses) response.shouldKeepAlive = false
       }
       closeWaiting(false)
-      const timer = setTimeout(() => closeWaiting(true), firstRequestMs)
+      // One turn more: where this process was busy itself, a request may be there, unread.
+      const timer = setTimeout(() => setImmediate(closeWaiting, true), firstRequestMs)
       if (expired.aborted) cutOff()
       expired.addEventListener('abort', cutOff, { once: true })
       if (open.size > 0) await drained.promise

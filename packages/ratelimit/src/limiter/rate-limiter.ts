@@ -54,7 +54,10 @@ export interface RateLimiter extends AsyncDisposable {
 }
 
 export interface LimitOptions {
-  /** How long the answer is waited for, and before it for rules and store; 1 s unless told. */
+  /**
+   * How long the answer is waited for, and before it for rules and store; 1 s unless told. More helps only
+   * until both are there: Redis has at most 1 s for an answer, memcached half of it.
+   */
   readonly timeoutMs?: number
 }
 

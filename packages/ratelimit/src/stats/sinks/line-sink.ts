@@ -20,8 +20,8 @@ const timerDelayMs = 100
 const droppedDelayMs = 500
 const mostDropped = 100_000
 
-/** How long the last flush may take. */
-const closeMs = 1_000
+/** How long the last flush may take: so many looks, so that a pause of our own counts as one of them. */
+const [closeLooks, closeLookMs] = [10, 100] as const
 
 /**
  * Sends statistics as lines: counters as differences and gauges as values at every flush, durations
@@ -87,12 +87,15 @@ export class LineSink implements Sink {
     const giveUp = new AbortController()
     const { promise: tooLate, resolve } = Promise.withResolvers<void>()
     giveUp.signal.addEventListener('abort', () => resolve())
-    const deadline = setTimeout(() => giveUp.abort(), closeMs)
+    let looks = 0
+    const deadline = setInterval(() => {
+      if (++looks === closeLooks) giveUp.abort()
+    }, closeLookMs)
     this.#flush = undefined
     const last = this.#output.tried.then(() => this.flush())
     await Promise.race([last, tooLate])
     await this.#output.close(giveUp.signal)
-    clearTimeout(deadline)
+    clearInterval(deadline)
     await last
     this.#dropped[Symbol.dispose]()
     this.#statistics.eachTimer((_, timer) => {

@@ -216,10 +216,10 @@ test('whatever happens, sums over all series are the counters', async (t) => {
   )
 })
 
-test('tens of thousands of rules are shown a slice at a time, to several at once', async (t) => {
+test('thousands of rules are shown a slice at a time, to several at once', async (t) => {
   const surroundings = createSurroundings()
   const { statistics } = surroundings
-  const count = 20_000
+  const count = 12_000
   for (let i = 0; i < count; i += 1) statistics.rules.forRule(`d.key_${i}`).totalHits += 1
   const { url, scrape } = await openPrometheus(t, surroundings)
   let turns = 0
@@ -238,7 +238,9 @@ test('tens of thousands of rules are shown a slice at a time, to several at once
 test('a reader that stops reading or leaves holds nobody up', async (t) => {
   const surroundings = createSurroundings()
   const { statistics } = surroundings
-  for (let i = 0; i < 20_000; i += 1) statistics.rules.forRule(`d.key_${i}`)
+  // 15 MB: more than fits into the buffers of sockets.
+  const long = 'long'.repeat(100)
+  for (let i = 0; i < 5_000; i += 1) statistics.rules.forRule(`d.${long}_${i}`)
   const { sink, scrape } = await openPrometheus(t, surroundings)
   const [host, port] = (sink.address ?? '').split(':')
   const sockets = Array.from({ length: 3 }, () => connect(Number(port), host))
@@ -248,7 +250,7 @@ test('a reader that stops reading or leaves holds nobody up', async (t) => {
     socket.write('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n')
   }
   const totals = (await scrape()).get('ratelimit_service_rate_limit_total_hits')
-  assert.equal(totals?.samples.length, 20_000)
+  assert.equal(totals?.samples.length, 5_000)
   sockets[0]?.destroy()
   await scrape()
   await sink[Symbol.asyncDispose]()
