@@ -89,7 +89,7 @@ export class RequestCache {
     if (this.#place === nowhere || !this.#isLasting(request)) return
     const recordWords = this.#arena.measure(this.#request, tallies)
     if (recordWords === undefined) return
-    if (!this.#arena.hasRoomFor(recordWords)) this.#forget()
+    if (!this.#arena.makeRoomFor(recordWords)) this.#forget()
     const place = this.#settle(this.#place)
     this.#place = nowhere
     this.#earn()

@@ -22,6 +22,8 @@ const headWords = 3
 const tallyWords = 6
 /** Larger ones would leave no room for others. */
 const mostRecordWords = 4_096
+/** At first: several of the largest records. */
+const fewestWords = 16_384
 const mostCharge = 2 ** 31 - 1
 
 const isTally = 1
@@ -34,18 +36,22 @@ const isSliding = 32
 /**
  * Requests and what they come down to, packed behind each other in one buffer. As objects they would
  * lie scattered in the heap: to walk from one to the next costs more misses of the processor's
- * caches than to decode the request and look up its rules once more.
+ * caches than to decode the request and look up its rules once more. The buffer grows with what is kept,
+ * for there are limiters that hardly ever see a request again.
  */
 export class TallyArena {
-  readonly #words: Int32Array
-  readonly #bytes: Buffer
+  readonly #mostWords: number
+  #words: Int32Array<ArrayBuffer>
+  #bytes: Buffer
   // What cannot be packed, by the index that its record has.
   readonly #counters: RuleCounters[] = []
   readonly #names: string[] = []
   #next = 0
 
-  constructor(byteLength: number) {
-    this.#words = new Int32Array(byteLength >> 2)
+  /** @param mostBytes what it may grow to. */
+  constructor(mostBytes: number) {
+    this.#mostWords = mostBytes >> 2
+    this.#words = new Int32Array(Math.min(this.#mostWords, fewestWords))
     this.#bytes = Buffer.from(this.#words.buffer)
   }
 
@@ -70,8 +76,19 @@ export class TallyArena {
     return words > mostRecordWords ? undefined : words
   }
 
-  hasRoomFor(recordWords: number): boolean {
-    return this.#next + recordWords <= this.#words.length
+  /** Whether there is room, which it makes if it may. */
+  makeRoomFor(recordWords: number): boolean {
+    const end = this.#next + recordWords
+    if (end > this.#mostWords) return false
+    if (end > this.#words.length) this.#grow()
+    return true
+  }
+
+  #grow(): void {
+    const words = new Int32Array(Math.min(this.#mostWords, this.#words.length * 2))
+    words.set(this.#words)
+    this.#words = words
+    this.#bytes = Buffer.from(words.buffer)
   }
 
   /** There must be room. Gives the place of the record. */

@@ -162,6 +162,18 @@ test('it never holds more requests or bytes than it may', () => {
   assert.ok(found.length > 16 && found.length <= 64, `${found.length} were kept`)
 })
 
+test('what is kept stays as it was while room is made for more', () => {
+  const cache = new RequestCache()
+  const toKey = (number: number) => `${number}`.padEnd(1_000, number % 2 === 0 ? 'v' : 'ш')
+  for (let number = 0; number < 300; number += 1) {
+    for (let i = 0; i < 2; i += 1) see(cache, numbered(number), [toTally({ key: toKey(number) })])
+  }
+  assert.ok(cache.usedBytes > 300_000)
+  for (let number = 0; number < 300; number += 1) {
+    assert.equal(find(cache, numbered(number))?.[0]?.key, toKey(number))
+  }
+})
+
 test('when it is full it begins anew, and what is in use comes back at once', () => {
   const cache = new RequestCache({ sets: 64, maxBytes: 4_096 })
   for (let i = 0; i < 2; i += 1) see(cache, numbered(0))

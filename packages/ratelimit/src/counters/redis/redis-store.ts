@@ -168,8 +168,9 @@ class Store implements RedisStore {
   }
 
   #onDown({ wasOpen, isLossy, isOurDoing, reason }: Loss): void {
-    // Whoever answers next may not have the counters that were there or were about to be made.
-    if (isLossy) this.#known.forgetAll()
+    // Whoever answers next may not have the counters that were there or were about to be made. After the
+    // end nobody asks, and to touch the whole table takes longer than all the rest of it.
+    if (isLossy && !this.#closing.signal.aborted) this.#known.forgetAll()
     if (!wasOpen) return
     if (isOurDoing) this.#counters.localClose.value++
     this.#counters.active--
