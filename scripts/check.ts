@@ -4,6 +4,7 @@
 
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'
@@ -16,6 +17,9 @@ const colorFlags = hasColors ? { biome: ['--colors=force'], tsc: ['--pretty'] } 
 
 const memory = ['--tsBuildInfoFile', join(root, 'node_modules/.cache/portcullis-check.tsbuildinfo')]
 
+// Each of its checkers works out the types that they share anew. The other tools need cores too.
+const checkers = ['--checkers', `${Math.min(4, Math.ceil(availableParallelism() / 2))}`]
+
 /** Name, what it looks after, and how it is called. */
 const checks = [
   {
@@ -27,7 +31,10 @@ const checks = [
     name: 'TypeScript',
     subject: 'types of everything',
     // What it learned it writes down: the next time it looks only at what has changed.
-    command: ['tsc', '--noEmit', '-p', '.', '--incremental', ...memory, ...(colorFlags?.tsc ?? [])],
+    command: [
+      ...['tsc', '--noEmit', '-p', '.', '--incremental', ...memory, ...checkers],
+      ...(colorFlags?.tsc ?? []),
+    ],
   },
   {
     // Biome misses floating promises whose types come from a package, and tests float on purpose.

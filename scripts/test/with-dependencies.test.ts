@@ -46,8 +46,8 @@ async function openProject(t: TestContext) {
   await writeFile(join(folder, 'npm-cli.js'), fakeNpm)
   await writeFile(join(folder, 'package-lock.json'), lockOf('1.0.0'))
   await writeFile(
-    join(folder, 'main.ts'),
-    `const [name, value]: string[] = process.argv.slice(2)
+    join(folder, 'main.mjs'),
+    `const [name, value] = process.argv.slice(2)
      if (name === 'exit') process.exitCode = Number(value)
      else if (name === 'wait') {
        process.on('SIGTERM', () => process.exit(42))
@@ -57,7 +57,7 @@ async function openProject(t: TestContext) {
   )
 
   const start = (args: string[], env: Record<string, string> = {}): ChildProcess =>
-    spawn(process.execPath, ['scripts/with-dependencies.mjs', 'main.ts', ...args], {
+    spawn(process.execPath, ['scripts/with-dependencies.mjs', 'main.mjs', ...args], {
       cwd: folder,
       env: { ...process.env, npm_execpath: join(folder, 'npm-cli.js'), ...env },
     })
@@ -103,9 +103,9 @@ test('a run with nothing to install prints nothing and is quick', async (t) => {
   const checked = { milliseconds: Number.POSITIVE_INFINITY }
   const toCost = () => checked.milliseconds - direct.milliseconds
   // A busy machine disturbs some attempts, not all of them.
-  for (let attempt = 0; attempt < 4 || (attempt < 40 && toCost() >= 300); attempt++) {
+  for (let attempt = 0; attempt === 0 || (attempt < 40 && toCost() >= 300); attempt++) {
     const started = performance.now()
-    await once(spawn(process.execPath, ['main.ts'], { cwd: folder }), 'close')
+    await once(spawn(process.execPath, ['main.mjs'], { cwd: folder }), 'close')
     direct.milliseconds = Math.min(direct.milliseconds, performance.now() - started)
     const { stderr, milliseconds } = await run()
     assert.equal(stderr, '')

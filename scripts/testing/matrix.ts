@@ -12,7 +12,10 @@ export interface Leg {
   readonly title: string
   readonly node: () => string
   readonly nodeArgs: readonly string[]
-  /** What the tests of the set-up itself check: that the leg is what its title says. */
+  /**
+   * What the tests of the set-up itself check: that the leg is what its title says. And whether it repeats
+   * what the first one has shown.
+   */
   readonly env: Readonly<Record<string, string>>
   readonly files: () => string[]
   /** Whether files that get along run in one process. */
@@ -36,16 +39,18 @@ export const legs: Readonly<Record<LegName, Leg>> = {
     title: 'Node 24, graphql 16',
     node: () => process.execPath,
     nodeArgs: ['--import', `./${library}/support/graphql-16.ts`],
-    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '16' },
+    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '16', REPEATS_MAIN_LEG: 'true' },
     files: () => findRepeatedFiles('graphql-16'),
+    sharesProcesses: true,
   },
   'node-22': {
     title: 'Node 22, graphql 17',
     node: () => runtime('node22'),
     // Node 22 announces that it strips types; it does so in the tests' own processes too.
     nodeArgs: ['--disable-warning=ExperimentalWarning'],
-    env: { EXPECTED_NODE: '22', EXPECTED_GRAPHQL: '17' },
+    env: { EXPECTED_NODE: '22', EXPECTED_GRAPHQL: '17', REPEATS_MAIN_LEG: 'true' },
     files: () => findRepeatedFiles('node-22'),
+    sharesProcesses: true,
   },
   long: {
     title: 'Node 24, long proofs',

@@ -11,6 +11,7 @@ import { root } from './matrix.ts'
  */
 const folders: readonly RegExp[] = [
   /^packages\/auth\/test\/(?:client|config|core|endpoints|http|letter|limits|messages|providers|security)\//,
+  /^packages\/graphql-over-http\/test\/(?:adapters-(?!bad-input)|audits|client(?!-memory)|handler|matrix|negotiate|node-body|options|params|profiles)/,
   /^packages\/grpc-unary\/test\//,
   /^packages\/ratelimit\/test\/(?:config|counters|decide|policy-tests|protocol|replay|rules|stats)\//,
 ]

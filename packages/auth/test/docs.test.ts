@@ -7,7 +7,7 @@ import { chapters } from '../src/config.ts'
 import { endpoints } from '../src/endpoints/index.ts'
 import { errorStatuses } from '../src/errors.ts'
 import { toApiPage } from './support/api-page.ts'
-import { runAuth } from './support/auth-program.ts'
+import { runCommand } from './support/auth-command.ts'
 import { errorMeanings } from './support/error-meanings.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -78,7 +78,7 @@ test('every command of the manual is one that the program knows', async () => {
   const lines = [...manual.matchAll(/^npm run auth -- ([a-z]+)/gm)].map(([, name = '']) => name)
   assert.ok(lines.length > 4)
   for (const name of new Set(lines)) {
-    const { code } = await runAuth([name, '--help'])
+    const { code } = await runCommand([name, '--help'])
     assert.equal(code, 0, name)
   }
 })
@@ -91,7 +91,7 @@ test('the configuration at the top of the manual is complete', async () => {
       .split('\n')
       .map((line) => line.split(/=(.*)/s).slice(0, 2)),
   )
-  const { code, stdout, stderr } = await runAuth(['config', 'check'], { env })
+  const { code, stdout, stderr } = await runCommand(['config', 'check'], { env })
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /The configuration is fine/)
 })

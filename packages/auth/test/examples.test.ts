@@ -14,6 +14,7 @@ import { jwtSecret, openAuthServer } from './support/auth-server.ts'
 import { claimsOf } from './support/factors.ts'
 import { toHookEnvironment } from './support/hooked-server.ts'
 import { ask, newEmail, password } from './support/http-client.ts'
+import { toInheritedEnvironment } from './support/inherited-environment.ts'
 
 const folder = join(import.meta.dirname, '../../../examples/auth')
 
@@ -21,7 +22,7 @@ type Env = Readonly<Record<string, string>>
 
 function launch(t: TestContext, file: string, env: Env) {
   const child = spawn(process.execPath, [join(folder, file)], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...toInheritedEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.after(() => child.kill('SIGKILL'))

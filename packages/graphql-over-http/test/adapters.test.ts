@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { serverAudits } from '../src/audits/index.ts'
+import { runAudits, serverAudits } from '../src/audits/index.ts'
 import type { OpenHost } from './support/hosts/host.ts'
-import { hosts } from './support/hosts/index.ts'
+import { hosts, isRepetition } from './support/hosts/index.ts'
 
 /** Where each profile is mounted: the 61 audits on one, all that fit the draft on the other. */
 const profiles = [
-  ['/graphql', 'classic'],
-  ['/2026', '2026'],
+  { path: '/graphql', profile: 'classic', count: 61 },
+  { path: '/2026', profile: '2026', count: 117 },
 ] as const
 
 /** An empty body and a bare string: a body parser in front answers these, or makes `{}` of them. */
 const fateOfParser = new Set(['A5BF', 'X2B0'])
 
-for (const host of hosts) {
+for (const [index, host] of hosts.entries()) {
   describe(`${host.name} passes the audit`, () => {
     let opened: OpenHost
     before(async () => {
@@ -21,21 +21,26 @@ for (const host of hosts) {
     })
     after(() => opened.close())
 
-    for (const [path, profile] of profiles) {
-      const audits = serverAudits({
-        url: () => opened.origin + path,
-        fetchFn: (input: RequestInfo, init?: RequestInit) => opened.fetch(input, init),
-        profile,
-        extended: profile === '2026',
-      })
-      for (const audit of audits) {
-        if (profile === '2026' && host.limits?.parsesBodyItself && fateOfParser.has(audit.id))
-          continue
-        test(`${profile}: ${audit.id} ${audit.name}`, async () => {
-          const result = await audit.fn()
-          assert.equal(result.status, 'ok', 'reason' in result ? result.reason : '')
+    for (const { path, profile, count } of profiles) {
+      // The profile is the handler's alone: a repetition needs the longer list on one host.
+      if (isRepetition && profile === '2026' && index > 0) continue
+      // One test for all of them: thousands of tests cost more than what they send.
+      test(`${profile}: each of the ${count} audits`, async () => {
+        const all = serverAudits({
+          url: () => opened.origin + path,
+          fetchFn: (input: RequestInfo, init?: RequestInit) => opened.fetch(input, init),
+          profile,
+          extended: profile === '2026',
         })
-      }
+        assert.equal(all.length, count)
+        const isAnsweredBefore = profile === '2026' && host.limits?.parsesBodyItself
+        const audits = all.filter(({ id }) => !isAnsweredBefore || !fateOfParser.has(id))
+        const results = await runAudits(audits, { concurrency: 1 })
+        const failures = results.flatMap((result) =>
+          result.status === 'ok' ? [] : [`${result.id} ${result.name}: ${result.reason}`],
+        )
+        assert.deepEqual(failures, [])
+      })
     }
 
     test('without a word in the log', async () => {

@@ -5,12 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { createSelfSigned } from '../../../examples/graphql/self-signed.ts'
-import { listen, runCommand } from './support/audit-command.ts'
+import { type CommandRun, listen, runAudit, runCommand } from './support/audit-command.ts'
 import { startAuditServer } from './support/audit-server.ts'
 
+type Run = (args: readonly string[]) => Promise<CommandRun>
+
 /** Nothing on standard output, exit code 2, and one line for the user. */
-async function assertSentence(args: readonly string[], sentence: RegExp): Promise<void> {
-  const { code, stdout, stderr } = await runCommand(args)
+async function assertSentence(
+  args: readonly string[],
+  sentence: RegExp,
+  run: Run = runAudit,
+): Promise<void> {
+  const { code, stdout, stderr } = await run(args)
   assert.match(stderr, sentence)
   assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
   assert.equal(stdout, '')
@@ -40,7 +46,11 @@ async function listenTls(t: TestContext): Promise<string> {
 describe('one sentence and exit code 2', { concurrency: 2 }, () => {
   test('when nothing listens', async () => {
     const url = `http://127.0.0.1:${await findFreePort()}/graphql`
-    await assertSentence(['audit', url], /^\S+ refuses connections: is the server running/)
+    await assertSentence(
+      ['audit', url],
+      /^\S+ refuses connections: is the server running/,
+      runCommand,
+    )
   })
 
   test('when the host is unknown', async () => {
@@ -104,7 +114,9 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
     const url = await listen(t, (request, response) => {
       if (request.headers.accept?.includes('q=0.9')) response.end('{"data":{}}')
     })
-    await assertSentence(['audit', url, '--timeout', '0.3'], /did not answer within 0\.3 seconds/)
+    const args = ['audit', url, '--timeout', '0.3']
+    // What is still open must not keep the process.
+    await assertSentence(args, /did not answer within 0\.3 seconds/, runCommand)
   })
 
   const answers = [
@@ -148,6 +160,7 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
   })
 
   test('for bad usage', async () => {
-    await assertSentence(['audit', '--colour', 'x'], /^There is no option --colour\. Use --help/)
+    const args = ['audit', '--colour', 'x']
+    await assertSentence(args, /^There is no option --colour\. Use --help/, runCommand)
   })
 })

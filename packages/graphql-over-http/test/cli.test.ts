@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { listen, runCommand } from './support/audit-command.ts'
+import { listen, runAudit, runCommand } from './support/audit-command.ts'
 import { readElements } from './support/audit-html.ts'
 import { startAuditServer } from './support/audit-server.ts'
 
@@ -62,10 +62,10 @@ describe('audit URL', { concurrency: 2 }, () => {
       },
     })
     t.after(() => server.close())
-    const lenient = await runCommand(['audit', server.url])
+    const lenient = await runAudit(['audit', server.url])
     assert.equal(lenient.code, 0)
     assert.match(lenient.stdout, /59 of 61 audits pass, 2 warnings/)
-    const strict = await runCommand(['audit', server.url, '--fail-on', 'warn'])
+    const strict = await runAudit(['audit', server.url, '--fail-on', 'warn'])
     assert.equal(strict.code, 1)
     assert.equal(strict.stdout, lenient.stdout)
   })
@@ -73,7 +73,7 @@ describe('audit URL', { concurrency: 2 }, () => {
   test('prints JSON and nothing else with --json', async (t) => {
     const server = await startAuditServer({ introspection: false })
     t.after(() => server.close())
-    const { code, stdout, stderr } = await runCommand(['audit', server.url, '--json'])
+    const { code, stdout, stderr } = await runAudit(['audit', server.url, '--json'])
     assert.equal(code, 1)
     assert.equal(stderr, '')
     const { audits, levels, ...report } = JSON.parse(stdout)
@@ -104,7 +104,7 @@ describe('audit URL', { concurrency: 2 }, () => {
     const server = await startAuditServer()
     t.after(() => server.close())
     const file = join(folder, 'report.html')
-    const { code, stdout, stderr } = await runCommand(['audit', server.url, '--html', file])
+    const { code, stdout, stderr } = await runAudit(['audit', server.url, '--html', file])
     assert.equal(code, 0)
     assert.match(stdout, /61 of 61 audits pass/)
     assert.equal(stderr, `The report page is in ${file}\n`)
@@ -120,7 +120,7 @@ describe('audit URL', { concurrency: 2 }, () => {
     })
     t.after(() => server.close())
     const flags = ['--header', 'Authorization: Bearer a:b', '--header', 'X-Tenant:7']
-    const { code } = await runCommand(['audit', server.url, '--extended', ...flags])
+    const { code } = await runAudit(['audit', server.url, '--extended', ...flags])
     assert.equal(code, 0)
     assert.deepEqual([...seen], ['Bearer a:b 7'])
   })
@@ -129,7 +129,7 @@ describe('audit URL', { concurrency: 2 }, () => {
     const server = await startAuditServer({ profile: '2026' })
     t.after(() => server.close())
     const flags = ['--profile', '2026', '--extended', '--json']
-    const { code, stdout } = await runCommand(['audit', server.url, ...flags])
+    const { code, stdout } = await runAudit(['audit', server.url, ...flags])
     assert.equal(code, 0)
     const { profile, total, ok } = JSON.parse(stdout)
     assert.deepEqual({ profile, total, ok }, { profile: '2026', total: 118, ok: 118 })
@@ -142,7 +142,7 @@ describe('audit URL', { concurrency: 2 }, () => {
       response.setHeader('content-type', 'application/json')
       response.end('{"data":{"__typename":"Query"}}')
     })
-    const { code, stdout, stderr } = await runCommand(['audit', url])
+    const { code, stdout, stderr } = await runAudit(['audit', url])
     assert.equal(code, 2)
     assert.equal(stdout, '')
     assert.match(stderr, /^http:\S+ closed the connection without answering: [^\n]*\n$/)

@@ -1,6 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Log } from '@portcullis/service-kit/log'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifySchema,
+  type FastifySchemaCompiler,
+} from 'fastify'
 import type { LimiterName } from '../core/request-limits.ts'
 import type { Services } from '../core/services.ts'
 import { DatabaseLostError } from '../db/database-lost-error.ts'
@@ -50,6 +56,9 @@ const safeHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
+/** Of the first server of a process: it keeps what it has compiled, which is the same for the others. */
+let schemaCompiler: FastifySchemaCompiler<FastifySchema> | undefined
+
 export function createServer({
   endpoints,
   services,
@@ -73,6 +82,10 @@ export function createServer({
       void fail(request, reply, toNoRoute(request))
     },
     ...toSlowClientOptions(api.maxRequestDurationMs),
+  })
+  if (schemaCompiler) server.setValidatorCompiler(schemaCompiler)
+  server.addHook('onReady', async () => {
+    schemaCompiler ??= server.validatorCompiler
   })
   const calls = watchCalls(server, watches, api)
   server.removeAllContentTypeParsers()

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 
 test('administrators manage users by commands, beside a server that runs', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
-  const admin = (args: readonly string[], stdin?: string) =>
-    runAuth(['admin', ...args], { env, ...(stdin !== undefined && { stdin }) })
+  const admin = (args: readonly string[]) => runCommand(['admin', ...args], { env })
+  const inProcess = (args: readonly string[], stdin = '') =>
+    runAuth(['admin', ...args], { env, stdin })
 
   await t.test('before migrate the tables are asked for', async () => {
     const { code, stderr } = await admin(['listusers'])
@@ -20,7 +22,7 @@ test('administrators manage users by commands, beside a server that runs', async
 
   await t.test('createuser prints the id of a user who can sign in', async () => {
     const email = newEmail()
-    const { code, stdout, stderr } = await admin(['createuser', email, password, 'editor'])
+    const { code, stdout, stderr } = await inProcess(['createuser', email, password, 'editor'])
     assert.deepEqual([code, stderr], [0, ''])
     const { status, body } = await login(email)
     assert.equal(status, 200)
@@ -29,7 +31,7 @@ test('administrators manage users by commands, beside a server that runs', async
 
   await t.test('createuser reads the password - from standard input', async () => {
     const email = newEmail()
-    const { code } = await admin(['createuser', email, '-'], 'of standard input\n')
+    const { code } = await inProcess(['createuser', email, '-'], 'of standard input\n')
     assert.equal(code, 0)
     assert.equal((await login(email, 'of standard input')).status, 200)
   })
@@ -43,7 +45,7 @@ test('administrators manage users by commands, beside a server that runs', async
       AUTH_SMTP_PORT: '1',
     }
     const create = (email: string, ...flags: string[]) =>
-      runAuth(['admin', 'createuser', email, password, ...flags], { env: { ...env, ...smtp } })
+      runCommand(['admin', 'createuser', email, password, ...flags], { env: { ...env, ...smtp } })
     assert.match((await create(one)).stderr, /not confirmed: --confirm/)
     assert.equal((await create(other, '--confirm')).stderr, '')
     assert.equal((await login(one)).body.error_code, 'email_not_confirmed')

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { runCommand } from '../support/auth-command.ts'
 import { runAuth } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
@@ -23,7 +24,7 @@ test('config check is content with a configuration that the server can use', asy
 })
 
 test('config check tells every fault at once, by name, and shows no secret', async () => {
-  const { code, stdout, stderr } = await runAuth(['config', 'check'], {
+  const { code, stdout, stderr } = await runCommand(['config', 'check'], {
     env: {
       AUTH_JWT_EXP: 'soon',
       AUTH_DISABLE_SIGNUP: 'yes',
@@ -55,7 +56,7 @@ test('config check tells every fault at once, by name, and shows no secret', asy
 test('every command that needs a configuration refuses a wrong one in the same way', async () => {
   const all = [['up'], ['serve'], ['migrate'], ['redirect', 'explain', 'x'], ['admin', 'listusers']]
   for (const args of all) {
-    const { code, stderr } = await runAuth(args)
+    const { code, stderr } = await runCommand(args)
     assert.equal(code, 2, args.join(' '))
     assert.match(stderr, /^The server cannot start: the configuration is not right\.\n {2}AUTH_/)
   }
@@ -67,17 +68,21 @@ test('.env is read, --config reads another file, and the environment wins over b
     '.env': 'AUTH_SITE_URL=https://of-the-file.example\n',
     'other.env': 'GOTRUE_SITE_URL="https://of-the-other.example"\n',
   })
-  const explain = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+  const explain = async (
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+    run = runCommand,
+  ) => {
     const sites = ['of-the-file', 'of-the-other', 'of-the-environment']
     const urls = sites.map((site) => `https://${site}.example/`)
-    const { stdout } = await runAuth(['redirect', 'explain', ...urls, ...args], { env, cwd })
+    const { stdout } = await run(['redirect', 'explain', ...urls, ...args], { env, cwd })
     return [...stdout.matchAll(/^https:..([\w-]+)\S* is permitted/gm)].map(([, site]) => site)
   }
-  assert.deepEqual(await explain([], rest), ['of-the-file'])
   assert.deepEqual(await explain(['--config', 'other.env'], rest), ['of-the-other'])
   assert.deepEqual(await explain(['-c', 'other.env'], rest), ['of-the-other'])
   const inEnvironment = { ...rest, GOTRUE_SITE_URL: 'https://of-the-environment.example' }
   assert.deepEqual(await explain([], inEnvironment), ['of-the-environment'])
+  assert.deepEqual(await explain([], rest, runAuth), ['of-the-file'])
 })
 
 test('--config-dir reads all files of a folder besides, the last of them first of all', async (t) => {
@@ -88,35 +93,38 @@ test('--config-dir reads all files of a folder besides, the last of them first o
   })
   const { AUTH_SITE_URL: _, AUTH_JWT_EXP: __, ...rest } = { AUTH_JWT_EXP: '', ...good }
   const cwd = openFolder(t, { '.env': 'AUTH_SITE_URL=https://of-env.example\n' })
-  const { code, stdout } = await runAuth(
+  const { code, stdout } = await runCommand(
     ['redirect', 'explain', 'https://of-the-last.example/', '--config-dir', folder],
     { env: rest, cwd },
   )
   assert.equal(code, 0)
   assert.match(stdout, /^https:..of-the-last\.example\S* is permitted/m)
-  const checked = await runAuth(['config', 'check', '-d', folder], { env: rest, cwd })
+  const checked = await runCommand(['config', 'check', '-d', folder], { env: rest, cwd })
   assert.match(checked.stdout, /20-site\.env, line 3 is not NAME=value/)
-  const missing = await runAuth(['config', 'check', '-d', 'nowhere'], { env: rest, cwd })
+  const missing = await runCommand(['config', 'check', '-d', 'nowhere'], { env: rest, cwd })
   assert.equal(missing.code, 2)
   assert.match(missing.stderr, /^nowhere cannot be read: /)
 })
 
 test('a line of the file that nobody understands is told by its number', async (t) => {
   const cwd = openFolder(t, { '.env': 'AUTH_JWT_EXP=60\nAUTH_DISABLE_SIGNUP: true\n' })
-  const { code, stdout } = await runAuth(['config', 'check'], { env: good, cwd })
+  const { code, stdout } = await runCommand(['config', 'check'], { env: good, cwd })
   assert.equal(code, 0)
   assert.match(stdout, /^warning: \.env, line 2 is not NAME=value: nobody reads it$/m)
 })
 
 test('a file that cannot be read is named', async (t) => {
   const cwd = openFolder(t, {})
-  const { code, stderr } = await runAuth(['config', 'check', '-c', 'none.env'], { env: good, cwd })
+  const { code, stderr } = await runCommand(['config', 'check', '-c', 'none.env'], {
+    env: good,
+    cwd,
+  })
   assert.equal(code, 2)
   assert.match(stderr, /^none\.env cannot be read: ENOENT/)
 })
 
 test('config without check shows the usage', async () => {
-  const { code, stderr } = await runAuth(['config'], { env: good })
+  const { code, stderr } = await runCommand(['config'], { env: good })
   assert.equal(code, 2)
   assert.match(stderr, /^Usage: auth config check/)
 })

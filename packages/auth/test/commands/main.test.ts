@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { chapters } from '../../src/config.ts'
+import { runCommand } from '../support/auth-command.ts'
 import { packageFolder, runAuth } from '../support/auth-program.ts'
 
 const verbs = ['up', 'serve', 'migrate', 'admin', 'config', 'redirect']
@@ -23,14 +24,14 @@ test('--help names every command, and each command has a help of its own', async
   assert.deepEqual([code, stderr], [0, ''])
   for (const name of verbs) assert.match(stdout, new RegExp(`^ {2}${name} +\\S`, 'm'))
   for (const name of verbs) {
-    const help = await runAuth([name, '--help'])
+    const help = await runCommand([name, '--help'])
     assert.deepEqual([help.code, help.stderr], [0, ''])
     assert.match(help.stdout, new RegExp(`^Usage: auth ${name}\\b`))
   }
 })
 
 test('up --help names every variable', async () => {
-  const { stdout } = await runAuth(['up', '--help'])
+  const { stdout } = await runCommand(['up', '--help'])
   for (const { variables } of Object.values(chapters)) {
     for (const { name } of Object.values(variables)) assert.ok(stdout.includes(name), name)
   }
@@ -43,8 +44,8 @@ test('an unknown command ends with 2 and the names of those there are', async ()
 })
 
 test('an unknown option ends with 2 and the usage, and no stack trace', async () => {
-  for (const args of [['migrate', '--force'], ['--force']]) {
-    const { code, stderr } = await runAuth(args)
+  for (const ended of [runCommand(['migrate', '--force']), runAuth(['--force'])]) {
+    const { code, stderr } = await ended
     assert.equal(code, 2)
     assert.match(stderr, /Unknown option '--force'/)
     assert.match(stderr, /^Usage: auth/m)
@@ -54,7 +55,7 @@ test('an unknown option ends with 2 and the usage, and no stack trace', async ()
 
 test('a word that a command does not take ends with 2 and the usage', async () => {
   for (const command of ['up', 'serve', 'migrate']) {
-    const { code, stderr } = await runAuth([command, 'now'])
+    const { code, stderr } = await runCommand([command, 'now'])
     assert.equal(code, 2)
     assert.match(stderr, /Unexpected argument 'now'/)
     assert.match(stderr, new RegExp(`^Usage: auth ${command}`, 'm'))

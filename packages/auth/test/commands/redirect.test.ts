@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runCommand } from '../support/auth-command.ts'
 import { runAuth } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
@@ -29,9 +30,9 @@ test('redirect explain tells for each URL whether and why', async () => {
 })
 
 test('redirect explain ends with 0 when all are permitted, and with 2 without a URL', async () => {
-  const fine = await runAuth(['redirect', 'explain', 'https://site.example/'], { env })
+  const fine = await runCommand(['redirect', 'explain', 'https://site.example/'], { env })
   assert.equal(fine.code, 0)
-  const nothing = await runAuth(['redirect', 'explain'], { env })
+  const nothing = await runCommand(['redirect', 'explain'], { env })
   assert.equal(nothing.code, 2)
   assert.match(nothing.stderr, /^Usage: auth redirect explain URL/)
 })

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
@@ -13,14 +14,14 @@ test('migrate applies what is missing, and says when nothing is', async (t) => {
   const first = await runAuth(['migrate'], { env })
   assert.deepEqual([first.code, first.stderr], [0, ''])
   assert.match(first.stdout, /^applied 0001-init\n/)
-  const second = await runAuth(['migrate'], { env })
+  const second = await runCommand(['migrate'], { env })
   assert.deepEqual(second, { code: 0, stdout: 'The tables are up to date.\n', stderr: '' })
 })
 
 test('several that migrate one empty database together all succeed, and each file once', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
-  const ended = await Promise.all([1, 2, 3].map(() => runAuth(['migrate'], { env })))
+  const ended = await Promise.all([1, 2, 3].map(() => runCommand(['migrate'], { env })))
   assert.deepEqual(
     ended.map(({ code, stderr }) => [code, stderr]),
     ended.map(() => [0, '']),
@@ -30,7 +31,7 @@ test('several that migrate one empty database together all succeed, and each fil
 })
 
 test('migrate tells in one line that PostgreSQL cannot be reached, without the password', async () => {
-  const { code, stderr } = await runAuth(['migrate'], {
+  const { code, stderr } = await runCommand(['migrate'], {
     env: { ...testEnvironment, DATABASE_URL: 'postgres://u:hidden-word@127.0.0.1:1/x' },
   })
   assert.equal(code, 1)
@@ -43,7 +44,9 @@ test('a password that PostgreSQL refuses, or a database it lacks, is told with w
   if (!env) return
   const url = new URL(env['DATABASE_URL'] ?? '')
   url.pathname = '/there_is_no_such_database'
-  const { code, stderr } = await runAuth(['migrate'], { env: { ...env, DATABASE_URL: url.href } })
+  const { code, stderr } = await runCommand(['migrate'], {
+    env: { ...env, DATABASE_URL: url.href },
+  })
   assert.equal(code, 1)
   assert.match(stderr, /PostgreSQL does not let us in \(database .* does not exist\): check user,/)
 })
@@ -76,7 +79,7 @@ test('AUTH_LOG_FILE gets the log, and a file that cannot be opened ends the star
   const folder = mkdtempSync(join(tmpdir(), 'auth-log-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const wrong = { ...env, AUTH_LOG_FILE: join(folder, 'none/auth.log') }
-  const { code, stderr } = await runAuth(['up'], { env: wrong })
+  const { code, stderr } = await runCommand(['up'], { env: wrong })
   assert.equal(code, 2)
   assert.match(
     stderr,
@@ -94,13 +97,13 @@ test('everything runs on an embedded PostgreSQL, which one process has at a time
   t.after(() => rmSync(folder, { recursive: true }))
   const env = { ...testEnvironment, DATABASE_URL: `embedded://${join(folder, 'data')}` }
   const created = newEmail()
-  assert.equal((await runAuth(['migrate'], { env })).code, 0)
-  const made = await runAuth(['admin', 'createuser', created, password], { env })
+  assert.equal((await runCommand(['migrate'], { env })).code, 0)
+  const made = await runCommand(['admin', 'createuser', created, password], { env })
   assert.deepEqual([made.code, made.stderr], [0, ''])
   const server = await startAuth(t, ['up'], env)
   const login = { body: { email: created, password } }
   assert.equal((await ask(server.url, '/token?grant_type=password', login)).status, 200)
-  const beside = await runAuth(['admin', 'listusers'], { env })
+  const beside = await runCommand(['admin', 'listusers'], { env })
   assert.equal(beside.code, 1)
   assert.match(beside.stderr, /is in use by the process \d+/)
   assert.equal(await server.stop('SIGTERM'), 0)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { Client } from 'pg'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { withSchema } from '../../src/db/statement.ts'
@@ -66,19 +67,10 @@ function assertKept(before: ReadonlyMap<string, Rows>, after: ReadonlyMap<string
     )
     for (const row of rows) {
       assert.ok(
-        kept.some((one) => isSame(one, row)),
+        kept.some((one) => isDeepStrictEqual(one, row)),
         `${table} has lost ${JSON.stringify(row)}`,
       )
     }
-  }
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  try {
-    assert.deepEqual(one, other)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import { openAuthServer } from '../support/auth-server.ts'
 import { ask } from '../support/http-client.ts'
-import { testPostgres } from '../support/shared-postgres.ts'
+import { openOwnDatabase } from '../support/shared-postgres.ts'
 
 test('where pg_trgm cannot be had, everything is there but the index', async (t) => {
-  const postgres = await open(t, testPostgres)
+  const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const client = new Client({ connectionString: postgres.url })
-  // It is still open when its server goes.
+  // It is still open when its database goes.
   client.on('error', () => {})
   await client.connect()
   t.after(() => client.end())

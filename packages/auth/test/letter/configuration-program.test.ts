@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { findFreePort } from '@portcullis/test-servers'
 import { parseConfig } from '../../src/config.ts'
+import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { ask } from '../support/http-client.ts'
 
@@ -23,7 +24,7 @@ type Env = Readonly<Record<string, string>>
 
 const toFile = (env: Env) =>
   Object.entries(env).reduce((text, [k, v]) => `${text}${k}="${v}"\n`, '')
-const check = (env: Env, cwd = '/') => runAuth(['config', 'check'], { env, cwd })
+const check = (env: Env, cwd = '/', run = runCommand) => run(['config', 'check'], { env, cwd })
 const faultsOf = (env: Env) => parseConfig({ ...required, ...env }).faults.map(toFaultText)
 
 function openFolder(t: TestContext): string {
@@ -37,7 +38,7 @@ test('Configuration › settings come from a `.env` file, from environment varia
   assert.equal((await check(required, cwd)).code, 0)
   const { AUTH_SITE_URL, AUTH_JWT_SECRET, ...rest } = required
   writeFileSync(join(cwd, '.env'), toFile(rest))
-  assert.equal((await check({ AUTH_SITE_URL, AUTH_JWT_SECRET }, cwd)).code, 0)
+  assert.equal((await check({ AUTH_SITE_URL, AUTH_JWT_SECRET }, cwd, runAuth)).code, 0)
   writeFileSync(join(cwd, '.env'), toFile(required))
   assert.equal((await check({}, cwd)).code, 0)
 })
@@ -45,7 +46,7 @@ test('Configuration › settings come from a `.env` file, from environment varia
 test('Configuration › environment variables win over the file', async (t) => {
   const cwd = openFolder(t)
   writeFileSync(join(cwd, '.env'), toFile({ ...required, AUTH_SITE_URL: 'https://file.example' }))
-  const { stdout } = await runAuth(
+  const { stdout } = await runCommand(
     ['redirect', 'explain', 'https://file.example/', 'https://environment.example/'],
     { env: { AUTH_SITE_URL: 'https://environment.example' }, cwd },
   )
@@ -174,7 +175,7 @@ test('Configuration: a server in a process of its own', async (t) => {
   })
 
   await t.test('What the service does › a `migrate` command reruns them', async () => {
-    const { code, stdout } = await runAuth(['migrate'], { env })
+    const { code, stdout } = await runCommand(['migrate'], { env })
     assert.deepEqual([code, stdout], [0, 'The tables are up to date.\n'])
   })
 

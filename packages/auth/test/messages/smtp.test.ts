@@ -77,7 +77,7 @@ test('a connection that nobody needs is closed', async (t) => {
 
 test('after the server closed a connection the next message opens another one', async (t) => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
-  const server = await openMailServer(t, { socketTimeout: 500, onClose: () => resolve() })
+  const server = await openMailServer(t, { socketTimeout: 2_000, onClose: () => resolve() })
   const client = openClient(t, server.port)
   await client.send(mail, never)
   await closed
@@ -219,10 +219,13 @@ test('a server that hangs up in the middle of a message is an error', async (t) 
 
 test('nobody waits for a silent server longer than they want to', async (t) => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
-  const port = await openOddServer(t, (socket) => socket.on('close', () => resolve()))
   const controller = new AbortController()
+  const port = await openOddServer(t, (socket) => {
+    socket.on('close', () => resolve())
+    // Not before there is a connection to close.
+    setTimeout(() => controller.abort(), 100)
+  })
   const sent = openClient(t, port).send(mail, controller.signal)
-  setTimeout(() => controller.abort(), 100)
   await assert.rejects(sent)
   await closed
 })

@@ -89,7 +89,7 @@ test('what users say of themselves does no harm in a message', async (t) => {
   assert.ok(expected.length > 15)
 
   await t.test('18.28 every message has the tags of its template, and no others', () => {
-    for (const { parts } of received) {
+    for (const { parts, to } of received) {
       const html = parts.get('text/html') ?? ''
       assert.deepEqual(toTags(html), expected, html)
       for (const [, link = ''] of html.matchAll(/(?:href|src)=(?:"|')([^"']*)/g)) {
@@ -100,7 +100,8 @@ test('what users say of themselves does no harm in a message', async (t) => {
       assert.doesNotMatch(html.replaceAll(/"[^"]*"|'[^']*'/g, '""'), /<[^>]*\son(?!click)\w+=/)
       // A template in a value is a text: the code of the message stands where its template says.
       const code = /\b\d{6}<\/p>/.exec(html)?.[0].slice(0, 6) ?? ''
-      assert.equal(html.split(code).length, 2, html)
+      // The digits may stand inside the address by chance.
+      assert.equal(html.replaceAll(to[0] ?? '', '').split(code).length, 2, html)
       assert.doesNotMatch(html, /verify\?token=/)
     }
   })
@@ -165,7 +166,7 @@ test('18.29 no template is fetched from the house itself, however it is named', 
       mail: config.mail,
       siteUrl,
       log: { warning: (text) => void log.push(String(text)), info: () => undefined },
-      fetching: { resolve, timeoutMs: 1_000 },
+      fetching: { resolve, timeoutMs: 20_000 },
     }).render('invite', { SiteURL: siteUrl, Token: '123456', ConfirmationURL: siteUrl, Data: {} })
     return { html, log: log.join() }
   }

@@ -5,6 +5,7 @@ import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { testEnvironment } from './auth-server.ts'
+import { toInheritedEnvironment } from './inherited-environment.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 
 export const packageFolder = join(import.meta.dirname, '../..')
@@ -24,14 +25,14 @@ export interface RunOptions {
   readonly cwd?: string
 }
 
-/** Runs the program to its end, with these variables and no others. */
+/** Runs the program to its end, with these variables and none that concerns it. */
 export async function runAuth(
   args: readonly string[],
   { env = {}, stdin = '', cwd = '/' }: RunOptions = {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...toInheritedEnvironment(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   child.stdin.on('error', () => {}).end(stdin)
@@ -59,7 +60,7 @@ export async function startAuth(
 ): Promise<StartedAuth> {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: '/',
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...toInheritedEnvironment(), ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const closed = once(child, 'close')

@@ -17,6 +17,7 @@ import {
   retryMessage,
 } from '../../src/db/outbox.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
+import { openTestSchema } from './test-schema.ts'
 
 export const jwtSecret = 'a secret of at least thirty-two bytes'
 
@@ -45,7 +46,6 @@ export interface AuthServer {
   readonly serviceToken: string
 }
 
-let schemas = 0
 const cheapHashes = createBcrypt(4)
 
 /** They run beside the requests, whenever there is something to send. */
@@ -74,7 +74,8 @@ export async function openAuthServer(
   const postgres: Pick<PostgresServer, 'url'> | undefined =
     database ?? (await openSharedPostgres(t))
   if (!postgres) return undefined
-  const schema = database?.schema ?? `auth_${process.pid}_${++schemas}`
+  const own = database === undefined ? await openTestSchema(postgres.url) : undefined
+  const schema = database?.schema ?? own?.name ?? ''
   const { config, faults } = parseConfig({
     ...testEnvironment,
     DATABASE_URL: postgres.url,
@@ -83,7 +84,7 @@ export async function openAuthServer(
   })
   if (faults.length > 0)
     throw new Error(`The test's configuration is wrong: ${JSON.stringify(faults)}`)
-  await migrate({ url: postgres.url, schema })
+  if (database) await migrate({ url: postgres.url, schema })
   const log: string[] = []
   let statements: string[] = []
   const clock = { aheadMs: 0 }
@@ -96,6 +97,7 @@ export async function openAuthServer(
   t.after(async () => {
     lifecycle.stop('SIGINT')
     await lifecycle.ended
+    own?.release()
   })
   const { url } = await openApp({
     config: withStandIns(config, env),

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type ChromiumServer, open } from '@portcullis/test-servers'
 import { build } from 'esbuild'
@@ -52,9 +52,10 @@ export async function openBrowserSite(
   env: Readonly<Record<string, string>> = {},
   hostname = '127.0.0.1',
 ): Promise<BrowserSite | undefined> {
-  const chromium = await open(t, 'chromium')
+  const chromium = await openSharedBrowser(t)
   if (!chromium) return undefined
-  const script = await bundlePage()
+  bundling ??= bundlePage()
+  const script = await bundling
   let authUrl = ''
   const site = createServer((request, response) => {
     const isScript = request.url === '/page.js'
@@ -84,6 +85,31 @@ export async function openBrowserSite(
       return { context, openTab }
     },
   }
+}
+
+let bundling: Promise<string> | undefined
+let opening: Promise<ChromiumServer | undefined> | undefined
+let whyMissing = 'Chromium is missing'
+const closing: (() => unknown)[] = []
+
+after(async () => {
+  for (const close of closing) await close()
+})
+
+/** One for all files of the process: to start it costs as much as a test. */
+async function openSharedBrowser(t: TestContext): Promise<ChromiumServer | undefined> {
+  opening ??= open(
+    {
+      after: (close) => void (close && closing.push(() => (close as () => unknown)())),
+      skip: (message) => {
+        whyMissing = message ?? whyMissing
+      },
+    },
+    'chromium',
+  )
+  const chromium = await opening
+  if (chromium === undefined) t.skip(whyMissing)
+  return chromium
 }
 
 async function bundlePage(): Promise<string> {
@@ -121,7 +147,9 @@ function toTab(page: Page): Tab {
     },
     events: () => page.evaluate(() => [...site.events]),
     async waitForEvent(event) {
-      await page.waitForFunction((name) => site.events.includes(name), event)
+      // Not with each frame, which is the default, and for which the browser would have to paint.
+      const polling = 50
+      await page.waitForFunction((name) => site.events.includes(name), event, { polling })
     },
   }
 }

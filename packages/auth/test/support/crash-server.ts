@@ -7,6 +7,7 @@ import { createTokenSigner } from '../../src/core/json-web-token.ts'
 import { createSigningKeys } from '../../src/core/signing-keys.ts'
 import { packageFolder } from './auth-program.ts'
 import { jwtSecret, testEnvironment } from './auth-server.ts'
+import { toInheritedEnvironment } from './inherited-environment.ts'
 
 /** A server that is a process of its own, so that it can end badly. */
 export interface CrashServer {
@@ -36,12 +37,10 @@ export async function startCrashServer(
   t: TestContext,
   env: Readonly<Record<string, string>>,
 ): Promise<CrashServer> {
-  const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, [join(packageFolder, 'src/main.ts'), 'up'], {
     cwd: '/',
     env: {
-      PATH,
-      ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+      ...toInheritedEnvironment(),
       ...testEnvironment,
       ...unlimited,
       ...env,

@@ -1,10 +1,9 @@
 import type { TestContext } from 'node:test'
-import { open } from '@portcullis/test-servers'
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrate.ts'
 import { insertMessage } from '../../src/db/outbox.ts'
 import { type Statement, statement } from '../../src/db/statement.ts'
-import { testPostgres } from './shared-postgres.ts'
+import { openSharedPostgres } from './shared-postgres.ts'
+import { openTestSchema } from './test-schema.ts'
 
 export interface OutboxDatabase {
   readonly url: string
@@ -14,15 +13,15 @@ export interface OutboxDatabase {
   openAnother(): Database
 }
 
-const schema = 'auth'
 const silent = { warning: () => undefined }
 
-/** An empty database with our tables. */
+/** A schema of its own, with our tables. */
 export async function openOutboxDatabase(t: TestContext): Promise<OutboxDatabase | undefined> {
-  const postgres = await open(t, testPostgres)
+  const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
   const { url } = postgres
-  await migrate({ url, schema })
+  const { name: schema, release } = await openTestSchema(url)
+  t.after(release)
   const openAnother = () => {
     const db = openDatabase({ url, schema, maxPoolSize: 10, idleTimeoutMs: 10_000, log: silent })
     t.after(() => db[Symbol.asyncDispose]())

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import type { TestContext } from 'node:test'
+import { toInheritedEnvironment } from './inherited-environment.ts'
 
 export interface RateLimitService {
   /** `host:port` */
@@ -42,7 +43,7 @@ async function start(folder: string, port: string, env: Readonly<Record<string, 
   const child = spawn(process.execPath, [program, 'serve', '--rules', folder], {
     cwd: '/',
     env: {
-      PATH: process.env['PATH'] ?? '',
+      ...toInheritedEnvironment(),
       GRPC_HOST: '127.0.0.1',
       GRPC_PORT: port,
       HOST: '127.0.0.1',

@@ -28,6 +28,7 @@ export type SharedPostgres = Pick<PostgresServer, 'url'>
 
 const closing: (() => unknown)[] = []
 let opening: Promise<SharedPostgres | undefined> | undefined
+let databases = 0
 let whyMissing = 'PostgreSQL is missing'
 
 after(async () => {
@@ -47,6 +48,18 @@ export async function openSharedPostgres(
   return postgres
 }
 
+/**
+ * A database of its own, for a test that changes it as a whole. Undefined, and the test skipped, where
+ * PostgreSQL is missing.
+ */
+export async function openOwnDatabase(t: TestContext): Promise<SharedPostgres | undefined> {
+  const serverUrl = process.env[common]
+  if (!serverUrl) return open(t, testPostgres)
+  const { url, drop } = await createDatabaseIn(serverUrl, `test_${process.pid}_${++databases}`)
+  t.after(drop)
+  return { url }
+}
+
 /** In the server of the whole run, if there is one; to make one takes a second. */
 function openForFile(): Promise<SharedPostgres | undefined> {
   const serverUrl = process.env[common]
@@ -63,15 +76,20 @@ function openForFile(): Promise<SharedPostgres | undefined> {
 }
 
 async function openDatabaseIn(serverUrl: string): Promise<SharedPostgres> {
-  const name = `test_${process.pid}`
-  await runIn(serverUrl, `create database ${name}`)
-  closing.push(() => runIn(serverUrl, `drop database ${name} with (force)`))
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return { url: url.href }
+  const { url, drop } = await createDatabaseIn(serverUrl, `test_${process.pid}`)
+  closing.push(drop)
+  return { url }
 }
 
-async function runIn(url: string, statement: string): Promise<void> {
+async function createDatabaseIn(serverUrl: string, name: string) {
+  await runIn(serverUrl, `create database ${name}`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => runIn(serverUrl, `drop database ${name} with (force)`) }
+}
+
+/** Over a connection of its own. */
+export async function runIn(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {

@@ -5,6 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { parseArguments } from '../../src/cli/args.ts'
+import { runAuditCommand } from '../../src/cli/audit-command.ts'
+import { CommandError } from '../../src/cli/command-error.ts'
 
 // Node 22 says on standard error that it strips types, which published code does not need.
 const nodeFlags = ['--disable-warning=ExperimentalWarning']
@@ -31,6 +34,33 @@ export async function runCommand(
     once(child, 'close'),
   ])
   return { code, stdout, stderr }
+}
+
+/**
+ * The same without the process, for all that `main.ts` has no part in: it only looks at the arguments and
+ * the terminal, and sets the exit code.
+ */
+export async function runAudit(args: readonly string[]): Promise<CommandRun> {
+  const written = { stdout: '', stderr: '' }
+  const into = (name: keyof typeof written) => ({
+    write(text: string) {
+      written[name] += text
+    },
+  })
+  try {
+    const parsed = parseArguments(args)
+    if (parsed.command !== 'audit') throw new Error(`Not an audit: ${args.join(' ')}`)
+    const code = await runAuditCommand(parsed, {
+      stdout: into('stdout'),
+      stderr: into('stderr'),
+      color: false,
+      showsProgress: false,
+    })
+    return { code, ...written }
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return { code: 2, ...written, stderr: `${written.stderr}${error.message}\n` }
+  }
 }
 
 /** A server of the test's own making, closed with the test. */

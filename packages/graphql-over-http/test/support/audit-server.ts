@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import {
   buildSchema,
+  type DocumentNode,
   execute,
+  type GraphQLSchema,
   getOperationAST,
   NoSchemaIntrospectionCustomRule,
   parse,
@@ -139,15 +141,53 @@ export function createAuditFetch(options: AuditServerOptions = {}): AuditFetch {
   }
 }
 
-function createAnswer(options: AuditServerOptions): (request: PlainRequest) => Promise<Exchange> {
-  const { profile = 'classic', introspection = true, mutations = true } = options
-  const statuses = profile === '2026' ? DRAFT_2026 : CLASSIC
+interface Service {
+  readonly schema: GraphQLSchema
+  /** The document, or what is wrong with it. */
+  readonly read: (query: string) => { readonly document: DocumentNode } | Handled
+}
+
+const services = new Map<string, Service>()
+
+/** Tests make servers by the dozen, and each is sent the same few documents: they are read once. */
+function serviceOf(mutations: boolean, introspection: boolean): Service {
+  const key = `${mutations} ${introspection}`
+  const service = services.get(key) ?? createService(mutations, introspection)
+  services.set(key, service)
+  return service
+}
+
+function createService(mutations: boolean, introspection: boolean): Service {
   const schema = buildSchema(
     `type Query { hello: String } ${mutations ? 'type Mutation { wave: String }' : ''}`,
   )
   const rules = introspection
     ? specifiedRules
     : [...specifiedRules, NoSchemaIntrospectionCustomRule]
+  const known = new Map<string, ReturnType<Service['read']>>()
+  const readFirst: Service['read'] = (query) => {
+    let document: DocumentNode
+    try {
+      document = parse(query)
+    } catch (error) {
+      return { situation: 'syntax error', result: { errors: [error] } }
+    }
+    const errors = validate(schema, document, rules)
+    if (errors.length > 0) return { situation: 'validation error', result: { errors } }
+    return { document }
+  }
+  const read: Service['read'] = (query) => {
+    const reading = known.get(query) ?? readFirst(query)
+    known.set(query, reading)
+    return reading
+  }
+  return { schema, read }
+}
+
+function createAnswer(options: AuditServerOptions): (request: PlainRequest) => Promise<Exchange> {
+  const { profile = 'classic', introspection = true, mutations = true } = options
+  const statuses = profile === '2026' ? DRAFT_2026 : CLASSIC
+  const { schema, read } = serviceOf(mutations, introspection)
 
   async function handle(request: PlainRequest, accepted: string | undefined): Promise<Handled> {
     if (accepted === undefined) return { situation: 'not acceptable' }
@@ -161,14 +201,9 @@ function createAnswer(options: AuditServerOptions): (request: PlainRequest) => P
 
   async function run(params: WellFormed, method: string): Promise<Handled> {
     const { query, operationName, variables } = params
-    let document: ReturnType<typeof parse>
-    try {
-      document = parse(query)
-    } catch (error) {
-      return { situation: 'syntax error', result: { errors: [error] } }
-    }
-    const errors = validate(schema, document, rules)
-    if (errors.length > 0) return { situation: 'validation error', result: { errors } }
+    const reading = read(query)
+    if ('situation' in reading) return reading
+    const { document } = reading
     const operation = getOperationAST(document, operationName)
     if (!operation) return { situation: 'unknown operation' }
     if (operation.operation === 'mutation' && method === 'GET') {

@@ -37,14 +37,22 @@ async function readTexts(): Promise<AssetTexts> {
   return bundleWeb()
 }
 
-/** Serves the page under every address of the console's own, and its files under `/assets/`. */
-export async function serveAssets(server: FastifyInstance): Promise<void> {
+async function readAssets(): Promise<ReadonlyMap<string, Asset>> {
   const texts = await readTexts()
-  const assets = new Map(
+  return new Map(
     await Promise.all(
       [...texts].map(async ([name, text]) => [name, await toAsset(name, text)] as const),
     ),
   )
+}
+
+/** They are the same for every console of a process. */
+let read: Promise<ReadonlyMap<string, Asset>> | undefined
+
+/** Serves the page under every address of the console's own, and its files under `/assets/`. */
+export async function serveAssets(server: FastifyInstance): Promise<void> {
+  read ??= readAssets()
+  const assets = await read
   const page = assets.get('index.html')
   if (page === undefined) throw new Error('The console has no page: index.html is missing')
 

@@ -32,3 +32,21 @@ export async function openVisitor(
     },
   }
 }
+
+/**
+ * Another page of the console, as if opened anew: of what the one before showed nothing is left. The console
+ * itself is not loaded again, which would cost more than most tests do.
+ */
+export async function turnTo(page: Page, path: string): Promise<void> {
+  const nothing = page.getByRole('heading', { level: 1, name: 'Nothing here' })
+  await page.evaluate(follow, '/between-two-pages')
+  await nothing.waitFor()
+  await page.evaluate(follow, path)
+  await nothing.waitFor({ state: 'detached' })
+}
+
+/** Runs in the page. */
+function follow(path: string): void {
+  history.pushState(null, '', path)
+  dispatchEvent(new PopStateEvent('popstate'))
+}

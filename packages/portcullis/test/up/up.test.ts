@@ -17,6 +17,9 @@ const run = promisify(execFile)
 const timeout = 120_000
 const client = join(import.meta.dirname, '../../../../examples/together/client.ts')
 
+/** What the API says of a rate limit service that took longer than a second, on a busy machine. */
+const tooLate = /^The rate limit could not be checked: .*timeout\n/gm
+
 /** The rate limit service answers within a second, or nobody is limited: tests are patient. */
 async function sendUntilRefused(send: () => Promise<Response>): Promise<Response> {
   for (let count = 0; count < 200; count++) {
@@ -108,7 +111,10 @@ describe('portcullis up', { timeout }, () => {
 
   test('the API knows who is signed in, and how much room is left', async () => {
     token = await signIn()
-    const answer = await ask('{ me { id email } castles(country: "Wales") { name } }', token)
+    const query = '{ me { id email } castles(country: "Wales") { name } }'
+    let answer = await ask(query, token)
+    // Where the machine was busy for a second, nobody was limited.
+    while (!answer.headers.has('ratelimit-limit')) answer = await ask(query, token)
     const { data } = await answer.json()
     const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     assert.deepEqual(data, {
@@ -189,7 +195,7 @@ describe('portcullis up', { timeout }, () => {
     program.kill('SIGINT')
     const { code, stderr } = await program.ended
     assert.ok(code === 0 || code === 130, `${code}`)
-    assert.equal(stderr, '')
+    assert.equal(stderr.replaceAll(tooLate, ''), '')
     await waitUntilGone(family)
     assert.equal(existsSync(join(folder, lockFile)), false)
   })

@@ -144,18 +144,18 @@ test('certificates that change under load lose no call', async (t) => {
       outcomes.push(`${code} ${message}`)
     }
   })
-  for (let change = 1; change <= 10; change += 1) {
+  for (let change = 1; change <= 5; change += 1) {
     await writePair(folder, issue(`${change}`))
     await untilShown(port, `${change}`)
   }
   isOver = true
   await Promise.all(clients)
-  assert.ok(outcomes.length >= 10)
+  assert.ok(outcomes.length >= 5)
   assert.deepEqual(
     outcomes.filter((outcome) => outcome !== '0 '),
     [],
   )
-  assert.equal(lines.filter((line) => line.includes('uses the new TLS files')).length, 10)
+  assert.equal(lines.filter((line) => line.includes('uses the new TLS files')).length, 5)
 })
 
 for (const { days, expected } of [

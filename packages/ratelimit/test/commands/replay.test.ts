@@ -9,6 +9,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { replay } from '../../src/commands/replay.ts'
 import { parseXml } from '../replay/support/xml.ts'
+import { inheritedEnvironment } from '../support/service-process.ts'
 
 const rules = `domain: api
 descriptors:
@@ -289,7 +290,7 @@ suite('the replay command', () => {
     const directory = await makeDirectory(t, { 'a.yaml': rules })
     const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
     const child = spawn(process.execPath, [program, 'replay', directory, '-', '--json'], {
-      env: { PATH: process.env['PATH'] ?? '' },
+      env: inheritedEnvironment,
     })
     t.after(() => child.kill('SIGKILL'))
     const ended = once(child, 'close')

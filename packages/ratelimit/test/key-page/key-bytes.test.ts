@@ -30,7 +30,7 @@ test('different texts have different bytes, also where no UTF-8 can be', () => {
     fc.property(text, text, (a, b) => {
       assert.equal(toBytes(key, a) === toBytes(key, b), a === b)
     }),
-    { numRuns: 2000 },
+    { numRuns: 700 },
   )
   assert.notEqual(toBytes(key, '\ud800'), toBytes(key, '\udbff'))
 })
@@ -69,7 +69,7 @@ test('the hash of a text differs from process to process', async () => {
   const module = new URL('../../src/key-page/key-bytes.ts', import.meta.url)
   const script = `import { KeyBytes } from '${module}'; console.log(new KeyBytes().set('key'))`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
-  const outputs = await Promise.all([run(), run(), run()])
+  const outputs = await Promise.all([run(), run()])
   assert.ok(new Set(outputs.map(({ stdout }) => stdout)).size > 1)
 })
 

@@ -16,7 +16,7 @@ test('no text makes the parser throw, and every fault has a place inside the tex
       }
       assert.equal(faults.length > 0, rules.domains.length === 0)
     }),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   )
 })
 
@@ -56,10 +56,10 @@ test('an alias inside its own anchor is refused', () => {
 
 test('nesting without end is refused', () => {
   for (const [opening, depth] of [
-    ['[', 50_000],
-    ['{a: ', 50_000],
-    ['- ', 20_000],
-    ['? ', 20_000],
+    ['[', 20_000],
+    ['{a: ', 20_000],
+    ['- ', 12_000],
+    ['? ', 12_000],
   ] as const) {
     assert.match(
       faultsOf(opening.repeat(depth))[0] ?? '',
@@ -93,7 +93,7 @@ test('a value of ten megabytes is a value', () => {
 })
 
 test('very many unknown keys are refused without as many messages', () => {
-  const keys = Array.from({ length: 200_000 }, (_, index) => `request_per_unit${index}: 1\n`)
+  const keys = Array.from({ length: 50_000 }, (_, index) => `request_per_unit${index}: 1\n`)
   const { faults } = parseText(`domain: d\n${keys.join('')}`)
   assert.equal(faults.length, 101)
 })

@@ -283,13 +283,13 @@ test('lines may end in any of the three ways', () => {
   }
 })
 
-test('100,000 rules are read', () => {
+test('30,000 rules are read', () => {
   let text = 'domain: big\ndescriptors:\n'
-  for (let index = 0; index < 100_000; index++) {
+  for (let index = 0; index < 30_000; index++) {
     text += `  - key: user\n    value: u${index}\n    rate_limit:\n      unit: second\n`
     text += `      requests_per_unit: ${index}\n`
   }
   const rules = rulesOf(text)
-  assert.equal(rules.length, 100_000)
-  assert.equal(rules.at(-1)?.limit?.requestsPerUnit, 99_999)
+  assert.equal(rules.length, 30_000)
+  assert.equal(rules.at(-1)?.limit?.requestsPerUnit, 29_999)
 })

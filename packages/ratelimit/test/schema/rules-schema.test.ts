@@ -84,9 +84,9 @@ suite('the JSON Schema of rule files', () => {
         seen[isFine ? 'accepted' : 'refused'] += 1
         assert.equal(accepts(data), isFine, `${visible.join('; ')} / ${toErrors()}`)
       }),
-      { numRuns: 3000 },
+      { numRuns: 1200 },
     )
-    assert.ok(seen.accepted > 500 && seen.refused > 500, JSON.stringify(seen))
+    assert.ok(seen.accepted > 200 && seen.refused > 200, JSON.stringify(seen))
   })
 
   test('accepts the example rules', () => {

@@ -4,17 +4,21 @@ import { connect } from 'node:http2'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { ask, descriptor } from '../support/decider.ts'
+import { openService } from '../support/service-app.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { isUnsent, openLoad } from '../support/service-load.ts'
-import { startService } from '../support/service-process.ts'
 
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 9 } }]\n'
 const request = ask('d', descriptor('k=v'))
 
 test('a connection past its age is sent away without losing a call', async (t) => {
-  const service = await startService(t, { rules, env: { GRPC_MAX_CONNECTION_AGE: '500ms' } })
-  const load = await openLoad(t, service, { clients: 8, toRequest: () => request })
+  const service = await openService(t, { rules, env: { GRPC_MAX_CONNECTION_AGE: '500ms' } })
+  const load = await openLoad(t, service, {
+    clients: 8,
+    toRequest: () => request,
+    pauseMs: 2,
+  })
   // Each client asks until its connection takes no more calls.
   await load.ended
   const answered = load.calls.filter(({ code }) => code === status.OK)
@@ -35,23 +39,28 @@ async function openSession(t: TestContext, { grpcAddress }: { readonly grpcAddre
 
 test('connections that were opened together are not sent away together', async (t) => {
   const ageMs = 2_000
-  const service = await startService(t, { rules, env: { GRPC_MAX_CONNECTION_AGE: `${ageMs}ms` } })
-  const ages = await Promise.all(
-    Array.from({ length: 40 }, async () => {
-      const startMs = performance.now()
-      const session = await openSession(t, service)
-      await once(session, 'goaway')
-      return performance.now() - startMs
-    }),
-  )
-  // A busy machine may send them away later, never sooner.
-  const youngest = Math.min(...ages)
-  assert.ok(youngest > ageMs * 0.89, `sent away after ${youngest} ms`)
-  assert.ok(Math.max(...ages) - youngest > ageMs * 0.05)
+  const service = await openService(t, { rules, env: { GRPC_MAX_CONNECTION_AGE: `${ageMs}ms` } })
+  let spreadMs = 0
+  // A pause of a busy machine just then makes them go together after all, once.
+  for (let tries = 0; tries < 5 && spreadMs <= ageMs * 0.05; tries += 1) {
+    const ages = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const startMs = performance.now()
+        const session = await openSession(t, service)
+        await once(session, 'goaway')
+        return performance.now() - startMs
+      }),
+    )
+    // It may send them away later, never sooner.
+    const youngest = Math.min(...ages)
+    assert.ok(youngest > ageMs * 0.89, `sent away after ${youngest} ms`)
+    spreadMs = Math.max(...ages) - youngest
+  }
+  assert.ok(spreadMs > ageMs * 0.05, `all within ${spreadMs} ms`)
 })
 
 test('a call that never ends is cut off after the grace', async (t) => {
-  const service = await startService(t, {
+  const service = await openService(t, {
     rules,
     env: { GRPC_MAX_CONNECTION_AGE: '200ms', GRPC_MAX_CONNECTION_AGE_GRACE: '300ms' },
   })

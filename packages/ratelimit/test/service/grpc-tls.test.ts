@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { openGrpcClient } from '@portcullis/grpc-unary/client'
 import { createAuthority } from '@portcullis/test-servers'
 import { ask, descriptor } from '../support/decider.ts'
+import { openService } from '../support/service-app.ts'
 import { decisionPath, toBytes, toResponse } from '../support/service-client.ts'
 import { launchService, startService, until } from '../support/service-process.ts'
 import { makeFolder, readShownName, writePair } from '../support/tls-listener.ts'
@@ -114,11 +115,17 @@ for (const { name, spoil, message } of faults) {
   test(`the service does not start with ${name}, and says why`, async (t) => {
     const folder = await makeTlsFolder(t)
     const env = { ...toEnvironment(folder), ...(await spoil(folder)) }
-    const service = await launchService(t, { rules, env })
-    assert.equal(await service.ended, 1)
-    const fatal = service.log.split('\n').filter((line) => line.includes('level=fatal'))
-    assert.equal(fatal.length, 1)
-    assert.match(fatal[0] ?? '', message)
-    assert.doesNotMatch(service.log, / {4}at /)
+    await assert.rejects(openService(t, { rules, env }), { message })
   })
 }
+
+test('the reason is the only fatal line of a log without a stack', async (t) => {
+  const folder = await makeTlsFolder(t)
+  const env = { ...toEnvironment(folder), ...(await writeKey(folder, '')) }
+  const service = await launchService(t, { rules, env })
+  assert.equal(await service.ended, 1)
+  const fatal = service.log.split('\n').filter((line) => line.includes('level=fatal'))
+  assert.equal(fatal.length, 1)
+  assert.match(fatal[0] ?? '', /GRPC_SERVER_TLS_KEY: \S+tls\.key holds no private key/)
+  assert.doesNotMatch(service.log, / {4}at /)
+})

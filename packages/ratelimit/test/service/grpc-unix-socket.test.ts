@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { ask, descriptor } from '../support/decider.ts'
+import { openService } from '../support/service-app.ts'
 import { openDecisionClient } from '../support/service-client.ts'
-import { launchService, startService } from '../support/service-process.ts'
+import { startService } from '../support/service-process.ts'
 
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 9 } }]\n'
@@ -25,9 +26,7 @@ test('a unix socket serves in place of a port, and goes away with the service', 
   const { statuses } = await decide(ask('d', descriptor('k=v')))
   assert.equal(statuses[0]?.limitRemaining, 8)
 
-  const second = await launchService(t, { rules, env: { GRPC_UDS: path } })
-  assert.equal(await second.ended, 1)
-  assert.match(second.log, /EADDRINUSE.*grpc\.sock/)
+  await assert.rejects(openService(t, { rules, env: { GRPC_UDS: path } }), /EADDRINUSE.*grpc\.sock/)
   assert.equal((await decide(ask('d', descriptor('k=v')))).overallCode, 1)
 
   await close()
@@ -41,7 +40,7 @@ test('a socket file that a dead service left behind is taken over', async (t) =>
   first.signal('SIGKILL')
   assert.equal(await first.ended, 'SIGKILL')
   assert.equal(existsSync(path), true)
-  const next = await startService(t, { rules, env: { GRPC_UDS: path } })
+  const next = await openService(t, { rules, env: { GRPC_UDS: path } })
   const { decide } = await openDecisionClient(t, next)
   assert.equal((await decide(ask('d', descriptor('k=v')))).overallCode, 1)
 })

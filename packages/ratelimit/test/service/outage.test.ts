@@ -4,11 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
 import { open, type RedisServer } from '@portcullis/test-servers'
 import { ask, descriptor } from '../support/decider.ts'
+import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson, readStatistics } from '../support/service-client.ts'
 import { type Load, openLoad } from '../support/service-load.ts'
 import {
-  type RunningService,
   readMegabytes,
+  type ServiceOptions,
   startService,
   until,
 } from '../support/service-process.ts'
@@ -26,16 +27,22 @@ const hangMs = 20_000
 
 const addressOf = ({ port }: RedisServer) => `127.0.0.1:${port}`
 
-async function openOutage(t: TestContext, timeout: string) {
+/** @param start gives a process of its own, where that matters, or a service in this one. */
+async function openOutage<Service extends { readonly grpcAddress: string }>(
+  t: TestContext,
+  start: (t: TestContext, options: ServiceOptions) => Promise<Service>,
+  timeout: string,
+) {
   const redis = await open(t, 'redis')
   if (!redis) return undefined
-  const service = await startService(t, {
+  const service = await start(t, {
     rules,
     env: { KVSTORE_URL: addressOf(redis), KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: 'true' },
   })
   const load = await openLoad(t, service, {
     clients: 16,
     toRequest: () => ask('d', descriptor('day=v')),
+    pauseMs: 5,
     callOptions: { headers: { 'grpc-timeout': timeout } },
   })
   await until(
@@ -46,7 +53,7 @@ async function openOutage(t: TestContext, timeout: string) {
 }
 
 const isOk = ({ code }: { readonly code: number }) => code === status.OK
-const isHealthy = async ({ httpUrl }: RunningService) =>
+const isHealthy = async ({ httpUrl }: { readonly httpUrl: string }) =>
   (await fetch(`${httpUrl}/healthcheck`)).status === 200
 
 /** Calls that began from now on fail, with a reason. */
@@ -78,7 +85,7 @@ async function assertNoneHung(load: Load): Promise<void> {
 }
 
 test('a killed Redis fails calls at once, health follows, and all is well when it is back', async (t) => {
-  const outage = await openOutage(t, '50m')
+  const outage = await openOutage(t, startService, '50m')
   if (!outage) return
   const { redis, service, load } = outage
   assert.equal(await isHealthy(service), true)
@@ -110,7 +117,7 @@ test('a killed Redis fails calls at once, health follows, and all is well when i
 })
 
 test('a Redis that stops answering costs each call no more than its deadline', async (t) => {
-  const outage = await openOutage(t, '20m')
+  const outage = await openOutage(t, openService, '20m')
   if (!outage) return
   const { redis, load } = outage
   redis.pause()
@@ -127,7 +134,7 @@ test('a Redis that stops answering costs each call no more than its deadline', a
 test('a caller that names no deadline is told of a silent Redis all the same', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
-  const service = await startService(t, {
+  const service = await openService(t, {
     rules,
     env: { KVSTORE_URL: addressOf(redis), KVSTORE_COMMAND_TIMEOUT: '100ms' },
   })
@@ -142,7 +149,7 @@ test('a caller that names no deadline is told of a silent Redis all the same', a
 })
 
 test('Redis restarted again and again under load: every call ends, and it recovers', async (t) => {
-  const outage = await openOutage(t, '100m')
+  const outage = await openOutage(t, openService, '100m')
   if (!outage) return
   const { redis, load } = outage
   for (let round = 0; round < 4; round += 1) {
@@ -155,7 +162,7 @@ test('Redis restarted again and again under load: every call ends, and it recove
 test('without the Redis for limits per second all other limits work', async (t) => {
   const [others, perSecond] = await Promise.all([open(t, 'redis'), open(t, 'redis')])
   if (!others || !perSecond) return
-  const service = await startService(t, {
+  const service = await openService(t, {
     rules,
     env: {
       KVSTORE_URL: addressOf(others),

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ask, descriptor } from '../support/decider.ts'
+import { openService } from '../support/service-app.ts'
 import { openDecisionClient, readStatistics, toResponse } from '../support/service-client.ts'
 import { openLoad } from '../support/service-load.ts'
-import { type RunningService, startService, until } from '../support/service-process.ts'
+import { startService, until } from '../support/service-process.ts'
 
 /** Two rules that every load changes together. */
 const toRules = (requests: number, more = '') => `
@@ -15,7 +16,7 @@ ${more}`
 
 const request = ask('d', descriptor('a=v', { hitsAddend: 0 }), descriptor('b=v', { hitsAddend: 0 }))
 
-async function readLoads(service: RunningService) {
+async function readLoads(service: { readonly debugUrl: string }) {
   const statistics = await readStatistics(service)
   const read = (name: string) => statistics.get(`ratelimit.service.config_load_${name}`)
   return { successes: read('success'), errors: read('error') }
@@ -23,7 +24,11 @@ async function readLoads(service: RunningService) {
 
 test('rules change under load without a failed call, and never by half', async (t) => {
   const service = await startService(t, { rules: toRules(1_000_000) })
-  const load = await openLoad(t, service, { clients: 10, toRequest: () => request })
+  const load = await openLoad(t, service, {
+    clients: 10,
+    toRequest: () => request,
+    pauseMs: 5,
+  })
   const limitsOf = (response: Buffer) =>
     toResponse({ code: 0, message: '', response, headers: {}, trailers: {} }).statuses.map(
       ({ currentLimit }) => currentLimit?.requestsPerUnit,
@@ -49,7 +54,7 @@ test('rules change under load without a failed call, and never by half', async (
 })
 
 test('a file that is broken changes nothing but a counter, until it is whole again', async (t) => {
-  const service = await startService(t, { rules: toRules(5) })
+  const service = await openService(t, { rules: toRules(5) })
   const { decide } = await openDecisionClient(t, service)
   const limitNow = async () => (await decide(request)).statuses[0]?.currentLimit?.requestsPerUnit
   assert.deepEqual(await readLoads(service), { successes: 1, errors: 0 })
@@ -66,8 +71,8 @@ test('a file that is broken changes nothing but a counter, until it is whole aga
     await service.rules.replace(text)
     const told = new RegExp(`Error loading new configuration: rules\\.yaml: .*(?:${reason})`)
     await until(
-      () => told.test(service.log),
-      () => `the error was told; the log:\n${service.log}`,
+      () => service.log.some((line) => told.test(line)),
+      () => `the error was told; the log:\n${service.log.join('\n')}`,
     )
     assert.equal(await limitNow(), 5)
   }
@@ -84,7 +89,7 @@ test('a file that is broken changes nothing but a counter, until it is whole aga
 })
 
 test('what was counted stays counted when a limit changes', async (t) => {
-  const service = await startService(t, { rules: toRules(5) })
+  const service = await openService(t, { rules: toRules(5) })
   const { decide } = await openDecisionClient(t, service)
   await decide(ask('d', descriptor('a=v', { hitsAddend: 5 })))
   await service.rules.replace(toRules(20))

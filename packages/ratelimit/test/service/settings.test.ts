@@ -1,4 +1,4 @@
-// That the settings reach the parts: each is started as users start it, and asked once or twice.
+// That the settings reach the parts: each is set as users set it, and asked once or twice.
 
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { openAdsServer, toRules } from '../rules/sources/xds/support/ads-server.ts'
 import { ask, descriptor } from '../support/decider.ts'
+import { openService } from '../support/service-app.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { startService, until } from '../support/service-process.ts'
 
@@ -23,13 +24,13 @@ test('BACKEND_TYPE=memcache counts in memcached', async (t) => {
     STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true',
   }
   const remaining = async () => {
-    const service = await startService(t, { rules, env })
+    const service = await openService(t, { rules, env })
     const client = await openDecisionClient(t, service)
     const { statuses } = await client.decide(request)
     assert.equal(await service.stop(), 0)
     return statuses[0]?.limitRemaining
   }
-  // The second process knows of the first one's hit, so it was counted outside of it.
+  // The second service knows of the first one's hit, so it was counted outside of it.
   assert.deepEqual([await remaining(), await remaining()], [4, 3])
 })
 
@@ -74,7 +75,7 @@ test('statistics reach statsd over TCP, the last ones at the end', async (t) => 
     STATSD_PORT: `${address.port}`,
     STATS_FLUSH_INTERVAL: '1h',
   }
-  const service = await startService(t, { rules, env })
+  const service = await openService(t, { rules, env })
   const client = await openDecisionClient(t, service)
   await client.decide(request)
   assert.equal(await service.stop(), 0)
@@ -92,10 +93,10 @@ test('USE_PROMETHEUS=true opens a page with the statistics', async (t) => {
     USE_PROMETHEUS: 'true',
     PROMETHEUS_ADDR: '127.0.0.1:0',
   }
-  const service = await startService(t, { rules, env })
+  const service = await openService(t, { rules, env })
   const client = await openDecisionClient(t, service)
   await client.decide(request)
-  const [, url] = /Listening for Prometheus on '([^']+)'/.exec(service.log) ?? []
+  const [, url] = /Listening for Prometheus on '([^']+)'/.exec(service.log.join('\n')) ?? []
   const page = await (await fetch(`http://${url}`)).text()
   assert.match(page, /^ratelimit_service_rate_limit_total_hits\{domain="d",key1="k"\} 1$/m)
 })

@@ -60,31 +60,42 @@ test('a service that may not wait for ever says what it waited for', async (t) =
   assert.doesNotMatch(service.log, /^\s+at /m)
 })
 
-test('a port that is taken ends the service with a message that names it', async (t) => {
+test('beside a service that runs', async (t) => {
   const first = await startService(t, { rules })
   const portOf = (address: string) => address.slice(address.lastIndexOf(':') + 1)
-  for (const [variable, address] of [
-    ['GRPC_PORT', first.grpcAddress],
-    ['PORT', first.httpUrl],
-  ] as const) {
-    const port = portOf(address)
-    const second = await launchService(t, { rules, env: { [variable]: port } })
-    assert.equal(await second.ended, 1, second.log)
-    assert.match(
-      second.log,
-      new RegExp(`level=fatal .*something else listens there.*${port}.*Change`),
-    )
-    assert.doesNotMatch(second.log, /^\s+at /m)
-  }
-})
 
-test('a debug port that is taken is an error in the log, and the service goes on', async (t) => {
-  const first = await startService(t, { rules })
-  const port = first.debugUrl.slice(first.debugUrl.lastIndexOf(':') + 1)
-  const second = await startService(t, { rules, env: { DEBUG_PORT: port } })
-  assert.match(second.log, new RegExp(`level=error msg="Cannot listen for debug on .*${port}`))
-  const { decide } = await openDecisionClient(t, second)
-  assert.equal((await decide(ask('d', descriptor('k=v')))).overallCode, 1)
+  await t.test('a port that is taken ends another with a message that names it', async (t) => {
+    for (const [variable, address] of [
+      ['GRPC_PORT', first.grpcAddress],
+      ['PORT', first.httpUrl],
+    ] as const) {
+      const port = portOf(address)
+      const second = await launchService(t, { rules, env: { [variable]: port } })
+      assert.equal(await second.ended, 1, second.log)
+      assert.match(
+        second.log,
+        new RegExp(`level=fatal .*something else listens there.*${port}.*Change`),
+      )
+      assert.doesNotMatch(second.log, /^\s+at /m)
+    }
+  })
+
+  await t.test(
+    'a debug port that is taken is an error in the log of one that goes on',
+    async (t) => {
+      const port = portOf(first.debugUrl)
+      const env = { DEBUG_PORT: port, BACKEND_TYPE: 'memory' }
+      const second = await startService(t, { rules, env })
+      assert.match(second.log, new RegExp(`level=error msg="Cannot listen for debug on .*${port}`))
+      const { decide } = await openDecisionClient(t, second)
+      assert.equal((await decide(ask('d', descriptor('k=v')))).overallCode, 1)
+      assert.doesNotMatch(second.log, /counters live/, 'who asked for memory is not told')
+    },
+  )
+
+  await t.test('its log says once that counters live in the process: it has no store', () => {
+    assert.equal(first.log.split('counters live in this process').length, 2)
+  })
 })
 
 test('every fault of the environment is reported at once, with exit code 2', async (t) => {
@@ -130,13 +141,6 @@ test('the environment of envoyproxy/ratelimit works as it is', async (t) => {
   const { decide } = await openDecisionClient(t, service)
   assert.equal((await decide(ask('d', descriptor('k=v')))).statuses[0]?.limitRemaining, 8)
   assert.doesNotMatch(service.log, /level=(?:error|fatal)/)
-})
-
-test('without a store the log says once that counters live in the process', async (t) => {
-  const service = await startService(t, { rules })
-  assert.equal(service.log.split('counters live in this process').length, 2)
-  const asked = await startService(t, { rules, env: { BACKEND_TYPE: 'memory' } })
-  assert.doesNotMatch(asked.log, /counters live/)
 })
 
 test('logs are JSON where that is asked for', async (t) => {

@@ -7,7 +7,7 @@ import process from 'node:process'
 import { type TestContext, test } from 'node:test'
 import { ask, descriptor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
-import { testEnvironment, until } from '../support/service-process.ts'
+import { inheritedEnvironment, testEnvironment, until } from '../support/service-process.ts'
 import { makeRules } from '../support/service-rules.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -23,7 +23,7 @@ async function startWithPipe(t: TestContext) {
   const writer = openSync(path, constants.O_WRONLY)
   t.after(() => closeSync(reader))
   const child = spawn(process.execPath, [program, 'serve', '--rules', directory.path], {
-    env: { PATH: process.env['PATH'] ?? '', ...testEnvironment, LOG_LEVEL: 'debug' },
+    env: { ...inheritedEnvironment, ...testEnvironment, LOG_LEVEL: 'debug' },
     stdio: ['ignore', 'ignore', writer],
   })
   closeSync(writer)

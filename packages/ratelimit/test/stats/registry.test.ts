@@ -84,13 +84,15 @@ test('domains that no rule names are bounded too', async () => {
   assert.equal(lines.at(-1), 'ratelimit.service.rate_limit.d9999.domain_not_found: 1')
 })
 
-test('a hundred thousand rules are sorted a slice at a time', async () => {
+test('tens of thousands of rules are sorted a slice at a time', async () => {
   const statistics = new Statistics({ maxRequestKeys: 10 })
-  for (let i = 0; i < 100_000; i += 1) statistics.rules.forRule(`d.key_${(i * 7919) % 100_000}`)
+  for (let i = 0; i < 30_000; i += 1) statistics.rules.forRule(`d.key_${(i * 7919) % 30_000}`)
   let turns = 0
-  const turn = setInterval(() => {
+  const countTurns = () => {
     turns += 1
-  }, 0)
+    turn = setImmediate(countTurns)
+  }
+  let turn = setImmediate(countTurns)
   let previous = ''
   let count = 0
   for await (const [name] of statistics.lines()) {
@@ -99,7 +101,7 @@ test('a hundred thousand rules are sorted a slice at a time', async () => {
     assert.ok(previous < name, `${previous} is listed before ${name}`)
     previous = name
   }
-  clearInterval(turn)
-  assert.equal(count, 600_000)
+  clearImmediate(turn)
+  assert.equal(count, 180_000)
   assert.ok(turns > 20, `the event loop turned only ${turns} times`)
 })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type EnvoyServer, open } from '@portcullis/test-servers'
 import { parse } from 'yaml'
 import { makeFolder } from './tls-listener.ts'
@@ -8,6 +9,7 @@ import { makeFolder } from './tls-listener.ts'
 const example = join(import.meta.dirname, '../../../../examples/envoy')
 
 export const exampleRules = readFileSync(join(example, 'rules/web.yaml'), 'utf8')
+const exampleConfig = parse(readFileSync(join(example, 'envoy.yaml'), 'utf8'))
 
 /** What tests change in the example; the rest of an Envoy configuration is none of their business. */
 export interface FrontParts {
@@ -43,7 +45,7 @@ function toConfig(
   webPath: string,
   { grpcAddresses, failureModeDeny, change }: FrontOptions,
 ): object {
-  const config = parse(readFileSync(join(example, 'envoy.yaml'), 'utf8'))
+  const config = structuredClone(exampleConfig)
   const { listeners, clusters } = config.static_resources
   const [front, web] = listeners
   front.address.socket_address.port_value = port
@@ -93,7 +95,7 @@ export interface Traffic {
   stop(): Promise<void>
 }
 
-/** Callers that ask without a pause until they are stopped. */
+/** Callers that ask again and again until they are stopped, with hardly a pause. */
 export function openTraffic({ url }: EnvoyServer, path: string, callerCount = 4): Traffic {
   const statuses = new Map<number | string, number>()
   let isOver = false
@@ -109,6 +111,7 @@ export function openTraffic({ url }: EnvoyServer, path: string, callerCount = 4)
       )
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       count += 1
+      await wait(5)
     }
   })
   return {

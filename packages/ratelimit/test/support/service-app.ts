@@ -4,7 +4,7 @@ import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { openApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
 import { collectLog } from './collected-log.ts'
-import { type ServiceOptions, testEnvironment } from './service-process.ts'
+import { type ServiceOptions, toServiceEnvironment } from './service-process.ts'
 import { makeRules, type RuleDirectory } from './service-rules.ts'
 
 export interface AppOptions extends ServiceOptions {
@@ -28,11 +28,10 @@ export async function openService(t: TestContext, options: AppOptions = {}): Pro
   const { env = {}, rules = {}, now = Date.now } = options
   const directory = await makeRules(t, rules)
   const { config, faults } = parseConfig({
-    ...testEnvironment,
     RUNTIME_ROOT: directory.path,
     RUNTIME_APPDIRECTORY: '',
     RUNTIME_WATCH_ROOT: 'false',
-    ...env,
+    ...toServiceEnvironment(env),
   })
   assert.deepEqual(faults, [])
   const { log, lines } = collectLog()

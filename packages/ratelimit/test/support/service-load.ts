@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
 import type { GrpcCallOptions, GrpcResult } from '@portcullis/grpc-unary/client'
 import type { RateLimitRequest } from '../../src/protocol/message.ts'
@@ -10,7 +11,7 @@ export interface LoadedCall extends Pick<GrpcResult, 'code' | 'message' | 'respo
   readonly tookMs: number
 }
 
-/** Clients that ask without a pause, each on a connection of its own. */
+/** Clients that ask again and again, each on a connection of its own. */
 export interface Load {
   readonly calls: LoadedCall[]
   /** Those that began since this call and have ended. */
@@ -24,6 +25,8 @@ export interface Load {
 export interface LoadOptions {
   readonly clients: number
   readonly toRequest: () => RateLimitRequest
+  /** Between two calls of a client; without it there is none. For load that lasts long. */
+  readonly pauseMs?: number
   /** Sent to the service; the client itself would wait for ever, so that what hangs is seen. */
   readonly callOptions?: GrpcCallOptions
 }
@@ -31,7 +34,7 @@ export interface LoadOptions {
 export async function openLoad(
   t: Pick<TestContext, 'after'>,
   service: { readonly grpcAddress: string },
-  { clients: clientCount, toRequest, callOptions = {} }: LoadOptions,
+  { clients: clientCount, toRequest, pauseMs = 0, callOptions = {} }: LoadOptions,
 ): Promise<Load> {
   const calls: LoadedCall[] = []
   let isStopped = false
@@ -45,6 +48,7 @@ export async function openLoad(
         calls.push(call)
         // Whose connection the service has closed is done; asking on would only spin.
         if (isUnsent(call)) return
+        if (pauseMs > 0) await wait(pauseMs)
       }
     }
   }

@@ -44,13 +44,32 @@ export const testEnvironment = {
   DEBUG_PORT: '0',
   DRAIN_DELAY: '0s',
   DISABLE_STATS: 'true',
-  // No busy machine takes so long, and no decision fails because it was busy for a moment.
-  KVSTORE_COMMAND_TIMEOUT: '20s',
   // One process starts sooner than several, whatever the number of cores.
   WORKERS: '1',
 } as const
 
+/** The environment of a test, with what all services of tests have in common. */
+export function toServiceEnvironment(env: Readonly<Record<string, string>>) {
+  const isRedis = Object.keys(env).some((name) => /^(?:KVSTORE|REDIS)_/.test(name))
+  return {
+    ...testEnvironment,
+    // No busy machine takes so long, and no decision fails because it was busy for a moment. Only where
+    // there is a Redis: any variable of it makes the service look for one.
+    ...(isRedis && { KVSTORE_COMMAND_TIMEOUT: '20s' }),
+    ...env,
+  }
+}
+
 const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+/** What programs that a test starts have of the test's own environment. */
+export const inheritedEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
+  // What the run has stripped and compiled already no program strips and compiles again.
+  ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value]]
+  }),
+)
 
 /** Starts the service and does not wait for it. It is killed after the test. */
 export async function launchService(
@@ -59,7 +78,7 @@ export async function launchService(
 ): Promise<LaunchedService> {
   const directory = await makeRules(t, rules)
   const child = spawn(process.execPath, [program, 'serve', '--rules', directory.path], {
-    env: { PATH: process.env['PATH'] ?? '', ...testEnvironment, ...env },
+    env: { ...inheritedEnvironment, ...toServiceEnvironment(env) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let log = ''

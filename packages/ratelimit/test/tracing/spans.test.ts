@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { decisionPath, openDecisionClient, postJson } from '../support/service-client.ts'
 import { openGrpcCollector, openHttpCollector } from './support/collector.ts'
+import { openTraced } from './support/traced-app.ts'
 import {
   createRequest,
   serverSpan,
@@ -76,7 +77,7 @@ test('the spans of a service that stops are sent before it ends', async (t) => {
 
 test('spans can be sent with gzip and to an address of their own', async (t) => {
   const [collector, other] = await Promise.all([openHttpCollector(t), openHttpCollector(t)])
-  const service = await startTraced(t, other, {
+  const service = await openTraced(t, other, {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.endpoint}/v1/traces`,
     OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
   })
@@ -90,7 +91,7 @@ test('spans can be sent with gzip and to an address of their own', async (t) => 
 
 test('a call belongs to the trace of its caller, in whatever words that is said', async (t) => {
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector, { TRACING_SAMPLING_RATE: '0' })
+  const service = await openTraced(t, collector, { TRACING_SAMPLING_RATE: '0' })
   const client = await openDecisionClient(t, service)
   const short = traceId.slice(16)
   const callers: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
@@ -124,7 +125,7 @@ test('a call belongs to the trace of its caller, in whatever words that is said'
 
 test('headers that say nothing valid leave the call a trace of its own', async (t) => {
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector)
+  const service = await openTraced(t, collector)
   const client = await openDecisionClient(t, service)
   const nonsense = [
     { traceparent: `00-${'0'.repeat(32)}-${spanId}-01` },
@@ -142,7 +143,7 @@ test('headers that say nothing valid leave the call a trace of its own', async (
 
 test('what goes wrong shows in the spans', async (t) => {
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector)
+  const service = await openTraced(t, collector)
   const client = await openDecisionClient(t, service)
 
   const undecodable = await client.call(decisionPath, Buffer.from([0xff]))
@@ -167,7 +168,7 @@ test('what goes wrong shows in the spans', async (t) => {
 
 test('a request to /json is one trace', async (t) => {
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector, { TRACING_SAMPLING_RATE: '0' })
+  const service = await openTraced(t, collector, { TRACING_SAMPLING_RATE: '0' })
   await postJson(service, '{"domain":"shop","descriptors":[{"entries":[{"key":"user"}]}]}')
   const response = await fetch(`${service.httpUrl}/json`, {
     method: 'POST',
@@ -213,7 +214,7 @@ test('a request to /json is one trace', async (t) => {
 
 test('a huge request leaves a span of bounded size', async (t) => {
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector, { OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100' })
+  const service = await openTraced(t, collector, { OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100' })
   const client = await openDecisionClient(t, service)
   const keys = Array.from({ length: 5_000 }, () => 'user')
   await client.decide(createRequest('x'.repeat(100), ...keys))

@@ -4,15 +4,17 @@ import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { openHttpCollector } from './support/collector.ts'
-import { createRequest, serverSpan, startTraced } from './support/traced-service.ts'
+import { openTraced } from './support/traced-app.ts'
+import { createRequest, serverSpan } from './support/traced-service.ts'
 
 test('Redis is asked within a span that says how many commands there are', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector, {
+  const service = await openTraced(t, collector, {
     KVSTORE_URL: `127.0.0.1:${redis.port}`,
-    REDIS_TIMEOUT: '1s',
+    // Long enough for a busy machine, and it is waited for twice.
+    KVSTORE_COMMAND_TIMEOUT: '3s',
   })
   const client = await openDecisionClient(t, service)
   await client.decide(createRequest('ann', 'user', 'burst', 'unlimited'))
@@ -50,7 +52,7 @@ test('commands for a Redis of limits per second are counted apart', async (t) =>
   const [others, perSecond] = await Promise.all([open(t, 'redis'), open(t, 'redis')])
   if (!others || !perSecond) return
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector, {
+  const service = await openTraced(t, collector, {
     KVSTORE_URL: `127.0.0.1:${others.port}`,
     KVSTORE_PERSECOND: 'true',
     KVSTORE_PERSECOND_URL: `127.0.0.1:${perSecond.port}`,
@@ -65,7 +67,7 @@ test('every question to Redis for one decision is within that decision', async (
   const redis = await open(t, 'redis')
   if (!redis) return
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector, {
+  const service = await openTraced(t, collector, {
     KVSTORE_URL: `127.0.0.1:${redis.port}`,
     STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true',
   })
@@ -84,7 +86,7 @@ test('memcached is asked within a span that says how many keys there are', async
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const collector = await openHttpCollector(t)
-  const service = await startTraced(t, collector, {
+  const service = await openTraced(t, collector, {
     BACKEND_TYPE: 'memcache',
     MEMCACHE_HOST_PORT: `127.0.0.1:${memcached.port}`,
   })

@@ -13,6 +13,8 @@ const args = [
   // Its own sandbox needs rights that root in a container does not have.
   '--no-sandbox',
   '--disable-gpu',
+  // Nor is the processor to draw in three dimensions in its place.
+  '--disable-software-rasterizer',
   '--disable-dev-shm-usage',
   '--disable-quic',
   '--no-first-run',
@@ -20,6 +22,9 @@ const args = [
   '--disable-component-update',
   '--disable-sync',
 ]
+
+/** The address bar loads pages of its own into every window: half of what a window costs. */
+const unwantedFeatures = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup']
 
 /** A headless Chromium with a fresh profile, driven by Playwright. */
 export async function openChromium(): Promise<ChromiumServer> {
@@ -71,6 +76,12 @@ async function writeRecordingLauncher(folder: string, program: string, record: s
   const lines = [
     '#!/bin/sh',
     `printf '%s\\n' "$$" "$@" > '${record}'`,
+    // Of a flag that comes twice the last one counts, and Playwright has this one already.
+    'for flag do',
+    '  shift',
+    `  case $flag in --disable-features=*) flag="$flag,${unwantedFeatures.join(',')}" ;; esac`,
+    '  set -- "$@" "$flag"',
+    'done',
     `exec '${program}' "$@"`,
     '',
   ]

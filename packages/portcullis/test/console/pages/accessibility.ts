@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { openVisitor } from '../../support/visitor.ts'
+import { openVisitor, turnTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 const axePath = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
@@ -9,6 +9,7 @@ const axePath = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
 const nameRules = ['button-name', 'link-name', 'label', 'select-name', 'aria-command-name']
 /** More than any page has before something is asked for. */
 const mostStops = 120
+const missing = '/no-such-page'
 
 export const testAccessibility: RunSuite = async (t, { browser, world }) => {
   await using visitor = await openVisitor(browser, world.entryUrl, {
@@ -16,15 +17,21 @@ export const testAccessibility: RunSuite = async (t, { browser, world }) => {
   })
   const { page } = visitor
   await page.context().addInitScript({ path: axePath })
+  await page.reload()
+  await page.getByRole('navigation').waitFor()
 
   const links = page.getByRole('navigation').getByRole('link')
-  const paths = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+  const paths = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
   assert.ok(paths.length > 0)
-  for (const path of [...paths, '/no-such-page']) {
+  for (const path of [...paths, missing]) {
     await t.test(`${path} can be used by everybody`, async () => {
       await page.setViewportSize({ width: 1280, height: 860 })
       await page.emulateMedia({ colorScheme: 'light' })
-      await show(page, world.consoleUrl + path)
+      if (path === missing) await page.goto(world.consoleUrl + path)
+      else await turnTo(page, path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      // What is still being asked for is there before it is judged.
+      await page.locator('.loading').first().waitFor({ state: 'detached' })
       const faults = [...(await findFaults(page, 'light'))]
       await page.emulateMedia({ colorScheme: 'dark' })
       // Nothing but the colours has changed.
@@ -46,13 +53,6 @@ export const testAccessibility: RunSuite = async (t, { browser, world }) => {
   }
 }
 
-async function show(page: Page, url: string): Promise<void> {
-  await page.goto(url)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  // What is still being asked for is there before it is judged.
-  await page.locator('.loading').first().waitFor({ state: 'detached' })
-}
-
 /** Names of controls, landmarks, contrast and more, as axe judges them. */
 async function findFaults(
   page: Page,
@@ -70,6 +70,7 @@ async function findFaults(
 /** What never has the focus though it could, and what has it without showing it. */
 async function walkByTab(page: Page): Promise<readonly string[]> {
   const faults: string[] = []
+  await page.evaluate(unmark)
   for (let stop = 0; stop < mostStops; stop += 1) {
     await page.keyboard.press('Tab')
     const found = await page.evaluate(markFocused)
@@ -77,6 +78,13 @@ async function walkByTab(page: Page): Promise<readonly string[]> {
     if (found.startsWith('unseen')) faults.push(found)
   }
   return [...faults, ...(await page.evaluate(findUnreached))]
+}
+
+/** Runs in the page: what belongs to all pages was reached on the one before. */
+function unmark(): void {
+  for (const element of document.querySelectorAll('[data-reached]')) {
+    element.removeAttribute('data-reached')
+  }
 }
 
 /** Runs in the page. */

@@ -5,13 +5,9 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { Page } from 'playwright-core'
 import { openConsole } from '../../../src/console/console.ts'
-import { openVisitor, type Visitor } from '../../support/visitor.ts'
-import type { RunSuite, Scene } from './suite.ts'
+import { openVisitor, turnTo } from '../../support/visitor.ts'
+import type { RunSuite } from './suite.ts'
 import { takeOutStatuses } from './try-steps.ts'
-
-function openAudits({ browser, world }: Scene): Promise<Visitor> {
-  return openVisitor(browser, world.entryUrl.replace('/?', '/graphql-audits?'))
-}
 
 async function runAudits(page: Page, url?: string): Promise<void> {
   if (url !== undefined) await page.getByLabel('Address of the server').fill(url)
@@ -41,14 +37,16 @@ function isProbe({ headers }: IncomingMessage): boolean {
   return headers.accept === 'application/graphql-response+json, application/json;q=0.9'
 }
 
-export const testGraphql: RunSuite = async (t, scene) => {
+export const testGraphql: RunSuite = async (t, { browser, world }) => {
+  const toPageUrl = (entryUrl: string) => entryUrl.replace('/?', '/graphql-audits?')
+  await using visitor = await openVisitor(browser, toPageUrl(world.entryUrl))
+  const { page } = visitor
+
   await t.test('our own API complies in full, and its limits do not count the audits', async () => {
     const countLeft = async () => {
-      const answer = await fetch(`${scene.world.baseUrls.graphql}/graphql?query={hello}`)
+      const answer = await fetch(`${world.baseUrls.graphql}/graphql?query={hello}`)
       return Number(answer.headers.get('ratelimit-remaining'))
     }
-    await using visitor = await openAudits(scene)
-    const { page } = visitor
     await page.getByText('Its limits do not count the audits.').waitFor()
     const before = await countLeft()
     await runAudits(page)
@@ -63,6 +61,7 @@ export const testGraphql: RunSuite = async (t, scene) => {
       await page.request.get(report.url())
     ).headers()
     assert.match(policy, /default-src 'none'.*; sandbox$/)
+    await report.close()
 
     const downloading = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Download JSON' }).click()
@@ -82,8 +81,7 @@ export const testGraphql: RunSuite = async (t, scene) => {
       seen.add(request.headers.authorization)
       response.setHeader('content-type', 'text/plain').end(goodAnswer)
     })
-    await using visitor = await openAudits(scene)
-    const { page } = visitor
+    await turnTo(page, '/graphql-audits')
     await page.getByText('Headers and stricter audits').click()
     await page.getByLabel('Headers to send').fill('Authorization: Bearer very-secret')
     await page.getByLabel('Add stricter twins').check()
@@ -110,8 +108,7 @@ export const testGraphql: RunSuite = async (t, scene) => {
     await using website = await openServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>')
     })
-    await using visitor = await openAudits(scene)
-    const { page } = visitor
+    await turnTo(page, '/graphql-audits')
     const alert = page.getByRole('alert')
     await runAudits(page, gone.url)
     await alert.getByText(/^The server to audit does not answer at http:.*ECONNREFUSED/).waitFor()
@@ -125,9 +122,9 @@ export const testGraphql: RunSuite = async (t, scene) => {
       response.statusCode = isProbe(request) ? 200 : 429
       response.setHeader('content-type', 'application/json').end(goodAnswer)
     })
-    await using visitor = await openAudits(scene)
-    await runAudits(visitor.page, server.url)
-    await visitor.page.getByText('The server limits requests.').waitFor()
+    await turnTo(page, '/graphql-audits')
+    await runAudits(page, server.url)
+    await page.getByText('The server limits requests.').waitFor()
   })
 
   await t.test('a run can be stopped, and only so many run at once', async () => {
@@ -135,14 +132,13 @@ export const testGraphql: RunSuite = async (t, scene) => {
       // The audits wait for ever.
       if (isProbe(request)) response.end(goodAnswer)
     })
-    await using visitor = await openAudits(scene)
-    const { page } = visitor
+    await turnTo(page, '/graphql-audits')
     await runAudits(page, server.url)
     await page.getByText('Running.').waitFor()
     assert.ok(await page.getByRole('button', { name: 'Run the audits' }).isDisabled())
 
     const start = () =>
-      page.request.post(`${scene.world.consoleUrl}/api/audits`, {
+      page.request.post(`${world.consoleUrl}/api/audits`, {
         headers: { 'x-portcullis-console': '1' },
         data: { url: server.url, profile: 'classic', extended: false },
       })
@@ -159,7 +155,7 @@ export const testGraphql: RunSuite = async (t, scene) => {
     await page.getByText('Stopped after 0 of 61.').waitFor()
     for (const answer of started) {
       const { id } = await answer.json()
-      await page.request.delete(`${scene.world.consoleUrl}/api/audits/${id}`, {
+      await page.request.delete(`${world.consoleUrl}/api/audits/${id}`, {
         headers: { 'x-portcullis-console': '1' },
       })
     }
@@ -173,21 +169,20 @@ export const testGraphql: RunSuite = async (t, scene) => {
       })
       const settings = { host: '127.0.0.1', token: randomUUID(), version: '1.2.3' }
       const first = await openConsole({ ...settings, port: 0 })
-      const entryUrl = first.entryUrl.replace('/?', '/graphql-audits?')
-      await using visitor = await openVisitor(scene.browser, entryUrl)
-      const { page } = visitor
-      await runAudits(page, server.url)
-      await page.getByText('Running.').waitFor()
+      await using watcher = await openVisitor(browser, toPageUrl(first.entryUrl))
+      const { page: watched } = watcher
+      await runAudits(watched, server.url)
+      await watched.getByText('Running.').waitFor()
       await first[Symbol.asyncDispose]()
       await using _second = await openConsole({
         ...settings,
         port: Number(new URL(first.url).port),
       })
-      await page.getByText('Cut short. The console has forgotten this audit').waitFor()
-      assert.ok(await page.getByRole('button', { name: 'Run the audits' }).isEnabled())
+      await watched.getByText('Cut short. The console has forgotten this audit').waitFor()
+      assert.ok(await watched.getByRole('button', { name: 'Run the audits' }).isEnabled())
       // Nobody answered for a while, and then not with this run.
       const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)|status of 404|MIME type/
-      for (const complaint of visitor.complaints.splice(0)) assert.match(complaint, isWanted)
+      for (const complaint of watcher.complaints.splice(0)) assert.match(complaint, isWanted)
     },
   )
 }

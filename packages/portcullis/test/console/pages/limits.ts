@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { openVisitor } from '../../support/visitor.ts'
+import { openVisitor, turnTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 /** A file of its own, so that pages tested beside this one meet the rules they know. */
@@ -25,11 +25,11 @@ descriptors:
 export const testLimits: RunSuite = async (t, { browser, world }) => {
   const path = join(world.folder, 'rules', file)
   // One visitor for all of it: a page that is opened anew each time costs more than what is tested.
-  await using visitor = await openVisitor(browser, world.entryUrl)
+  const entryUrl = world.entryUrl.replace('/?', '/limits?view=files&')
+  await using visitor = await openVisitor(browser, entryUrl)
   const { page, complaints } = visitor
 
   await t.test('a rule file is created in the dialog and in force at once', async () => {
-    await page.goto(`${world.consoleUrl}/limits?view=files`)
     await page.getByRole('button', { name: 'New file' }).click()
     await page.getByLabel('File name').fill('limits-page')
     await page.getByLabel('Domain').fill('limits-page')
@@ -46,7 +46,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   await t.test(
     'a click on a rule asks for it; counters move, and the verdict says why',
     async () => {
-      await page.goto(`${world.consoleUrl}/limits`)
+      await turnTo(page, '/limits')
       const domain = domainRows(page)
       await domain.getByRole('button', { name: 'user', exact: true }).click()
       assert.equal(await page.getByLabel('Domain').inputValue(), 'limits-page')
@@ -74,7 +74,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   )
 
   await t.test('a request that no rule fits is told what comes close', async () => {
-    await page.goto(`${world.consoleUrl}/limits`)
+    await turnTo(page, '/limits')
     await domainRows(page).getByRole('button', { name: 'operation = export' }).click()
     await page.getByLabel('Value 2').fill('Export')
     await page.keyboard.press('Enter')
@@ -83,7 +83,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   })
 
   await t.test('a search leaves what it finds, and a domain folds', async () => {
-    await page.goto(`${world.consoleUrl}/limits`)
+    await turnTo(page, '/limits')
     const domain = domainRows(page)
     const tenant = domain.getByRole('button', { name: 'tenant', exact: true })
     const user = domain.getByRole('button', { name: 'user', exact: true })
@@ -101,7 +101,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   await t.test(
     'a fault is marked as it is typed; once mended, the new limit is in force',
     async () => {
-      await page.goto(`${world.consoleUrl}/limits`)
+      await turnTo(page, '/limits')
       await domainRows(page).getByRole('link', { name: 'Edit user' }).click()
       const text = textOf(page)
       await text.fill(rules.replace('unit: day', 'unit: days'))
@@ -132,7 +132,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   })
 
   await t.test('what somebody else wrote meanwhile is not overwritten', async () => {
-    await page.goto(`${world.consoleUrl}/limits?view=files&file=${file}`)
+    await turnTo(page, `/limits?view=files&file=${file}`)
     await textOf(page).fill(`# mine\n${rules}`)
     writeFileSync(path, `# theirs\n${rules}`)
     await page.getByText('No faults').waitFor()
@@ -147,10 +147,10 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
 
   await t.test('it fits a narrow window, and a file can be deleted there', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
-    await page.goto(`${world.consoleUrl}/limits`)
+    await turnTo(page, '/limits')
     await domainRows(page).getByText('2 per day').waitFor()
     assert.equal(await page.evaluate(overflow), 0)
-    await page.goto(`${world.consoleUrl}/limits?view=files&file=${file}`)
+    await turnTo(page, `/limits?view=files&file=${file}`)
     await textOf(page).waitFor()
     assert.equal(await page.evaluate(overflow), 0)
     await page.getByRole('button', { name: `Delete ${file}` }).click()

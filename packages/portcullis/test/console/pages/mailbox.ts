@@ -7,26 +7,18 @@ import type { Page } from 'playwright-core'
 import type { MailboxListing } from '../../../src/console/routes/mailbox.ts'
 import { listenOn } from '../../../src/mailbox/listen.ts'
 import { createSender, toMail } from '../../mailbox/open-test-mailbox.ts'
-import { openVisitor, type Visitor } from '../../support/visitor.ts'
+import { openVisitor, turnTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
-import type { RunSuite, Scene } from './suite.ts'
+import type { RunSuite } from './suite.ts'
 
-/** Somebody on the page, in front of an empty mailbox. */
-async function openMailboxPage(
-  { browser, world }: Scene,
-  viewport = { width: 1280, height: 860 },
-): Promise<Visitor & { readonly listing: MailboxListing; readonly call: CallConsole }> {
-  const call = await openApi(world)
+/** Turns to the page, in front of an empty mailbox. */
+async function startOver(page: Page, call: CallConsole): Promise<MailboxListing> {
   await call('/api/mailbox/messages', 'DELETE')
-  const listing = await (await call('/api/mailbox/messages')).json()
-  const visitor = await openVisitor(browser, world.entryUrl.replace('/?', '/mailbox?'), {
-    viewport,
-    permissions: ['clipboard-read', 'clipboard-write'],
-  })
-  const { page } = visitor
+  const listing: MailboxListing = await (await call('/api/mailbox/messages')).json()
+  await turnTo(page, '/mailbox')
   await page.getByRole('heading', { name: 'No messages yet' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
-  return { ...visitor, listing, call }
+  return listing
 }
 
 type CallConsole = (path: string, method?: string) => Promise<Response>
@@ -75,14 +67,18 @@ function readClipboard(page: Page): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText())
 }
 
-export const testMailbox: RunSuite = async (t, scene) => {
-  const { world } = scene
+export const testMailbox: RunSuite = async (t, { browser, world }) => {
+  const call = await openApi(world)
+  await using visitor = await openVisitor(browser, world.entryUrl.replace('/?', '/mailbox?'), {
+    viewport: { width: 1280, height: 860 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const { page, complaints } = visitor
 
   await t.test(
     'a confirmation arrives by itself; its link signs in on the page Try it',
     async () => {
-      await using visitor = await openMailboxPage(scene)
-      const { page } = visitor
+      await startOver(page, call)
       await signUp(world, 'arrival@example.com')
 
       await getItems(page).getByText('arrival@example.com').first().waitFor()
@@ -103,8 +99,7 @@ export const testMailbox: RunSuite = async (t, scene) => {
   )
 
   await t.test('codes by SMS and WhatsApp arrive too', async () => {
-    await using visitor = await openMailboxPage(scene)
-    const { page, listing } = visitor
+    const listing = await startOver(page, call)
     const { smsSecret } = JSON.parse(readFileSync(join(world.folder, 'secrets.json'), 'utf8'))
     for (const [channel, title] of [
       ['sms', 'SMS message'],
@@ -130,8 +125,8 @@ export const testMailbox: RunSuite = async (t, scene) => {
   })
 
   await t.test('strangers’ HTML runs nothing, loads nothing and leads nowhere', async () => {
-    await using visitor = await openMailboxPage(scene)
-    const { page, complaints, listing, call } = visitor
+    const listing = await startOver(page, call)
+    assert.deepEqual(complaints, [])
     await using stranger = await openStranger()
     const before = page.url()
     const out = `${stranger.url}/stolen`
@@ -178,8 +173,7 @@ export const testMailbox: RunSuite = async (t, scene) => {
   })
 
   await t.test('the list is searched, walked through with keys, and emptied', async () => {
-    await using visitor = await openMailboxPage(scene)
-    const { page, listing } = visitor
+    const listing = await startOver(page, call)
     const sender = createSender(listing.smtpAddress)
     for (const name of ['one', 'two', 'three']) {
       await sender.sendMail(
@@ -223,8 +217,8 @@ export const testMailbox: RunSuite = async (t, scene) => {
   await t.test(
     'a narrow window shows the message below the list, and never scrolls sideways',
     async () => {
-      await using visitor = await openMailboxPage(scene, { width: 390, height: 844 })
-      const { page, listing } = visitor
+      await page.setViewportSize({ width: 390, height: 844 })
+      const listing = await startOver(page, call)
       const long = 'https://example.com/'.padEnd(400, 'x')
       await createSender(listing.smtpAddress).sendMail(
         toMail(`Long ${'word'.repeat(60)}`, { text: `Go:\n${long}\n` }),

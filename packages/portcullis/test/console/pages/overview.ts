@@ -7,22 +7,21 @@ import type { RunSuite } from './suite.ts'
 
 export const testOverview: RunSuite = async (t, scene) => {
   const { world, browser } = scene
+  await using visitor = await openVisitor(browser, world.entryUrl)
+  const { page } = visitor
 
   await t.test('every part is up, with its address and how fast it answers', async () => {
-    await using visitor = await openVisitor(browser, world.entryUrl)
-    const parts = visitor.page.getByRole('region', { name: 'Health of the parts' })
+    const parts = page.getByRole('region', { name: 'Health of the parts' })
     for (const name of ['Auth', 'Limits', 'GraphQL', 'Mailbox', 'Console']) {
       const part = parts.getByRole('listitem').filter({ hasText: name })
       await part.getByText('Up', { exact: true }).waitFor()
     }
     const auth = parts.getByRole('listitem').filter({ hasText: 'Auth' })
     assert.match((await auth.textContent()) ?? '', /:\d+.*Version\d.*Answers in.* ms/)
-    await visitor.page.getByText('Live', { exact: true }).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
   })
 
   await t.test('a sign-in and decisions show without a reload, to every tab', async () => {
-    await using visitor = await openVisitor(browser, world.entryUrl)
-    const { page } = visitor
     await page.getByRole('img', { name: /^Decisions per second/ }).waitFor()
     await signSomebodyIn(world, 'overview@example.com')
     const events = page.getByRole('region', { name: 'Latest events' })
@@ -45,11 +44,10 @@ export const testOverview: RunSuite = async (t, scene) => {
       .getByText(/overview@example\.com/)
       .first()
       .waitFor()
+    await second.close()
   })
 
   await t.test('the first visit is shown where to go, until it has had enough', async () => {
-    await using visitor = await openVisitor(browser, world.entryUrl)
-    const { page } = visitor
     const steps = page.getByRole('region', { name: 'What to do next' })
     await steps.waitFor()
     const targets = ['/users', '/try', '/limits']

@@ -7,9 +7,11 @@ import { openVisitor } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 export const testShell: RunSuite = async (t, { browser, world }) => {
+  // One visitor for most of it: somebody new costs more than what is tested.
+  await using visitor = await openVisitor(browser, world.entryUrl, { colorScheme: 'light' })
+  const { page } = visitor
+
   await t.test('every page opens by click and by address, from its own origin alone', async () => {
-    await using visitor = await openVisitor(browser, world.entryUrl)
-    const { page } = visitor
     const strangers: string[] = []
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url())
@@ -31,8 +33,8 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
   })
 
   await t.test('the keyboard skips the list, and the focus follows a change of page', async () => {
-    await using visitor = await openVisitor(browser, world.entryUrl)
-    const { page } = visitor
+    await page.reload()
+    await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Tab')
     const focused = page.locator(':focus')
     assert.equal((await focused.textContent())?.trim(), 'Skip to the content')
@@ -45,8 +47,6 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
   })
 
   await t.test('colours can be chosen, and stay chosen', async () => {
-    await using visitor = await openVisitor(browser, world.entryUrl, { colorScheme: 'light' })
-    const { page } = visitor
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await ground()
     const button = page.getByRole('button', { name: /^Colours: / })
@@ -61,12 +61,12 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
 
   await t.test('whoever has no token sees a refusal in its own style', async () => {
     const context = await browser.newContext()
-    const page = await context.newPage()
+    const refused = await context.newPage()
     const answers: number[] = []
-    page.on('response', (answer) => answers.push(answer.status()))
-    await page.goto(world.consoleUrl)
-    await page.getByRole('heading', { name: 'The gate is closed' }).waitFor()
-    const width = await page.locator('main').evaluate((main) => getComputedStyle(main).maxWidth)
+    refused.on('response', (answer) => answers.push(answer.status()))
+    await refused.goto(world.consoleUrl)
+    await refused.getByRole('heading', { name: 'The gate is closed' }).waitFor()
+    const width = await refused.locator('main').evaluate((main) => getComputedStyle(main).maxWidth)
     assert.equal(width, '544px')
     assert.deepEqual(answers.slice(0, 2), [401, 200])
     await context.close()
@@ -75,20 +75,20 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
   await t.test('a console that stops, or comes back with another token, is told of', async () => {
     const settings = { host: '127.0.0.1', version: '1.2.3' }
     const first = await openConsole({ ...settings, port: 0, token: 'the-first-token' })
-    await using visitor = await openVisitor(browser, first.entryUrl)
-    const { page } = visitor
-    await page.getByText('Live', { exact: true }).waitFor()
+    await using watcher = await openVisitor(browser, first.entryUrl)
+    const { page: watched } = watcher
+    await watched.getByText('Live', { exact: true }).waitFor()
     await first[Symbol.asyncDispose]()
-    await page.getByText('Connection lost').waitFor()
-    await page.getByRole('link', { name: 'Limits' }).first().click()
-    await page.getByText('The page could not be loaded').waitFor()
-    await page.getByRole('link', { name: 'Overview' }).first().click()
+    await watched.getByText('Connection lost').waitFor()
+    await watched.getByRole('link', { name: 'Limits' }).first().click()
+    await watched.getByText('The page could not be loaded').waitFor()
+    await watched.getByRole('link', { name: 'Overview' }).first().click()
 
     const port = Number(new URL(first.url).port)
     await using _second = await openConsole({ ...settings, port, token: 'the-second-token' })
-    await page.getByRole('alert').getByText('The gate is closed.').waitFor()
+    await watched.getByRole('alert').getByText('The gate is closed.').waitFor()
     const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)|status of 401/
-    for (const complaint of visitor.complaints.splice(0)) assert.match(complaint, isWanted)
+    for (const complaint of watcher.complaints.splice(0)) assert.match(complaint, isWanted)
   })
 
   for (const host of ['127.0.0.1', 'localhost']) {
@@ -102,8 +102,7 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
             .end('<!doctype html><title>Foreign</title>')
         }).listen(0, host)
         await once(server, 'listening')
-        await using visitor = await openVisitor(browser, world.entryUrl)
-        const foreign = await visitor.page.context().newPage()
+        const foreign = await page.context().newPage()
         const statuses = new Set<number>()
         foreign.on('response', (answer) => {
           if (answer.url().startsWith(world.consoleUrl)) statuses.add(answer.status())
@@ -123,6 +122,7 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
         assert.deepEqual([...statuses], [403])
         const framed = foreign.frames().find((frame) => frame !== foreign.mainFrame())
         assert.ok(!(await framed?.content())?.includes('Portcullis'))
+        await foreign.close()
         server.close()
         server.closeAllConnections()
       },

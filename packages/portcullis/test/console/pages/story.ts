@@ -9,6 +9,7 @@ import {
   openTry,
   password,
   signUp,
+  startOver,
   takeOutStatuses,
 } from './try-steps.ts'
 
@@ -33,9 +34,10 @@ async function askTooOften(page: Page): Promise<string> {
 }
 
 export const testStory: RunSuite = async (t, scene) => {
+  await using visitor = await openTry(scene)
+  const { page } = visitor
+
   await t.test('sign up, confirm by mail, ask as oneself, ask too often', async () => {
-    await using visitor = await openTry(scene)
-    const { page } = visitor
     const email = inventEmail('ada')
     await signUp(page, email)
 
@@ -55,8 +57,7 @@ export const testStory: RunSuite = async (t, scene) => {
   })
 
   await t.test('with PKCE, and a second factor from then on', async () => {
-    await using visitor = await openTry(scene)
-    const { page } = visitor
+    await startOver(page)
     const email = inventEmail('grace')
     await page.getByRole('radio', { name: 'PKCE' }).check()
     await signUp(page, email)

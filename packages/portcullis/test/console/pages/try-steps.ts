@@ -9,9 +9,19 @@ export function inventEmail(name: string): string {
   return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`
 }
 
-export function openTry({ browser, world }: Scene, width = 1280): Promise<Visitor> {
-  const viewport = { width, height: 860 }
+export function openTry({ browser, world }: Scene): Promise<Visitor> {
+  const viewport = { width: 1280, height: 860 }
   return openVisitor(browser, world.entryUrl.replace('/?', '/try?'), { viewport })
+}
+
+/** Somebody who was never here, in the same window: somebody new costs twice as much. */
+export async function startOver(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    localStorage.clear()
+    sessionStorage.clear()
+  })
+  await page.goto(new URL('/try', page.url()).href)
+  await page.getByRole('tab', { name: 'Sign up' }).waitFor()
 }
 
 export async function signUp(page: Page, email: string): Promise<void> {

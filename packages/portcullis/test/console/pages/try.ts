@@ -8,15 +8,17 @@ import {
   password,
   readLink,
   signUp,
+  startOver,
   takeOutStatuses,
 } from './try-steps.ts'
 
 export const testTry: RunSuite = async (t, scene) => {
+  await using visitor = await openTry(scene)
+  const { page } = visitor
+
   await t.test(
     'the code of the mail does as well as its link; then a password is enough, or its loss',
     async () => {
-      await using visitor = await openTry(scene)
-      const { page } = visitor
       const email = inventEmail('code')
       await signUp(page, email)
       await openMessage(page, email)
@@ -39,8 +41,7 @@ export const testTry: RunSuite = async (t, scene) => {
   )
 
   await t.test('a magic link works once; the second time the page says why not', async () => {
-    await using visitor = await openTry(scene)
-    const { page } = visitor
+    await startOver(page)
     const email = inventEmail('magic')
     await page.getByRole('tab', { name: 'Magic link' }).click()
     await page.getByLabel('Email').fill(email)
@@ -60,12 +61,12 @@ export const testTry: RunSuite = async (t, scene) => {
   await t.test(
     'a PKCE link that somebody else asked for does not sign in, and says why',
     async () => {
-      await using asking = await openTry(scene)
+      await startOver(page)
       const email = inventEmail('elsewhere')
-      await asking.page.getByRole('radio', { name: 'PKCE' }).check()
-      await signUp(asking.page, email)
-      await openMessage(asking.page, email)
-      const link = await readLink(asking.page)
+      await page.getByRole('radio', { name: 'PKCE' }).check()
+      await signUp(page, email)
+      await openMessage(page, email)
+      const link = await readLink(page)
       await using other = await openTry(scene)
       await other.page.goto(link)
       await other.page.getByRole('alert').getByText('only in the browser that asked').waitFor()
@@ -76,8 +77,8 @@ export const testTry: RunSuite = async (t, scene) => {
   await t.test(
     'a code by SMS signs in, with keys alone to get there, in a narrow window',
     async () => {
-      await using visitor = await openTry(scene, 390)
-      const { page } = visitor
+      await page.setViewportSize({ width: 390, height: 860 })
+      await startOver(page)
       const phone = `+4915${Math.floor(10 ** 8 + Math.random() * 9 * 10 ** 8)}`
       await page.getByRole('tab', { name: 'Sign up' }).focus()
       await page.getByRole('tab', { name: 'Phone' }).waitFor()

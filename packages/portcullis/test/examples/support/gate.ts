@@ -81,9 +81,11 @@ function startContainer(
     name,
     `${value}`,
   ])
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const words = args.map((word) => (word === '/rules' ? join(composeFolder, 'rules') : word))
   return spawn(process.execPath, [join(root, program), ...words], {
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(env) },
+    // Otherwise each would strip all the types again.
+    env: { PATH, NODE_COMPILE_CACHE, ...Object.fromEntries(env) },
     // No .env of this repository: a container has none either.
     cwd: tmpdir(),
     stdio: ['ignore', 'ignore', 'inherit'],

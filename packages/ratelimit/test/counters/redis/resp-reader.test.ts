@@ -95,7 +95,7 @@ test('any bytes are either replies or a protocol error, never a crash', () => {
         assert.ok(error instanceof ProtocolError, String(error))
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   )
 })
 

@@ -116,12 +116,19 @@ suite('watching the files', () => {
 
   test('a burst of writes is few loads, and the last write counts', async (t) => {
     const { root, file } = await makeRoot(t)
-    const source = await openSource(t, { root, watchRoot: false, debounceMs: 200 })
+    const debounceMs = 200
+    const source = await openSource(t, { root, watchRoot: false, debounceMs })
+    const startedAtMs = performance.now()
     for (let requests = 2; requests <= 101; requests += 1) {
       await writeFile(file, toRuleFile(requests))
     }
     await until(() => source.requests() === 101, 'the last write is loaded')
-    assert.ok(source.statistics.loadAttempts.value <= 20, `${source.statistics.loadAttempts.value}`)
+    // Where a busy machine keeps writes apart, each pause between them is the end of a burst.
+    const most = 20 + (performance.now() - startedAtMs) / debounceMs
+    assert.ok(
+      source.statistics.loadAttempts.value <= most,
+      `${source.statistics.loadAttempts.value}`,
+    )
   })
 
   test('the directory may go and come back', async (t) => {

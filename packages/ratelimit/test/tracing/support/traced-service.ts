@@ -21,15 +21,19 @@ export function startTraced(
   collector: Pick<Collector, 'endpoint'>,
   env: ServiceOptions['env'] = {},
 ): Promise<RunningService> {
-  return startService(t, {
-    rules,
-    env: {
-      TRACING_ENABLED: 'true',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
-      OTEL_BSP_SCHEDULE_DELAY: '20',
-      ...env,
-    },
-  })
+  return startService(t, { rules, env: toTracedEnvironment(collector, env) })
+}
+
+export function toTracedEnvironment(
+  { endpoint }: Pick<Collector, 'endpoint'>,
+  env: ServiceOptions['env'],
+): Record<string, string> {
+  return {
+    TRACING_ENABLED: 'true',
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+    ...env,
+  }
 }
 
 export function createRequest(value: string, ...keys: readonly string[]) {

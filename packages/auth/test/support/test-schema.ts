@@ -1,0 +1,79 @@
+import { Client } from 'pg'
+import { migrate } from '../../src/db/migrate.ts'
+
+/** Those of this process whose tests are over. */
+const free: string[] = []
+let made = 0
+
+export interface TestSchema {
+  readonly name: string
+  /** Nobody uses it any more. */
+  release(): void
+}
+
+/**
+ * A schema with our tables, all of them empty. To make one takes PostgreSQL a tenth of a second, and to
+ * empty one next to nothing: so one serves many tests, if none of them has changed its tables.
+ */
+export async function openTestSchema(url: string): Promise<TestSchema> {
+  for (let name = free.pop(); name !== undefined; name = free.pop()) {
+    if (await empty(url, name)) return toTestSchema(name)
+  }
+  const name = `auth_${process.pid}_${++made}`
+  await migrate({ url, schema: name })
+  return toTestSchema(name)
+}
+
+function toTestSchema(name: string): TestSchema {
+  return { name, release: () => void free.push(name) }
+}
+
+/** What was written to the catalog later than by the migrations. */
+const findChanges = `
+  with ns as (select $1::regnamespace as oid),
+    things as (
+      select xmin from pg_class where relnamespace = (select oid from ns)
+      union all
+      select xmin from pg_proc where pronamespace = (select oid from ns)
+      union all
+      select xmin from pg_constraint where connamespace = (select oid from ns)
+      union all
+      select a.xmin from pg_attribute a join pg_class c on c.oid = a.attrelid
+        where c.relnamespace = (select oid from ns)
+      union all
+      select t.xmin from pg_trigger t join pg_class c on c.oid = t.tgrelid
+        where c.relnamespace = (select oid from ns)
+    )
+  select from things where age(xmin) < (select min(age(xmin)) from schema_migrations) limit 1`
+
+/** Without its triggers, and so in any order. */
+const deleteAll = `
+  do $$
+    declare thing record;
+    begin
+      set local session_replication_role = replica;
+      for thing in select oid::regclass as name, relkind as kind from pg_class
+        where relnamespace = current_schema::regnamespace and relname <> 'schema_migrations'
+      loop
+        case thing.kind
+          when 'r' then execute format('delete from %s', thing.name);
+          when 'S' then perform setval(thing.name, 1, false);
+          else null;
+        end case;
+      end loop;
+    end
+  $$`
+
+/** @returns false where a test has changed the tables themselves. */
+async function empty(url: string, schema: string): Promise<boolean> {
+  const client = new Client({ connectionString: url, options: `-c search_path=${schema}` })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query(findChanges, [schema])
+    if (rowCount !== 0) return false
+    await client.query(deleteAll)
+    return true
+  } finally {
+    await client.end()
+  }
+}
