@@ -12,6 +12,7 @@ interface Asset {
   readonly body: Buffer
   readonly zipped: Buffer
   readonly tag: string
+  readonly cacheControl: string
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -20,6 +21,9 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
+
+/** The bundler writes what is in such a file into its name. */
+const isNamedByContent = /-[A-Z\d]{8}\.js$/
 
 /** The published package brings the files; in the repository they are made of the sources at start. */
 const builtFolder = join(import.meta.dirname, '../web-assets')
@@ -77,8 +81,8 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
 }
 
 function send(asset: Asset, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { type, body, zipped, tag } = asset
-  reply.type(type).headers({ etag: tag, 'cache-control': 'no-cache', vary: 'accept-encoding' })
+  const { type, body, zipped, tag, cacheControl } = asset
+  reply.type(type).headers({ etag: tag, 'cache-control': cacheControl, vary: 'accept-encoding' })
   if (request.headers['if-none-match'] === tag) return reply.code(304).send()
   const isZipped = request.headers['accept-encoding']?.includes('gzip') === true
   if (isZipped) reply.header('content-encoding', 'gzip')
@@ -92,5 +96,6 @@ async function toAsset(name: string, text: string): Promise<Asset> {
     body,
     zipped: await promisify(gzip)(body),
     tag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`,
+    cacheControl: isNamedByContent.test(name) ? 'private, max-age=31536000, immutable' : 'no-cache',
   }
 }

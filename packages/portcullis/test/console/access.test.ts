@@ -72,6 +72,23 @@ test('the way in never leads to another host', async () => {
   }
 })
 
+test('a browser asks again for the page, and not for files that are named by what is in them', async () => {
+  const script = await callInside('/assets/app.js')
+  const [, chunk = ''] = /"\.\/([\w-]+-[A-Z\d]{8}\.js)"/.exec(script.body) ?? []
+  assert.match(
+    (await callInside(`/assets/${chunk}`)).headers.get('cache-control') ?? '',
+    /immutable/,
+  )
+  for (const path of ['/', '/assets/app.js', '/assets/style.css']) {
+    const { headers } = await callInside(path)
+    assert.equal(headers.get('cache-control'), 'no-cache', path)
+    const again = await callInside(path, {
+      headers: { 'if-none-match': headers.get('etag') ?? '' },
+    })
+    assert.equal(again.status, 304, path)
+  }
+})
+
 test('without access there is the refusal and its stylesheet, and nothing else', async () => {
   const refused = await call('/users', { headers: page })
   assert.equal(refused.status, 401)
