@@ -8,13 +8,12 @@ import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { parseEnv } from 'node:util'
-import { findFreePort, open } from '@portcullis/test-servers'
+import { findFreePort, open, programEnvironment } from '@portcullis/test-servers'
 import { parseConfig } from '../src/config.ts'
 import { jwtSecret, openAuthServer } from './support/auth-server.ts'
 import { claimsOf } from './support/factors.ts'
 import { toHookEnvironment } from './support/hooked-server.ts'
 import { ask, newEmail, password } from './support/http-client.ts'
-import { toInheritedEnvironment } from './support/inherited-environment.ts'
 
 const folder = join(import.meta.dirname, '../../../examples/auth')
 
@@ -22,7 +21,7 @@ type Env = Readonly<Record<string, string>>
 
 function launch(t: TestContext, file: string, env: Env) {
   const child = spawn(process.execPath, [join(folder, file)], {
-    env: { ...toInheritedEnvironment(), ...env },
+    env: { ...programEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.after(() => child.kill('SIGKILL'))

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { programEnvironment } from '@portcullis/test-servers'
 import { chapters } from '../src/config.ts'
-import { inheritedEnvironment } from './support/service-process.ts'
 
 const packageFolder = join(import.meta.dirname, '..')
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [join(packageFolder, 'src', 'main.ts'), ...args], {
-    env: { ...inheritedEnvironment, ...env },
+    env: { ...programEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise<number | null>((done) => child.on('close', done))

@@ -1,6 +1,7 @@
 export { type Authority, createAuthority, type Identity } from './certificates.ts'
 export { findFreePort } from './free-port.ts'
 export { open } from './open.ts'
+export { programEnvironment } from './program-environment.ts'
 export { type ProgramName, programs } from './programs/programs.ts'
 export { MissingProgramError, provideProgram } from './programs/provide-program.ts'
 export type { Address, OpenServer } from './server.ts'

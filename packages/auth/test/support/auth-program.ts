@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { programEnvironment } from '@portcullis/test-servers'
 import { testEnvironment } from './auth-server.ts'
-import { toInheritedEnvironment } from './inherited-environment.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 
 export const packageFolder = join(import.meta.dirname, '../..')
@@ -32,7 +32,7 @@ export async function runAuth(
 ): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...args], {
     cwd,
-    env: { ...toInheritedEnvironment(), ...env },
+    env: { ...programEnvironment, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   child.stdin.on('error', () => {}).end(stdin)
@@ -60,7 +60,7 @@ export async function startAuth(
 ): Promise<StartedAuth> {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: '/',
-    env: { ...toInheritedEnvironment(), ...env },
+    env: { ...programEnvironment, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const closed = once(child, 'close')

@@ -74,8 +74,10 @@ export async function openAuthServer(
   const postgres: Pick<PostgresServer, 'url'> | undefined =
     database ?? (await openSharedPostgres(t))
   if (!postgres) return undefined
-  const own = database === undefined ? await openTestSchema(postgres.url) : undefined
-  const schema = database?.schema ?? own?.name ?? ''
+  if (database) await migrate(database)
+  const { name: schema, release } = database
+    ? { name: database.schema, release: () => {} }
+    : await openTestSchema(postgres.url)
   const { config, faults } = parseConfig({
     ...testEnvironment,
     DATABASE_URL: postgres.url,
@@ -84,7 +86,6 @@ export async function openAuthServer(
   })
   if (faults.length > 0)
     throw new Error(`The test's configuration is wrong: ${JSON.stringify(faults)}`)
-  if (database) await migrate({ url: postgres.url, schema })
   const log: string[] = []
   let statements: string[] = []
   const clock = { aheadMs: 0 }
@@ -97,7 +98,7 @@ export async function openAuthServer(
   t.after(async () => {
     lifecycle.stop('SIGINT')
     await lifecycle.ended
-    own?.release()
+    release()
   })
   const { url } = await openApp({
     config: withStandIns(config, env),

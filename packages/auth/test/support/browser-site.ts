@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type ChromiumServer, open } from '@portcullis/test-servers'
+import type { ChromiumServer } from '@portcullis/test-servers'
 import { build } from 'esbuild'
 import { type AuthClient, type ClientServer, openClientServer } from './auth-js.ts'
 import type { PageOfSite } from './browser-page.ts'
+import { shareServer } from './shared-server.ts'
 
 type Context = Awaited<ReturnType<ChromiumServer['browser']['newContext']>>
 type Page = Awaited<ReturnType<Context['newPage']>>
@@ -52,7 +53,7 @@ export async function openBrowserSite(
   env: Readonly<Record<string, string>> = {},
   hostname = '127.0.0.1',
 ): Promise<BrowserSite | undefined> {
-  const chromium = await openSharedBrowser(t)
+  const chromium = await openBrowser(t)
   if (!chromium) return undefined
   bundling ??= bundlePage()
   const script = await bundling
@@ -88,29 +89,8 @@ export async function openBrowserSite(
 }
 
 let bundling: Promise<string> | undefined
-let opening: Promise<ChromiumServer | undefined> | undefined
-let whyMissing = 'Chromium is missing'
-const closing: (() => unknown)[] = []
-
-after(async () => {
-  for (const close of closing) await close()
-})
-
-/** One for all files of the process: to start it costs as much as a test. */
-async function openSharedBrowser(t: TestContext): Promise<ChromiumServer | undefined> {
-  opening ??= open(
-    {
-      after: (close) => void (close && closing.push(() => (close as () => unknown)())),
-      skip: (message) => {
-        whyMissing = message ?? whyMissing
-      },
-    },
-    'chromium',
-  )
-  const chromium = await opening
-  if (chromium === undefined) t.skip(whyMissing)
-  return chromium
-}
+/** To start it costs as much as a test. */
+const openBrowser = shareServer('chromium')
 
 async function bundlePage(): Promise<string> {
   const { outputFiles } = await build({

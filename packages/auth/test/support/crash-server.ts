@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { programEnvironment } from '@portcullis/test-servers'
 import { createTokenSigner } from '../../src/core/json-web-token.ts'
 import { createSigningKeys } from '../../src/core/signing-keys.ts'
 import { packageFolder } from './auth-program.ts'
 import { jwtSecret, testEnvironment } from './auth-server.ts'
-import { toInheritedEnvironment } from './inherited-environment.ts'
 
 /** A server that is a process of its own, so that it can end badly. */
 export interface CrashServer {
@@ -40,7 +40,7 @@ export async function startCrashServer(
   const child = spawn(process.execPath, [join(packageFolder, 'src/main.ts'), 'up'], {
     cwd: '/',
     env: {
-      ...toInheritedEnvironment(),
+      ...programEnvironment,
       ...testEnvironment,
       ...unlimited,
       ...env,

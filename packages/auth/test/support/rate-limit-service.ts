@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import type { TestContext } from 'node:test'
-import { toInheritedEnvironment } from './inherited-environment.ts'
+import { programEnvironment } from '@portcullis/test-servers'
 
 export interface RateLimitService {
   /** `host:port` */
@@ -43,7 +43,7 @@ async function start(folder: string, port: string, env: Readonly<Record<string, 
   const child = spawn(process.execPath, [program, 'serve', '--rules', folder], {
     cwd: '/',
     env: {
-      ...toInheritedEnvironment(),
+      ...programEnvironment,
       GRPC_HOST: '127.0.0.1',
       GRPC_PORT: port,
       HOST: '127.0.0.1',

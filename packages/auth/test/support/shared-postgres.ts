@@ -1,6 +1,7 @@
 import { after, type TestContext } from 'node:test'
 import { open, type PostgresServer } from '@portcullis/test-servers'
 import { Client } from 'pg'
+import { shareServer } from './shared-server.ts'
 
 /** By the value of AUTH_TEST_POSTGRES: that of the system, and the one we bring along. */
 const kinds = {
@@ -26,13 +27,12 @@ function chooseKind() {
 /** All that most tests need of a server. */
 export type SharedPostgres = Pick<PostgresServer, 'url'>
 
-const closing: (() => unknown)[] = []
-let opening: Promise<SharedPostgres | undefined> | undefined
+const openServer = shareServer(testPostgres)
+let shared: ReturnType<typeof createDatabaseIn> | undefined
 let databases = 0
-let whyMissing = 'PostgreSQL is missing'
 
 after(async () => {
-  for (const close of closing) await close()
+  await (await shared)?.drop()
 })
 
 /**
@@ -42,10 +42,11 @@ after(async () => {
 export async function openSharedPostgres(
   t: Pick<TestContext, 'skip'>,
 ): Promise<SharedPostgres | undefined> {
-  opening ??= openForFile()
-  const postgres = await opening
-  if (postgres === undefined) t.skip(whyMissing)
-  return postgres
+  // In the server of the whole run, if there is one; to make one takes a second.
+  const serverUrl = process.env[common]
+  if (!serverUrl) return openServer(t)
+  shared ??= createDatabaseIn(serverUrl, `test_${process.pid}`)
+  return shared
 }
 
 /**
@@ -57,27 +58,6 @@ export async function openOwnDatabase(t: TestContext): Promise<SharedPostgres | 
   if (!serverUrl) return open(t, testPostgres)
   const { url, drop } = await createDatabaseIn(serverUrl, `test_${process.pid}_${++databases}`)
   t.after(drop)
-  return { url }
-}
-
-/** In the server of the whole run, if there is one; to make one takes a second. */
-function openForFile(): Promise<SharedPostgres | undefined> {
-  const serverUrl = process.env[common]
-  if (serverUrl) return openDatabaseIn(serverUrl)
-  return open(
-    {
-      after: (close) => void (close && closing.push(() => (close as () => unknown)())),
-      skip: (message) => {
-        whyMissing = message ?? whyMissing
-      },
-    },
-    testPostgres,
-  )
-}
-
-async function openDatabaseIn(serverUrl: string): Promise<SharedPostgres> {
-  const { url, drop } = await createDatabaseIn(serverUrl, `test_${process.pid}`)
-  closing.push(drop)
   return { url }
 }
 

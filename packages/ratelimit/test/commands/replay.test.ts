@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { suite, type TestContext, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { programEnvironment } from '@portcullis/test-servers'
 import { replay } from '../../src/commands/replay.ts'
 import { parseXml } from '../replay/support/xml.ts'
-import { inheritedEnvironment } from '../support/service-process.ts'
 
 const rules = `domain: api
 descriptors:
@@ -290,7 +290,7 @@ suite('the replay command', () => {
     const directory = await makeDirectory(t, { 'a.yaml': rules })
     const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
     const child = spawn(process.execPath, [program, 'replay', directory, '-', '--json'], {
-      env: inheritedEnvironment,
+      env: programEnvironment,
     })
     t.after(() => child.kill('SIGKILL'))
     const ended = once(child, 'close')

@@ -5,9 +5,10 @@ import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { type TestContext, test } from 'node:test'
+import { programEnvironment } from '@portcullis/test-servers'
 import { ask, descriptor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
-import { inheritedEnvironment, testEnvironment, until } from '../support/service-process.ts'
+import { testEnvironment, until } from '../support/service-process.ts'
 import { makeRules } from '../support/service-rules.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -23,7 +24,7 @@ async function startWithPipe(t: TestContext) {
   const writer = openSync(path, constants.O_WRONLY)
   t.after(() => closeSync(reader))
   const child = spawn(process.execPath, [program, 'serve', '--rules', directory.path], {
-    env: { ...inheritedEnvironment, ...testEnvironment, LOG_LEVEL: 'debug' },
+    env: { ...programEnvironment, ...testEnvironment, LOG_LEVEL: 'debug' },
     stdio: ['ignore', 'ignore', writer],
   })
   closeSync(writer)

@@ -5,6 +5,7 @@ import process from 'node:process'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { programEnvironment } from '@portcullis/test-servers'
 import { makeRules, type RuleDirectory, type RuleFiles } from './service-rules.ts'
 
 export interface ServiceOptions {
@@ -62,15 +63,6 @@ export function toServiceEnvironment(env: Readonly<Record<string, string>>) {
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
-/** What programs that a test starts have of the test's own environment. */
-export const inheritedEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
-  // What the run has stripped and compiled already no program strips and compiles again.
-  ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
-    const value = process.env[name]
-    return value === undefined ? [] : [[name, value]]
-  }),
-)
-
 /** Starts the service and does not wait for it. It is killed after the test. */
 export async function launchService(
   t: Pick<TestContext, 'after'>,
@@ -78,7 +70,7 @@ export async function launchService(
 ): Promise<LaunchedService> {
   const directory = await makeRules(t, rules)
   const child = spawn(process.execPath, [program, 'serve', '--rules', directory.path], {
-    env: { ...inheritedEnvironment, ...toServiceEnvironment(env) },
+    env: { ...programEnvironment, ...toServiceEnvironment(env) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let log = ''

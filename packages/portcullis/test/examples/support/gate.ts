@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findFreePort, open } from '@portcullis/test-servers'
+import { findFreePort, open, programEnvironment } from '@portcullis/test-servers'
 import { parse } from 'yaml'
 import { type ComposeService, composeFolder, readComposeFile } from './compose-file.ts'
 
@@ -81,11 +81,9 @@ function startContainer(
     name,
     `${value}`,
   ])
-  const { PATH, NODE_COMPILE_CACHE } = process.env
   const words = args.map((word) => (word === '/rules' ? join(composeFolder, 'rules') : word))
   return spawn(process.execPath, [join(root, program), ...words], {
-    // Otherwise each would strip all the types again.
-    env: { PATH, NODE_COMPILE_CACHE, ...Object.fromEntries(env) },
+    env: { ...programEnvironment, ...Object.fromEntries(env) },
     // No .env of this repository: a container has none either.
     cwd: tmpdir(),
     stdio: ['ignore', 'ignore', 'inherit'],
