@@ -1,0 +1,316 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join, relative, resolve } from 'node:path'
+import { type AnyNode, type CallExpression, type Expression, parse } from 'acorn'
+
+/** One row of a list that maps each sentence of a specification to the test that holds it. */
+export interface CoverageRow {
+  /** The nearest heading above the table. */
+  readonly section: string
+  readonly sentence: string
+  /** The second column, as written. */
+  readonly test: string
+  readonly line: number
+}
+
+export interface CoverageList {
+  readonly rows: readonly CoverageRow[]
+  /** Everything that is wrong with the list, one line each; empty when every row has its test. */
+  readonly faults: readonly string[]
+}
+
+/**
+ * Reads the tables of a README.md whose second column is headed `test`. A cell of that column is one of:
+ *
+ *     [decide/headers.test.ts](../decide/headers.test.ts) › the remaining count is in the header
+ *     see Section › sentence of another row
+ *     not testable: why no test can show it
+ *
+ * `<br>` separates several tests of one row. A nested test is named by its own title, or by
+ * `outer title › inner title`. Each `*.test.ts` file beside the list must be named by a row too.
+ */
+export function checkCoverageList(path: string): CoverageList {
+  const { rows, faults } = parseRows(readFileSync(path, 'utf8'))
+  const byName = new Map(rows.map((row) => [nameOf(row), row]))
+  const named: NamedTest[] = []
+
+  const faultOf = (row: CoverageRow): string | undefined => {
+    if (row.test === '') return 'has no test'
+    const [, reason] = /^not testable:(.*)$/.exec(row.test) ?? []
+    if (reason !== undefined) return reason.trim() === '' ? 'gives no reason' : undefined
+    if (row.test.startsWith('see ')) return faultOfReference(row, byName)
+    for (const cell of row.test.split('<br>')) {
+      const fault = faultOfTest(cell.trim(), dirname(path), named)
+      if (fault !== undefined) return fault
+    }
+    return undefined
+  }
+
+  const seen = new Set<string>()
+  for (const row of rows) {
+    const name = nameOf(row)
+    const fault = seen.has(name) ? 'occurs twice' : faultOf(row)
+    seen.add(name)
+    if (fault !== undefined) faults.push(`line ${row.line}: "${name}" ${fault}`)
+  }
+  return { rows, faults: [...faults, ...findUnnamedTests(dirname(path), named)] }
+}
+
+interface NamedTest {
+  readonly file: string
+  readonly title: string
+}
+
+const nameOf = ({ section, sentence }: CoverageRow) => `${section} › ${sentence}`
+
+function parseRows(text: string): { readonly rows: CoverageRow[]; readonly faults: string[] } {
+  const rows: CoverageRow[] = []
+  const faults: string[] = []
+  let section = ''
+  let isFenced = false
+  /** Undefined outside a table. */
+  let isListed: boolean | undefined
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.startsWith('```')) isFenced = !isFenced
+    if (isFenced) continue
+    const [, heading] = /^#{2,4} (.+)$/.exec(line) ?? []
+    if (heading !== undefined) section = heading.trim()
+    const cells = toCells(line)
+    if (cells === undefined) {
+      isListed = undefined
+      continue
+    }
+    if (isListed === undefined) {
+      isListed = cells[1] === 'test'
+      continue
+    }
+    if (!isListed || cells.every((cell) => /^:?-+:?$/.test(cell))) continue
+    const [sentence = '', test = ''] = cells
+    if (cells.length !== 2) faults.push(`line ${index + 1}: ${cells.length} columns instead of 2`)
+    else if (sentence === '') faults.push(`line ${index + 1}: no sentence`)
+    else rows.push({ section, sentence, test, line: index + 1 })
+  }
+  if (rows.length === 0) faults.push('there is no row below a table heading "| sentence | test |"')
+  return { rows, faults }
+}
+
+/** The cells of a table row without their escapes; undefined for any other line. */
+function toCells(line: string): string[] | undefined {
+  const [, inner] = /^\|(.*)\|\s*$/.exec(line) ?? []
+  return inner?.split(/(?<!\\)\|/).map((cell) => cell.trim().replace(/\\([\\|*_<>[\]`])/g, '$1'))
+}
+
+function faultOfReference(
+  row: CoverageRow,
+  byName: ReadonlyMap<string, CoverageRow>,
+): string | undefined {
+  const visited = new Set<CoverageRow>()
+  let at: CoverageRow | undefined = row
+  while (at?.test.startsWith('see ')) {
+    if (visited.has(at)) return `points in a circle: ${row.test}`
+    visited.add(at)
+    at = byName.get(at.test.slice('see '.length))
+  }
+  if (at === undefined) return `points to a row that does not exist: ${row.test}`
+  return at.test.startsWith('[') ? undefined : `points to a row that has no test: ${row.test}`
+}
+
+function faultOfTest(cell: string, folder: string, named: NamedTest[]): string | undefined {
+  const [, text, target, title] = /^\[([^\]]+)\]\(([^)]+)\) › (.+)$/.exec(cell) ?? []
+  if (text === undefined || target === undefined || title === undefined) {
+    return `has neither "[file](path) › test name" nor "see …" nor "not testable: …", but: ${cell}`
+  }
+  const file = resolve(folder, target)
+  if (!target.endsWith(text)) return `shows ${text}, but links to ${target}`
+  if (!existsSync(file)) return `names a file that does not exist: ${target}`
+  if (!isRun(file)) return `names a file that no test file imports: ${target}`
+  if (!hasTest(file, title)) return `names a test that is not in ${target}: ${title}`
+  named.push({ file, title })
+  return undefined
+}
+
+/** The tests beside the list that no row names, neither themselves nor one inside or around them. */
+function findUnnamedTests(folder: string, named: readonly NamedTest[]): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.test.ts') && name !== 'completeness.test.ts')
+    .flatMap((name) => {
+      const file = join(folder, name)
+      const titles = named.filter((test) => test.file === file).map(({ title }) => title)
+      const { tests } = readSource(file)
+      const isNamed = (test: TestTitle) => titles.some((title) => fits(test, title))
+      const isInside = (inner: TestTitle, outer: TestTitle) =>
+        outer.path.length < inner.path.length &&
+        outer.path.every((part, at) => part === inner.path[at])
+      return tests
+        .filter(
+          (test) =>
+            !isNamed(test) &&
+            !tests.some(
+              (other) => isNamed(other) && (isInside(other, test) || isInside(test, other)),
+            ),
+        )
+        .map((test) => `${name}: no row names the test "${test.path.map(toText).join(' › ')}"`)
+    })
+}
+
+/** A title in pieces: fixed text, and null where the program fills in a value. */
+type TitleParts = readonly (string | null)[]
+
+interface TestTitle {
+  /** The titles from the outermost test or suite to the test itself. */
+  readonly path: readonly TitleParts[]
+}
+
+interface TestSource {
+  readonly tests: readonly TestTitle[]
+  /** True when a test takes its title from a variable, such as the rows of a table. */
+  readonly hasTitlesFromData: boolean
+  /** The whole text of each string literal and property name; comments are not among them. */
+  readonly strings: ReadonlySet<string>
+  /** The files imported by a relative path. */
+  readonly imports: readonly string[]
+}
+
+const toText = (parts: TitleParts) => parts.map((part) => part ?? '…').join('')
+
+const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+function fits({ path }: TestTitle, title: string): boolean {
+  return path.some((_, at) => {
+    const parts = path
+      .slice(at)
+      .flatMap((title, depth) => (depth === 0 ? title : [' › ', ...title]))
+    const pattern = parts.map((part) => (part === null ? '.+' : escapePattern(part))).join('')
+    return new RegExp(`^${pattern}$`, 's').test(title)
+  })
+}
+
+/**
+ * A title from a variable is looked up among the string literals of the file and of what it imports
+ * directly: tables of cases often have a file of their own.
+ */
+function hasTest(file: string, title: string): boolean {
+  const source = readSource(file)
+  if (source.tests.some((test) => fits(test, title))) return true
+  const sources = [source, ...source.imports.map(readSource)]
+  return (
+    sources.some(({ hasTitlesFromData }) => hasTitlesFromData) &&
+    sources.some(({ strings }) => strings.has(title))
+  )
+}
+
+/** A file with shared tests runs only if a test file of the same `test` folder imports it. */
+function isRun(file: string): boolean {
+  if (file.endsWith('.test.ts')) return true
+  const [root] = /^.*?[\\/]test[\\/]/.exec(file) ?? []
+  if (root === undefined) return false
+  const reached = new Set<string>()
+  const queue = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(root, name))
+  for (const next of queue) {
+    if (reached.has(next)) continue
+    reached.add(next)
+    queue.push(...findImports(next).filter((path) => !relative(root, path).startsWith('..')))
+  }
+  return reached.has(file)
+}
+
+const importsOf = new Map<string, readonly string[]>()
+
+/** By pattern, because most of these files are not parsed for anything else. */
+function findImports(file: string): readonly string[] {
+  const known = importsOf.get(file)
+  if (known !== undefined) return known
+  const text = readFileSync(file, 'utf8')
+  const found = [...text.matchAll(/(?:\bfrom |\bimport |\bimport\()'(\.[^']+\.ts)'/g)]
+    .map(([, specifier = '']) => resolve(dirname(file), specifier))
+    .filter((path) => existsSync(path))
+  importsOf.set(file, found)
+  return found
+}
+
+const sources = new Map<string, TestSource>()
+
+function readSource(file: string): TestSource {
+  const known = sources.get(file)
+  if (known !== undefined) return known
+  const tests: TestTitle[] = []
+  const strings = new Set<string>()
+  let hasTitlesFromData = false
+
+  const visit = (node: AnyNode, outer: readonly TitleParts[]) => {
+    let path = outer
+    if (node.type === 'Literal' && typeof node.value === 'string') strings.add(node.value)
+    if (node.type === 'TemplateLiteral' && node.expressions.length === 0) {
+      strings.add(node.quasis[0]?.value.cooked ?? '')
+    }
+    if (node.type === 'Property' && node.key.type === 'Identifier' && !node.computed) {
+      strings.add(node.key.name)
+    }
+    if (node.type === 'CallExpression' && isTestCall(node)) {
+      const [title] = node.arguments
+      const parts = title === undefined || title.type === 'SpreadElement' ? [] : toParts(title)
+      if (parts.some((part) => part !== null && part.trim() !== '')) {
+        path = [...outer, parts]
+        tests.push({ path })
+      } else {
+        hasTitlesFromData = true
+      }
+    }
+    for (const child of childrenOf(node)) visit(child, path)
+  }
+
+  const text = stripTypeScriptTypes(readFileSync(file, 'utf8'))
+  visit(parse(text, { ecmaVersion: 'latest', sourceType: 'module' }), [])
+  const source = { tests, strings, hasTitlesFromData, imports: findImports(file) }
+  sources.set(file, source)
+  return source
+}
+
+const testNames = new Set(['test', 'it', 'describe', 'suite'])
+
+/** `test(title, …, function)`, also as `t.test`; neither `test.skip` nor `pattern.test(text)`. */
+function isTestCall({ callee, arguments: args }: CallExpression): boolean {
+  const isNamed =
+    callee.type === 'MemberExpression'
+      ? callee.property.type === 'Identifier' && callee.property.name === 'test'
+      : callee.type === 'Identifier' && testNames.has(callee.name)
+  return isNamed && args.length >= 2 && !args.some(isAlwaysSkipped)
+}
+
+/** `{ skip: true }` or `{ todo: 'later' }`; a condition may let the test run. */
+function isAlwaysSkipped(node: AnyNode): boolean {
+  return (
+    node.type === 'ObjectExpression' &&
+    node.properties.some(
+      (property) =>
+        property.type === 'Property' &&
+        property.key.type === 'Identifier' &&
+        ['skip', 'todo'].includes(property.key.name) &&
+        property.value.type === 'Literal' &&
+        Boolean(property.value.value),
+    )
+  )
+}
+
+function toParts(title: Expression): TitleParts {
+  if (title.type === 'Literal' && typeof title.value === 'string') return [title.value]
+  if (title.type === 'TemplateLiteral') {
+    return title.quasis.flatMap(({ value, tail }) => [value.cooked ?? '', ...(tail ? [] : [null])])
+  }
+  if (title.type === 'BinaryExpression' && title.left.type !== 'PrivateIdentifier') {
+    return [...toParts(title.left), ...toParts(title.right)]
+  }
+  return [null]
+}
+
+function childrenOf(node: AnyNode): AnyNode[] {
+  return Object.values(node).flatMap((value: unknown) => {
+    const values: unknown[] = Array.isArray(value) ? value : [value]
+    return values.filter(isNode)
+  })
+}
+
+const isNode = (value: unknown): value is AnyNode =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
