@@ -1,0 +1,111 @@
+// Mutation tests: changes code in small ways and reports the changes that no test notices.
+//
+//   npm run mutants -- packages/ratelimit/src/decide --sample 100
+
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createProgress } from '@portcullis/bench-kit/progress'
+import { openCommonPostgres } from './mutants/common-postgres.ts'
+import { findMutants } from './mutants/find-mutants.ts'
+import { readImports } from './mutants/import-graph.ts'
+import { findNearestTests } from './mutants/nearest-tests.ts'
+import { type Options, parseOptions, UsageError, usage } from './mutants/options.ts'
+import { toReport, toScore } from './mutants/report.ts'
+import { takeSample } from './mutants/sample.ts'
+import { mapConcurrently, measureBaselines, testMutant } from './mutants/test-mutants.ts'
+
+const root = dirname(import.meta.dirname)
+// Without this, the exit handlers that end the test processes would not run.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
+
+try {
+  const options = parseOptions(process.argv.slice(2), root)
+  if (options) process.exitCode = await main(options)
+  else console.log(usage)
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error
+  console.error(`${error.message}\n\n${usage}`)
+  process.exitCode = 2
+}
+
+async function main(options: Options): Promise<number> {
+  const all = options.files.flatMap((file) => findMutants(root, file))
+  const mutants = takeSample(all, options.sample, options.seed)
+  const tests = chooseTests([...new Set(mutants.map(({ file }) => file))], options)
+  if (options.isList) return list(mutants, tests)
+
+  const wanted = [...new Set([...tests.values()].flat())]
+  await using postgres = await openCommonPostgres(wanted)
+  const testing = {
+    root,
+    // Most tests wait for servers; more than two at a time disturb each other on a small machine.
+    concurrency: Math.min(2, availableParallelism()),
+    budgetMs: options.budgetMs,
+    env: {
+      ...postgres.env,
+      // Entries are found by the content of a module, so a mutant never gets the code of another.
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/portcullis-mutants'),
+    },
+  }
+
+  const progress = createProgress()
+  let done = 0
+  const baselines = await measureBaselines(wanted, testing, (test, unusable) => {
+    if (unusable) progress.note(`${test} is not used: it ${unusable}\n`)
+    progress.show(++done, wanted.length, 'test files run without a mutant')
+  })
+  progress.end()
+
+  const mutantProgress = createProgress()
+  let [tested, killed] = [0, 0]
+  const results = await mapConcurrently(mutants, testing.concurrency, async (mutant) => {
+    const usable = (tests.get(mutant.file) ?? []).flatMap((test) => baselines.get(test) ?? [])
+    const result = await testMutant(mutant, usable, testing)
+    if (result.killedBy) killed++
+    const survivors = ++tested - killed
+    mutantProgress.show(tested, mutants.length, `${tested} mutants, ${survivors} survived`)
+    return result
+  })
+  mutantProgress.end()
+
+  console.log(toReport(root, results))
+  const { score } = toScore('', results)
+  console.log(`\n${describeSample(mutants.length, all.length, options.seed)}`)
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`)
+  if (score >= options.min) return 0
+  console.error(`The score is ${score} %; at least ${options.min} % is required.`)
+  return 1
+}
+
+function chooseTests(files: readonly string[], { tests, maxTests }: Options) {
+  const graph = readImports(root)
+  const named = [...graph.keys()]
+    .filter((path) => path.endsWith('.test.ts') && tests.some((word) => path.includes(word)))
+    .sort()
+  return new Map(
+    files.map((file) => {
+      const nearest = findNearestTests(graph, file)
+      return [file, [...new Set([...named, ...nearest])].slice(0, Math.max(maxTests, named.length))]
+    }),
+  )
+}
+
+function list(
+  mutants: ReturnType<typeof findMutants>,
+  tests: ReadonlyMap<string, string[]>,
+): number {
+  for (const [file, own] of Map.groupBy(mutants, (mutant) => mutant.file)) {
+    console.log(`${file}\n  tests: ${tests.get(file)?.join(', ') || 'none'}`)
+    for (const { line, column, description } of own) {
+      console.log(`  ${line}:${column}  ${description}`)
+    }
+  }
+  return 0
+}
+
+function describeSample(tested: number, all: number, seed: number): string {
+  return tested === all
+    ? `All ${all} mutants were tested.`
+    : `${tested} of ${all} mutants were tested (seed ${seed}).`
+}

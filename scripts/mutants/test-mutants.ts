@@ -1,0 +1,72 @@
+import { type Baseline, measureBaseline } from './baseline.ts'
+import { isCovered } from './coverage.ts'
+import type { Mutant } from './mutant.ts'
+import { runTest } from './run-test.ts'
+
+export interface MutantResult {
+  readonly mutant: Mutant
+  /** `no coverage` is a survivor too: no test file that was chosen runs this part of the code. */
+  readonly status: 'killed' | 'timeout' | 'survived' | 'no coverage'
+  /** The test file that failed. */
+  readonly killedBy?: string
+}
+
+export interface TestingOptions {
+  readonly root: string
+  readonly concurrency: number
+  /** How many seconds the tests of one mutant may take together, measured on the unchanged code. */
+  readonly budgetMs: number
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Calls the function for each item, several at a time; results keep the order of the items. */
+export async function mapConcurrently<Item, Result>(
+  items: readonly Item[],
+  concurrency: number,
+  call: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const waiting = items.entries()
+  const work = async () => {
+    for (const [index, item] of waiting) results[index] = await call(item)
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  return results
+}
+
+/** Runs the test files on the unchanged code; `onUnusable` gets those that cannot be used. */
+export async function measureBaselines(
+  tests: readonly string[],
+  { root, concurrency, budgetMs, env }: TestingOptions,
+  onDone: (test: string, unusable?: string) => void,
+): Promise<Map<string, Baseline>> {
+  const baselines = new Map<string, Baseline>()
+  await mapConcurrently(tests, concurrency, async (test) => {
+    const baseline = await measureBaseline(root, test, budgetMs, env)
+    if ('unusable' in baseline) return onDone(test, baseline.unusable)
+    baselines.set(test, baseline)
+    onDone(test)
+  })
+  return baselines
+}
+
+/** Runs the tests that cover the mutant, nearest first, until one fails. */
+export async function testMutant(
+  mutant: Mutant,
+  tests: readonly Baseline[],
+  { root, budgetMs, env }: TestingOptions,
+): Promise<MutantResult> {
+  const covering = tests.filter(({ coverage }) => isCovered(coverage, mutant.file, mutant.start))
+  // A process that a test kills has no coverage, so without any, all tests get their try.
+  const chosen = covering.length > 0 ? covering : tests
+  let budget = budgetMs
+  for (const { test, ms } of chosen) {
+    budget -= ms
+    if (budget < 0 && test !== chosen[0]?.test) break
+    const { status } = await runTest({ root, test, mutant, env, limitMs: 3 * ms + 10_000 })
+    if (status !== 'passed') {
+      return { mutant, status: status === 'failed' ? 'killed' : 'timeout', killedBy: test }
+    }
+  }
+  return { mutant, status: covering.length > 0 ? 'survived' : 'no coverage' }
+}
