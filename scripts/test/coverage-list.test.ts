@@ -145,12 +145,15 @@ test('a title from a variable is found among the strings of the file and of its 
   const files = {
     'test/a.test.ts':
       "import { cases } from './table.ts'\nfor (const c of cases) test(c.title, () => {})\n",
-    'test/table.ts': "// a comment\nexport const cases = [{ title: 'from the table' }]\n",
+    'test/table.ts':
+      "// a comment\nexport const cases = [{ title: 'from the table' }]\n" +
+      `const more = { title: \`a new \${unit} begins\` }\n`,
   }
   const faults = await faultsOf(
     t,
     [
       ['found', `${link} › from the table`],
+      ['template', `${link} › a new second begins`],
       ['part', `${link} › from the`],
       ['comment', `${link} › a comment`],
     ],

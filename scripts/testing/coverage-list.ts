@@ -167,6 +167,8 @@ interface TestSource {
   readonly hasTitlesFromData: boolean
   /** The whole text of each string literal and property name; comments are not among them. */
   readonly strings: ReadonlySet<string>
+  /** The templates that may become titles: those with enough fixed text to be told apart. */
+  readonly templates: readonly TitleParts[]
   /** The files imported by a relative path. */
   readonly imports: readonly string[]
 }
@@ -177,12 +179,14 @@ const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\
 
 function fits({ path }: TestTitle, title: string): boolean {
   return path.some((_, at) => {
-    const parts = path
-      .slice(at)
-      .flatMap((title, depth) => (depth === 0 ? title : [' › ', ...title]))
-    const pattern = parts.map((part) => (part === null ? '.+' : escapePattern(part))).join('')
-    return new RegExp(`^${pattern}$`, 's').test(title)
+    const parts = path.slice(at).flatMap((part, depth) => (depth === 0 ? part : [' › ', ...part]))
+    return matches(parts, title)
   })
+}
+
+function matches(parts: TitleParts, title: string): boolean {
+  const pattern = parts.map((part) => (part === null ? '.+' : escapePattern(part))).join('')
+  return new RegExp(`^${pattern}$`, 's').test(title)
 }
 
 /**
@@ -195,7 +199,10 @@ function hasTest(file: string, title: string): boolean {
   const sources = [source, ...source.imports.map(readSource)]
   return (
     sources.some(({ hasTitlesFromData }) => hasTitlesFromData) &&
-    sources.some(({ strings }) => strings.has(title))
+    sources.some(
+      ({ strings, templates }) =>
+        strings.has(title) || templates.some((template) => matches(template, title)),
+    )
   )
 }
 
@@ -237,13 +244,17 @@ function readSource(file: string): TestSource {
   if (known !== undefined) return known
   const tests: TestTitle[] = []
   const strings = new Set<string>()
+  const templates: TitleParts[] = []
   let hasTitlesFromData = false
 
   const visit = (node: AnyNode, outer: readonly TitleParts[]) => {
     let path = outer
     if (node.type === 'Literal' && typeof node.value === 'string') strings.add(node.value)
-    if (node.type === 'TemplateLiteral' && node.expressions.length === 0) {
-      strings.add(node.quasis[0]?.value.cooked ?? '')
+    if (node.type === 'TemplateLiteral') {
+      const parts = toParts(node)
+      const letters = parts.join('').match(/\p{L}/gu)?.length ?? 0
+      if (node.expressions.length === 0) strings.add(parts.join(''))
+      else if (letters >= 10) templates.push(parts)
     }
     if (node.type === 'Property' && node.key.type === 'Identifier' && !node.computed) {
       strings.add(node.key.name)
@@ -263,7 +274,7 @@ function readSource(file: string): TestSource {
 
   const text = stripTypeScriptTypes(readFileSync(file, 'utf8'))
   visit(parse(text, { ecmaVersion: 'latest', sourceType: 'module' }), [])
-  const source = { tests, strings, hasTitlesFromData, imports: findImports(file) }
+  const source = { tests, strings, templates, hasTitlesFromData, imports: findImports(file) }
   sources.set(file, source)
   return source
 }
