@@ -2,8 +2,9 @@ import { basename } from 'node:path'
 import type { ImportGraph } from './import-graph.ts'
 
 /**
- * The test files that load the file, nearest first: the one at the same path below `test`, then those of
- * the same package that share words of the path, then by the number of imports between.
+ * The test files that load the file, nearest first: the one at the same path below `test`, those that
+ * import the file, and then those that share words of its path. Most tests of a server are the same number
+ * of imports away from each of its files, so words tell more than that number.
  */
 export function findNearestTests(graph: ImportGraph, file: string): string[] {
   const distances = measureDistances(graph, file)
@@ -13,14 +14,15 @@ export function findNearestTests(graph: ImportGraph, file: string): string[] {
     .filter(([path]) => path.endsWith('.test.ts'))
     .map(([path, distance]) => {
       const isOther = toPackage(path) !== toPackage(file)
-      const direct = Math.min(distance, 3)
-      const rank = path === mirror ? -Infinity : direct - countShared(words, toWords(path)) * 2
-      return { path, isOther, rank, distance }
+      const group = path === mirror ? 0 : distance === 1 ? 1 : 2
+      const rank = Math.min(distance, 3) - 2 * countShared(words, toWords(path))
+      return { path, isOther, group, rank, distance }
     })
   return ranked
     .sort(
       (a, b) =>
         Number(a.isOther) - Number(b.isOther) ||
+        a.group - b.group ||
         a.rank - b.rank ||
         a.distance - b.distance ||
         a.path.localeCompare(b.path),
