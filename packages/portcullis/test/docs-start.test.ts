@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { withCurlOnPath } from '@portcullis/test-servers'
 import { portcullisTree } from '../src/completion/programs/portcullis.ts'
 import { doorNames, doors, toFlag } from '../src/up/ports.ts'
 import { createBaseUrls, openWorld, type TestWorld } from './support/world.ts'
@@ -49,12 +50,12 @@ async function runInOneShell(commands: readonly string[]): Promise<string[]> {
   const script = commands.map((command) => `${command}\necho; echo '${end}'\n`).join('')
   const { stdout } = await run('bash', ['-c', script], {
     cwd: root,
-    // What a command waits for may never come.
-    timeout: 60_000,
+    // A limit for hangs: what a command waits for may never come.
+    timeout: 240_000,
     env: {
       ...process.env,
       NO_COLOR: '1',
-      PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
+      PATH: [dirname(process.execPath), await withCurlOnPath()].join(delimiter),
     },
   }).catch(({ stdout, stderr }) => {
     throw new Error(`The shell did not come to an end:\n${stdout}${stderr}`)
@@ -68,7 +69,7 @@ test('the start page begins with the command that starts everything', () => {
   assert.match(scripts.start, / packages\/portcullis\/src\/main\.ts up$/)
 })
 
-test('every command of the start page does what the page says', { timeout: 120_000 }, async () => {
+test('every command of the start page does what the page says', { timeout: 300_000 }, async () => {
   await using world = await openWorld()
   const [, ...steps] = readSteps()
   assert.ok(steps.length >= 10)

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { runOnTerminal, runOrSkip } from '@portcullis/test-servers'
 import { openApi } from '../src/api/api.ts'
 
 const run = promisify(execFile)
@@ -49,13 +50,9 @@ async function runInPipe({ program, args, env }: Call): Promise<string> {
 }
 
 /** The same, on a terminal. */
-async function runOnTerminal({ program, args, env }: Call): Promise<string> {
-  const words = [process.execPath, join(packages, programs[program]), ...args]
-  const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-  const { stdout } = await run('script', ['-qec', line, '/dev/null'], {
-    env: toEnvironment(env),
-  }).catch((error) => error)
-  return stdout
+function printOnTerminal({ program, args, env }: Call): Promise<string> {
+  const words = [join(packages, programs[program]), ...args]
+  return runOnTerminal(process.execPath, words, toEnvironment(env))
 }
 
 for (const program of Object.keys(programs) as ProgramName[]) {
@@ -97,16 +94,18 @@ const colorful: Readonly<Record<string, (t: TestContext) => Promise<Call>>> = {
   }),
 }
 
-const noTerminal = process.platform !== 'linux' && 'script takes other options here'
-
 for (const [name, prepare] of Object.entries(colorful)) {
-  test(`${name} has colours for people only`, { skip: noTerminal }, async (t) => {
+  test(`${name} has colours for people only`, async (t) => {
     const call = await prepare(t)
-    const [onTerminal, inPipe, without] = await Promise.all([
-      runOnTerminal(call),
-      runInPipe(call),
-      runOnTerminal({ ...call, env: { NO_COLOR: '1' } }),
-    ])
+    const printed = await runOrSkip(t, () =>
+      Promise.all([
+        printOnTerminal(call),
+        runInPipe(call),
+        printOnTerminal({ ...call, env: { NO_COLOR: '1' } }),
+      ]),
+    )
+    if (!printed) return
+    const [onTerminal, inPipe, without] = printed
     assert.match(onTerminal, color)
     assert.ok(inPipe.length > 0 && !inPipe.includes(escapeCharacter), inPipe)
     assert.ok(without.length > 0)

@@ -1,6 +1,8 @@
 import { appendFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
-import { MissingProgramError } from './programs/provide-program.ts'
+import { MissingError } from './missing-error.ts'
+import type { ProgramName } from './programs/programs.ts'
+import { provideProgram } from './programs/provide-program.ts'
 import type { OpenServer } from './server.ts'
 import { type ServerName, servers } from './servers/index.ts'
 
@@ -24,10 +26,30 @@ export async function open<Name extends ServerName>(
 ): Promise<Opened<Name> | undefined> {
   // One name, one opener: TypeScript cannot see that the two sides of the call belong together.
   const opener = servers[name] as (...options: Parameters<Opener<Name>>) => Promise<Opened<Name>>
-  return openOrSkip(t, () => opener(...options), {
-    isCi: process.env.CI === 'true',
-    missesFile: process.env.PORTCULLIS_TEST_MISSES,
-  })
+  return openOrSkip(t, () => opener(...options), readSurroundings())
+}
+
+/** Path of a program that a test runs itself; like `open`, it skips the test where there is none. */
+export function provideOrSkip(
+  t: Pick<TestContext, 'skip'>,
+  name: ProgramName,
+): Promise<string | undefined> {
+  return runOrSkip(t, () => provideProgram(name))
+}
+
+/** The result of the work; skips the test and returns undefined when a MissingError ends it. */
+export async function runOrSkip<Result>(
+  t: Pick<TestContext, 'skip'>,
+  work: () => Result | Promise<Result>,
+  surroundings = readSurroundings(),
+): Promise<Result | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof MissingError)) throw error
+    skipAsMissing(t, error, surroundings)
+    return undefined
+  }
 }
 
 export interface Surroundings {
@@ -36,20 +58,28 @@ export interface Surroundings {
   readonly missesFile: string | undefined
 }
 
+const readSurroundings = (): Surroundings => ({
+  isCi: process.env.CI === 'true',
+  missesFile: process.env.PORTCULLIS_TEST_MISSES,
+})
+
 export async function openOrSkip<Server extends OpenServer>(
   t: Pick<TestContext, 'after' | 'skip'>,
   opener: () => Promise<Server>,
-  { isCi, missesFile }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Server | undefined> {
-  try {
-    const server = await opener()
-    t.after(() => server.stop())
-    return server
-  } catch (error) {
-    if (!(error instanceof MissingProgramError) || (isCi && !error.isOptional)) throw error
-    const { program, installCommand } = error
-    if (missesFile) appendFileSync(missesFile, `${JSON.stringify({ program, installCommand })}\n`)
-    t.skip(error.message)
-    return undefined
-  }
+  const server = await runOrSkip(t, opener, surroundings)
+  if (server) t.after(() => server.stop())
+  return server
+}
+
+function skipAsMissing(
+  t: Pick<TestContext, 'skip'>,
+  error: MissingError,
+  { isCi, missesFile }: Surroundings,
+): void {
+  if (isCi && !error.isOptional) throw error
+  const { program, installCommand } = error
+  if (missesFile) appendFileSync(missesFile, `${JSON.stringify({ program, installCommand })}\n`)
+  t.skip(error.message)
 }

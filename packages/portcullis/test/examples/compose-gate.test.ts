@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseEnv } from 'node:util'
+import { provideOrSkip } from '@portcullis/test-servers'
 import { composeFolder } from './support/compose-file.ts'
 import { openGate } from './support/gate.ts'
 
 test('the gate of examples/compose, behind a real Envoy', { timeout: 180_000 }, async (t) => {
+  // make-env.sh signs with it.
+  if ((await provideOrSkip(t, 'openssl')) === undefined) return
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-gate-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   cpSync(composeFolder, folder, { recursive: true, filter: (path) => !path.endsWith('/.env') })

@@ -5,14 +5,16 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseEnv } from 'node:util'
+import { provideOrSkip } from '@portcullis/test-servers'
 import { keyVariable, parseConsoleArguments } from '../../src/commands/console-arguments.ts'
 import { composeFolder, readComposeFile, readVariableNames } from './support/compose-file.ts'
 
 const root = join(composeFolder, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** A copy of the folder, in which make-env.sh has run. */
-function openEnvironment(t: TestContext) {
+/** A copy of the folder, in which make-env.sh has run; undefined where there is no openssl. */
+async function openEnvironment(t: TestContext) {
+  if ((await provideOrSkip(t, 'openssl')) === undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-compose-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   for (const name of ['make-env.sh', '.env.example']) {
@@ -24,8 +26,10 @@ function openEnvironment(t: TestContext) {
   return { make, path, variables: parseEnv(readFileSync(path, 'utf8')) }
 }
 
-test('make-env.sh fills in every secret, for its owner alone, and overwrites nothing', (t) => {
-  const { make, path, variables } = openEnvironment(t)
+test('make-env.sh fills in every secret, for its owner alone, and overwrites nothing', async (t) => {
+  const environment = await openEnvironment(t)
+  if (!environment) return
+  const { make, path, variables } = environment
   assert.equal(statSync(path).mode & 0o777, 0o600)
   const { JWT_SECRET, JWT_KEY_SET = '', POSTGRES_PASSWORD, REDIS_PASSWORD } = variables
   assert.match(JWT_SECRET ?? '', /^[\da-f]{64}$/)
@@ -45,8 +49,10 @@ test('without secrets nothing starts', () => {
   assert.throws(() => readComposeFile({}), /run \.\/make-env\.sh first/)
 })
 
-test('every variable of a server is one that it knows', (t) => {
-  const { services } = readComposeFile(openEnvironment(t).variables)
+test('every variable of a server is one that it knows', async (t) => {
+  const environment = await openEnvironment(t)
+  if (!environment) return
+  const { services } = readComposeFile(environment.variables)
   const manuals = { auth: 'docs/auth-environment.md', ratelimit: 'docs/ratelimit-environment.md' }
   for (const [service, manual] of Object.entries(manuals)) {
     const known = new Set([...read(manual).matchAll(/`([A-Za-z_]+)`/g)].map(([, name]) => name))
@@ -59,8 +65,10 @@ test('every variable of a server is one that it knows', (t) => {
   }
 })
 
-test('the auth server accepts its configuration, also with a mail server', (t) => {
-  const { variables } = openEnvironment(t)
+test('the auth server accepts its configuration, also with a mail server', async (t) => {
+  const made = await openEnvironment(t)
+  if (!made) return
+  const { variables } = made
   const mail = {
     MAILER_AUTOCONFIRM: 'false',
     SMTP_HOST: 'mail.example.com',
@@ -83,8 +91,10 @@ test('the auth server accepts its configuration, also with a mail server', (t) =
   }
 })
 
-test('every container is pinned, comes back, and tells how it is; no door is open to other machines', (t) => {
-  const { services, networks } = readComposeFile(openEnvironment(t).variables)
+test('every container is pinned, comes back, and tells how it is; no door is open to other machines', async (t) => {
+  const environment = await openEnvironment(t)
+  if (!environment) return
+  const { services, networks } = readComposeFile(environment.variables)
   for (const [name, service] of Object.entries(services)) {
     if (!service.build) assert.match(service.image, /:v?\d+\.\d+/, name)
     assert.equal(service.restart, 'unless-stopped', name)
@@ -101,9 +111,11 @@ test('every container is pinned, comes back, and tells how it is; no door is ope
   )
 })
 
-test('the console understands its command', (t) => {
+test('the console understands its command', async (t) => {
+  const made = await openEnvironment(t)
+  if (!made) return
   const { command = [], environment = {} } =
-    readComposeFile(openEnvironment(t).variables).services['console'] ?? {}
+    readComposeFile(made.variables).services['console'] ?? {}
   const [, name, ...args] = command
   assert.equal(name, 'console')
   const key = { [keyVariable]: `${environment[keyVariable]}` }

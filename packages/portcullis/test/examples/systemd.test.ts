@@ -5,22 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseEnv } from 'node:util'
+import { provideOrSkip } from '@portcullis/test-servers'
 
 const root = join(import.meta.dirname, '../../../..')
 const folder = join(root, 'examples/systemd')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const services = ['auth', 'ratelimit'] as const
-
-function hasAnalyze(): boolean {
-  try {
-    execFileSync('systemd-analyze', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-const skip = !hasAnalyze() && 'systemd-analyze is not installed (Debian: apt-get install systemd)'
 
 /** Copies that name the Node of this test: it is looked for. */
 function openUnits(t: TestContext): string[] {
@@ -34,17 +24,21 @@ function openUnits(t: TestContext): string[] {
   })
 }
 
-test('systemd finds nothing wrong with the units', { skip }, (t) => {
+test('systemd finds nothing wrong with the units', async (t) => {
+  const program = await provideOrSkip(t, 'systemd-analyze')
+  if (program === undefined) return
   const units = openUnits(t)
   assert.equal(units.length, 3)
-  const said = execFileSync('systemd-analyze', ['verify', '--man=no', ...units], { stdio: 'pipe' })
+  const said = execFileSync(program, ['verify', '--man=no', ...units], { stdio: 'pipe' })
   assert.equal(said.toString(), '')
 })
 
-test('systemd calls the services little exposed', { skip }, (t) => {
+test('systemd calls the services little exposed', async (t) => {
+  const program = await provideOrSkip(t, 'systemd-analyze')
+  if (program === undefined) return
   for (const unit of openUnits(t).filter((path) => path.endsWith('.service'))) {
     const args = ['security', '--offline=true', '--no-pager', unit]
-    const said = execFileSync('systemd-analyze', args, { encoding: 'utf8' })
+    const said = execFileSync(program, args, { encoding: 'utf8' })
     const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(said) ?? []
     assert.ok(Number(exposure) <= 2, exposure)
   }

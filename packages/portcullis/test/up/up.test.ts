@@ -6,6 +6,7 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { withCurlOnPath } from '@portcullis/test-servers'
 import { SignJWT } from 'jose'
 import { lockFile, type Occupation } from '../../src/up/folder-lock.ts'
 import { parseSecrets } from '../../src/up/secrets.ts'
@@ -81,8 +82,10 @@ describe('portcullis up', { timeout }, () => {
   test('the three commands that it prints work', async () => {
     const commands = program.output().match(/^ {2}curl .*$/gm) ?? []
     const answers: unknown[] = []
+    const env = { ...process.env, PATH: await withCurlOnPath() }
     for (const command of commands) {
-      const { stdout } = await run('sh', ['-c', command.replace('curl', 'curl -sS --fail')])
+      const script = command.replace('curl', 'curl -sS --fail')
+      const { stdout } = await run('sh', ['-c', script], { env })
       answers.push(JSON.parse(stdout))
     }
     const [hello, signedUp, decision, ...more] = answers

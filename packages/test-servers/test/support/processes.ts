@@ -1,20 +1,4 @@
-import { execFileSync } from 'node:child_process'
-
-interface Process {
-  readonly pid: number
-  readonly parent: number
-}
-
-/** Every process of the machine that still runs; one that only waits to be reaped does not. */
-function listProcesses(): Process[] {
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
-  return lines.split('\n').flatMap((line) => {
-    const [pid, parent, state] = line.trim().split(/\s+/)
-    return state === undefined || state.startsWith('Z')
-      ? []
-      : [{ pid: Number(pid), parent: Number(parent) }]
-  })
-}
+import { listProcesses } from '../../src/processes.ts'
 
 export function descendantsOf(pid: number, processes = listProcesses()): number[] {
   const children = processes.filter((candidate) => candidate.parent === pid)

@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+export interface RunningProcess {
+  readonly pid: number
+  readonly parent: number
+  /** The command line, its words separated by spaces. */
+  readonly command: string
+}
+
+/** Every process of this machine that still runs; one that only waits to be reaped does not. */
+export function listProcesses(): readonly RunningProcess[] {
+  // A small Linux system has no `ps`, and every Linux system has /proc.
+  return process.platform === 'linux' ? readProc() : askPs()
+}
+
+function readProc(): readonly RunningProcess[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) return []
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      // The second field is the program's name in parentheses, with anything in it.
+      const [state = 'X', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      if (hasEnded(state)) return []
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trimEnd()
+      return [{ pid, parent: Number(parent), command }]
+    } catch {
+      // The process ended while the others were read.
+      return []
+    }
+  })
+}
+
+function askPs(): readonly RunningProcess[] {
+  const args = ['-A', '-ww', '-o', 'pid=,ppid=,stat=,args=']
+  const lines = execFileSync('ps', args, { encoding: 'utf8' }).split('\n')
+  return lines.flatMap((line) => {
+    const [, pid, parent, state = 'Z', command = ''] =
+      /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
+    return hasEnded(state) ? [] : [{ pid: Number(pid), parent: Number(parent), command }]
+  })
+}
+
+const hasEnded = (state: string) => state.startsWith('Z') || state.startsWith('X')
