@@ -1,0 +1,121 @@
+// Proves the two commands of the README on a bare Debian system, which has Node, npm and nothing else:
+//
+//   npm run bare-system                                        root and an ordinary user, both commands
+//   npm run bare-system -- --user ordinary --command test      one user, one command
+//   npm run bare-system -- --keep                              keep the systems, to look into them
+//
+// It runs the committed state (HEAD), and each user gets a system of their own: what root installs
+// must not help the ordinary user. Run it before each release and whenever the set-up changes.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type BareSystem, openBareSystem } from './bare-system/bare-system.ts'
+import { provideBase } from './bare-system/base.ts'
+import { type CommandName, proofs } from './bare-system/commands.ts'
+import { readMachine } from './bare-system/machine.ts'
+import { toEnterCommand } from './bare-system/process.ts'
+import { type UserName, users } from './bare-system/users.ts'
+
+const usage = `Usage: npm run bare-system -- [--user ${Object.keys(users).join('|')}] [--command ${Object.keys(proofs).join('|')}] [--keep] [--help]`
+
+interface Row {
+  readonly user: UserName
+  readonly command: CommandName
+  readonly seconds: number
+  /** Undefined when the command passed. */
+  readonly failure: string | undefined
+}
+
+const options = readOptions()
+if (process.getuid?.() !== 0) endWith('bare-system needs root: it mounts file systems.', 2)
+
+const cache = join(import.meta.dirname, '..', '.cache', 'bare-system')
+mkdirSync(cache, { recursive: true })
+const machine = await readMachine()
+const base = await provideBase(cache, machine)
+
+const rows: Row[] = []
+for (const user of options.users) await proveFor(user)
+printTable()
+process.exitCode = rows.some(({ failure }) => failure !== undefined) ? 1 : 0
+
+async function proveFor(user: UserName): Promise<void> {
+  const system = await openBareSystem({ base, machine, user })
+  const stop = () => {
+    // Nothing that this script started may outlive it, and the folder is as large as a system.
+    if (!options.isKept) system.removeAtOnce()
+    process.exit(130)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  try {
+    for (const command of options.commands) rows.push(await prove(system, user, command))
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, stop)
+    if (options.isKept) {
+      console.log(`Kept ${system.folder}; enter it with:\n  ${toEnterCommand(system)}`)
+    } else {
+      await system.remove()
+    }
+  }
+}
+
+async function prove(system: BareSystem, user: UserName, command: CommandName): Promise<Row> {
+  const logFile = join(cache, `${user}-${command}.log`)
+  console.log(`npm ${command} as ${user === 'root' ? 'root' : 'an ordinary user'} (${logFile})…`)
+  const start = performance.now()
+  const failure = await proofs[command](system, logFile).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : `${error}`),
+  )
+  const seconds = (performance.now() - start) / 1000
+  console.log(failure === undefined ? `Passed in ${seconds.toFixed(0)} s.` : `Failed: ${failure}`)
+  return { user, command, seconds, failure }
+}
+
+function printTable(): void {
+  console.log('\nuser      command    result  duration')
+  for (const { user, command, seconds, failure } of rows) {
+    const result = failure === undefined ? 'passed' : 'failed'
+    const duration = `${seconds.toFixed(0)} s`.padStart(8)
+    console.log(`${user.padEnd(8)}  ${`npm ${command}`.padEnd(9)}  ${result}  ${duration}`)
+  }
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        user: { type: 'string' },
+        command: { type: 'string' },
+        keep: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    })
+    if (values.help) endWith(usage, 0)
+    return {
+      users: choose(users, 'user', values.user),
+      commands: choose(proofs, 'command', values.command),
+      isKept: values.keep,
+    }
+  } catch (error) {
+    return endWith(`${error instanceof Error ? error.message : error}\n${usage}`, 2)
+  }
+}
+
+function choose<Name extends string>(
+  known: Readonly<Record<Name, unknown>>,
+  option: string,
+  chosen: string | undefined,
+): readonly Name[] {
+  const names = Object.keys(known) as Name[]
+  const found = chosen === undefined ? names : names.filter((name) => name === chosen)
+  if (found.length === 0) throw new Error(`--${option} cannot be "${chosen}".`)
+  return found
+}
+
+function endWith(message: string, code: number): never {
+  const print = code === 0 ? console.log : console.error
+  print(message)
+  process.exit(code)
+}

@@ -1,0 +1,45 @@
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installDebianPackage } from '../../packages/test-servers/src/programs/debian.ts'
+import type { Machine } from './machine.ts'
+import { run } from './run.ts'
+
+/** The smallest Debian that debootstrap makes, as an archive that is made once. */
+export async function provideBase(
+  cache: string,
+  { codename, architecture, mirror }: Machine,
+): Promise<string> {
+  const archive = join(cache, `debian-${codename}-${architecture}.tar`)
+  if (existsSync(archive)) return archive
+  await provideDebootstrap()
+  console.log(`Making a bare Debian ${codename} (debootstrap --variant=minbase)…`)
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-bare-base-'))
+  try {
+    const system = join(folder, 'system')
+    await run('debootstrap', ['--variant=minbase', codename, system, mirror])
+    await run('tar', [
+      '--create',
+      '--numeric-owner',
+      '--file',
+      `${archive}.draft`,
+      '-C',
+      system,
+      '.',
+    ])
+    renameSync(`${archive}.draft`, archive)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return archive
+}
+
+async function provideDebootstrap(): Promise<void> {
+  const isThere = await run('debootstrap', ['--version']).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return
+  console.log('Installing debootstrap (apt-get install debootstrap)…')
+  await installDebianPackage('debootstrap')
+}

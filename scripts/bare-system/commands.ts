@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import { openTerminal } from '@portcullis/test-servers'
+import type { BareSystem } from './bare-system.ts'
+import { toCommand } from './process.ts'
+import { listInside } from './processes-inside.ts'
+
+/** Proves a command in a system, and writes what it prints to the log; rejects when it fails. */
+type Proof = (system: BareSystem, logFile: string) => Promise<void>
+
+/** `npm start` on a terminal: everything comes up, the console answers, and Ctrl-C ends it all. */
+const proveStart: Proof = async (system, logFile) => {
+  const { program, args, env } = toCommand(system, ['TERM=xterm', 'npm', 'start'])
+  const log = createWriteStream(logFile)
+  const terminal = openTerminal(program, args, env)
+  let output = ''
+  const consoleUrl = new Promise<string>((resolve) => {
+    terminal.onOutput((text) => {
+      log.write(text)
+      output += stripVTControlCharacters(text)
+      const [, url] = /Console\s+(http:\/\/\S+).*Ctrl-C stops everything/s.exec(output) ?? []
+      if (url !== undefined) resolve(url)
+    })
+  })
+  const early = terminal.ended.then(({ code }) => {
+    throw new Error(`npm start ended with code ${code}:\n${toEnd(output)}`)
+  })
+  try {
+    await askConsole(await Promise.race([consoleUrl, early]))
+    early.catch(() => {})
+    const ctrlC = '\x03'
+    terminal.write(ctrlC)
+    const { code } = await terminal.ended
+    if (code !== 0) throw new Error(`npm start ended with code ${code} after Ctrl-C.`)
+    await waitUntilEmpty(system)
+  } finally {
+    terminal.kill()
+    log.end()
+  }
+}
+
+/** The console sends whoever brings the token to its first page, with a cookie in place of the token. */
+async function askConsole(url: string): Promise<void> {
+  const signIn = await fetch(url, { redirect: 'manual' })
+  const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const page = await fetch(new URL(signIn.headers.get('location') ?? '/', url), {
+    headers: { cookie },
+  })
+  const text = await page.text()
+  if (page.status !== 200 || !text.includes('<title>')) {
+    throw new Error(`The console answered with ${page.status}:\n${toEnd(text)}`)
+  }
+}
+
+async function waitUntilEmpty({ folder }: BareSystem): Promise<void> {
+  const deadline = performance.now() + 60_000
+  while (listInside(folder).length > 0) {
+    if (performance.now() > deadline) {
+      const left = listInside(folder).map(({ pid, command }) => `${pid} ${command}`)
+      throw new Error(`npm start left processes behind:\n${left.join('\n')}`)
+    }
+    await sleep(50)
+  }
+}
+
+const proveTest: Proof = async (system, logFile) => {
+  const { program, args, env } = toCommand(system, ['npm', 'test'])
+  const log = createWriteStream(logFile)
+  await once(log, 'open')
+  const child = spawn(program, args, { env, stdio: ['ignore', log, log] })
+  const [code] = await once(child, 'close')
+  log.end()
+  const output = stripVTControlCharacters(readFileSync(logFile, 'utf8'))
+  if (code !== 0) throw new Error(`npm test ended with code ${code}:\n${toEnd(output)}`)
+  console.log(toEnd(output, 8))
+}
+
+export type CommandName = 'start' | 'test'
+
+export const proofs: Readonly<Record<CommandName, Proof>> = { start: proveStart, test: proveTest }
+
+function toEnd(text: string, lineCount = 30): string {
+  return text.trim().split('\n').slice(-lineCount).join('\n')
+}

@@ -1,0 +1,53 @@
+import type { BareSystem } from './bare-system.ts'
+
+/**
+ * Enters a system: mounts what a running system has, in a mount namespace that ends with its last
+ * process, so that nothing is left to unmount however the process ends.
+ */
+const enterScript = `
+root=$1 id=$2 project=$3
+shift 3
+mount -t proc proc "$root/proc"
+mount --bind /sys "$root/sys" && mount -o remount,bind,ro "$root/sys"
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+for node in null zero full random urandom tty; do
+  : > "$root/dev/$node"
+  mount --bind "/dev/$node" "$root/dev/$node"
+done
+mkdir "$root/dev/pts" "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts "$root/dev/pts"
+mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+ln -s pts/ptmx "$root/dev/ptmx"
+ln -s /proc/self/fd "$root/dev/fd"
+for number in 0:stdin 1:stdout 2:stderr; do
+  ln -s "/proc/self/fd/\${number%%:*}" "$root/dev/\${number##*:}"
+done
+exec chroot --userspec="$id:$id" --groups= "$root" env --chdir="$project" "$@"
+`
+
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** The command for this machine that runs a command of the system in the clone, as its user. */
+export function toCommand(
+  { folder, user, project, environment }: BareSystem,
+  words: readonly string[],
+): Command {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  const namespace = ['--mount', '--propagation', 'private']
+  const script = ['/bin/sh', '-euc', enterScript, 'sh', folder, `${user.id}`, project]
+  return {
+    program: 'unshare',
+    args: [...namespace, ...script, '-i', ...variables, ...words],
+    env: { PATH: process.env['PATH'] ?? '' },
+  }
+}
+
+/** What a person types to look into a system that was kept. */
+export function toEnterCommand(system: BareSystem): string {
+  const { program, args } = toCommand(system, ['bash'])
+  return [program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+}

@@ -1,0 +1,17 @@
+export interface User {
+  readonly id: number
+  readonly home: string
+  readonly path: string
+}
+
+export type UserName = 'root' | 'ordinary'
+
+/** The users that the commands run as. The ordinary one has no rights, and there is no sudo. */
+export const users: Readonly<Record<UserName, User>> = {
+  root: {
+    id: 0,
+    home: '/root',
+    path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  },
+  ordinary: { id: 1000, home: '/home/ordinary', path: '/usr/local/bin:/usr/bin:/bin' },
+}
