@@ -2,7 +2,7 @@ export { type Authority, createAuthority, type Identity } from './certificates.t
 export { findFreePort } from './free-port.ts'
 export { MissingError } from './missing-error.ts'
 export { open, provideOrSkip, runOrSkip } from './open.ts'
-export { listProcesses, type RunningProcess } from './processes.ts'
+export { listProcesses, type RunningProcess, readResidentMegabytes } from './processes.ts'
 export { programEnvironment } from './program-environment.ts'
 export { type ProgramName, programs } from './programs/programs.ts'
 export { withCurlOnPath } from './programs/provide-curl.ts'

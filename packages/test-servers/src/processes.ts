@@ -42,4 +42,13 @@ function askPs(): readonly RunningProcess[] {
   })
 }
 
+/** How much memory a process takes. */
+export function readResidentMegabytes(pid: number): number {
+  const kilobytes =
+    process.platform === 'linux'
+      ? /^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+      : execFileSync('ps', ['-o', 'rss=', '-p', `${pid}`], { encoding: 'utf8' })
+  return Number(kilobytes ?? 0) / 1024
+}
+
 const hasEnded = (state: string) => state.startsWith('Z') || state.startsWith('X')

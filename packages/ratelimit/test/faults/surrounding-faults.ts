@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
@@ -8,9 +8,8 @@ import process from 'node:process'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { openGrpcClient } from '@portcullis/grpc-unary/client'
-import { findFreePort, open } from '@portcullis/test-servers'
+import { findFreePort, listProcesses, open } from '@portcullis/test-servers'
 import { openAdsServer, toRules } from '../rules/sources/xds/support/ads-server.ts'
 import { type RunningService, testEnvironment, until } from '../support/service-process.ts'
 import { makeRules } from '../support/service-rules.ts'
@@ -145,7 +144,7 @@ export const surroundingFaults: readonly Fault[] = [
       return {
         env: { KVSTORE_URL: `127.0.0.1:${redis.port}`, WORKERS: '2' },
         async break(service) {
-          const [victim] = await childrenOf(service.pid)
+          const [victim] = childrenOf(service.pid)
           if (victim === undefined) throw new Error('the service has no workers')
           process.kill(victim, 'SIGKILL')
         },
@@ -155,9 +154,8 @@ export const surroundingFaults: readonly Fault[] = [
   },
 ]
 
-async function childrenOf(pid: number): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', `${pid}`])
-  return stdout.trim().split(/\s+/).map(Number)
+function childrenOf(pid: number): number[] {
+  return listProcesses().flatMap((one) => (one.parent === pid ? [one.pid] : []))
 }
 
 /** A server that takes all and answers nothing, which can go and come back. */
