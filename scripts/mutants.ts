@@ -9,9 +9,10 @@ import { createProgress } from '@portcullis/bench-kit/progress'
 import { openCommonPostgres } from './mutants/common-postgres.ts'
 import { findMutants } from './mutants/find-mutants.ts'
 import { readImports } from './mutants/import-graph.ts'
+import type { Mutant } from './mutants/mutant.ts'
 import { findNearestTests } from './mutants/nearest-tests.ts'
 import { type Options, parseOptions, UsageError, usage } from './mutants/options.ts'
-import { toReport, toScore } from './mutants/report.ts'
+import { isKilled, readResults, toReport, toScore } from './mutants/report.ts'
 import { takeSample } from './mutants/sample.ts'
 import { mapConcurrently, measureBaselines, testMutant } from './mutants/test-mutants.ts'
 
@@ -31,7 +32,11 @@ try {
 
 async function main(options: Options): Promise<number> {
   const all = options.files.flatMap((file) => findMutants(root, file))
-  const mutants = takeSample(all, options.sample, options.seed)
+  const earlier = options.again ? readResults(options.again) : []
+  const survivors = earlier.filter((result) => !isKilled(result))
+  const mutants = options.again
+    ? survivors.map(({ mutant }) => findAgain(mutant, all))
+    : takeSample(all, options.sample, options.seed)
   const tests = chooseTests([...new Set(mutants.map(({ file }) => file))], options)
   if (options.isList) return list(mutants, tests)
 
@@ -59,7 +64,7 @@ async function main(options: Options): Promise<number> {
 
   const mutantProgress = createProgress()
   let [tested, killed] = [0, 0]
-  const results = await mapConcurrently(mutants, testing.concurrency, async (mutant) => {
+  const newResults = await mapConcurrently(mutants, testing.concurrency, async (mutant) => {
     const usable = (tests.get(mutant.file) ?? []).flatMap((test) => baselines.get(test) ?? [])
     const result = await testMutant(mutant, usable, testing)
     if (result.killedBy) killed++
@@ -69,13 +74,28 @@ async function main(options: Options): Promise<number> {
   })
   mutantProgress.end()
 
+  const results = [...earlier.filter(isKilled), ...newResults]
   console.log(toReport(root, results))
   const { score } = toScore('', results)
-  console.log(`\n${describeSample(mutants.length, all.length, options.seed)}`)
+  console.log(`\n${describeSample(results.length, all.length, options.seed)}`)
   if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`)
   if (score >= options.min) return 0
   console.error(`The score is ${score} %; at least ${options.min} % is required.`)
   return 1
+}
+
+/** The file may have changed since: a mutant is the same when line and change are. */
+function findAgain(mutant: Mutant, all: readonly Mutant[]): Mutant {
+  const found = all.find(
+    ({ file, line, column, description }) =>
+      file === mutant.file &&
+      line === mutant.line &&
+      column === mutant.column &&
+      description === mutant.description,
+  )
+  if (found) return found
+  const place = `${mutant.file}:${mutant.line}:${mutant.column}`
+  throw new UsageError(`${place} no longer has the mutant ${mutant.description}. Test all again.`)
 }
 
 function chooseTests(files: readonly string[], { tests, maxTests }: Options) {
@@ -91,10 +111,7 @@ function chooseTests(files: readonly string[], { tests, maxTests }: Options) {
   )
 }
 
-function list(
-  mutants: ReturnType<typeof findMutants>,
-  tests: ReadonlyMap<string, string[]>,
-): number {
+function list(mutants: readonly Mutant[], tests: ReadonlyMap<string, string[]>): number {
   for (const [file, own] of Map.groupBy(mutants, (mutant) => mutant.file)) {
     console.log(`${file}\n  tests: ${tests.get(file)?.join(', ') || 'none'}`)
     for (const { line, column, description } of own) {

@@ -16,6 +16,7 @@ FILE              a TypeScript file, a folder or a glob
 --min SCORE       exit with code 1 when fewer than SCORE percent of the mutants are killed
 --list            list the mutants and the test files, and run nothing
 --json FILE       write the results to a file
+--again FILE      test only the survivors in such a file, and report them with the others in it
 --help            show this text`
 
 export class UsageError extends Error {}
@@ -30,6 +31,7 @@ export interface Options {
   readonly min: number
   readonly isList: boolean
   readonly json: string | undefined
+  readonly again: string | undefined
 }
 
 /** Returns undefined when the user asks for help. */
@@ -47,6 +49,7 @@ export function parseOptions(args: readonly string[], root: string): Options | u
     min: toNumber('--min', values.min ?? '0'),
     isList: values.list ?? false,
     json: values.json,
+    again: values.again,
   }
 }
 
@@ -66,6 +69,7 @@ function parse(args: readonly string[]) {
         min: text,
         list: flag,
         json: text,
+        again: text,
         help: { ...flag, short: 'h' },
       },
     })

@@ -14,7 +14,12 @@ export interface Score {
   readonly score: number
 }
 
-const isKilled = ({ status }: MutantResult) => status === 'killed' || status === 'timeout'
+export const isKilled = ({ status }: MutantResult) => status === 'killed' || status === 'timeout'
+
+/** Reads what `--json` has written. */
+export function readResults(file: string): MutantResult[] {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
 
 export function toScore(name: string, results: readonly MutantResult[]): Score {
   const killed = results.filter(isKilled).length
@@ -54,7 +59,7 @@ function toTable(scores: readonly Score[]): string {
       `${uncovered}`.padStart(13),
     ].join('')
     const color = score >= 80 ? 'green' : score >= 60 ? 'yellow' : 'red'
-    return `${name.padEnd(width)}${counts}${styleText(color, `${score.toFixed(1)} %`.padStart(8 + 0))}`
+    return `${name.padEnd(width)}${counts}${styleText(color, `${score.toFixed(1)} %`.padStart(8))}`
   })
   return [header, ...rows].join('\n')
 }

@@ -257,6 +257,26 @@ test('the command fails when the score is too low, and says so', () => {
   assert.equal(run.status, 1)
 })
 
+test('survivors are tested again, and count with those killed before', (t) => {
+  const file = 'packages/service-kit/src/duration.ts'
+  const [first, second, gone] = findMutants(join(import.meta.dirname, '..', '..'), file)
+  const folder = writeProject(t, {
+    'results.json': JSON.stringify([
+      { mutant: first, status: 'killed', killedBy: 'x' },
+      { mutant: second, status: 'survived' },
+    ]),
+    'outdated.json': JSON.stringify([
+      { mutant: { ...gone, description: 'a → b' }, status: 'survived' },
+    ]),
+  })
+  const again = (name: string) =>
+    runCommand(file, '--max-tests', '1', '--again', join(folder, name))
+  assert.match(again('results.json').stdout, /All files +2 /)
+  const outdated = again('outdated.json')
+  assert.equal(outdated.status, 2)
+  assert.match(outdated.stderr, /no longer has the mutant a → b/)
+})
+
 test('the command explains itself, and refuses what it does not know with code 2', () => {
   const help = runCommand('--help')
   assert.deepEqual([help.status, /^Usage: npm run mutants/.test(help.stdout)], [0, true])
