@@ -185,7 +185,7 @@ function fits({ path }: TestTitle, title: string): boolean {
 }
 
 function matches(parts: TitleParts, title: string): boolean {
-  const pattern = parts.map((part) => (part === null ? '.+' : escapePattern(part))).join('')
+  const pattern = parts.map((part) => (part === null ? '.*' : escapePattern(part))).join('')
   return new RegExp(`^${pattern}$`, 's').test(title)
 }
 
