@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mergeMetadata } from '../../src/decide/dynamic-metadata.ts'
+import { mergeMetadata, toDynamicMetadata } from '../../src/decide/dynamic-metadata.ts'
 import { ask, descriptor, openDecider } from '../support/decider.ts'
 
 const rules = `
@@ -57,4 +57,12 @@ test('metadata cannot reach the prototype of an object', () => {
     JSON.stringify(merged),
     '{"a":{"__proto__":{"x":1,"y":2}},"__proto__":{"polluted":true}}',
   )
+})
+
+test('metadata without an entry is left out', () => {
+  const request = ask('d', descriptor('k=v'))
+  const expected = { domain: 'd', descriptors: [{ entries: ['k=v'] }] }
+  assert.deepEqual(toDynamicMetadata(request, [{}]), expected)
+  assert.deepEqual(toDynamicMetadata(request, [undefined]), expected)
+  assert.deepEqual(toDynamicMetadata(request, [{ a: 1 }]), { ...expected, metadata: { a: 1 } })
 })

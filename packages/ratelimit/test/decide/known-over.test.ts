@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { CounterStore } from '../../src/counters/counter-store.ts'
+import { openMemoryStore } from '../../src/counters/memory.ts'
+import { createLocalCache } from '../../src/decide/local-cache.ts'
+import { OVER_LIMIT } from '../../src/protocol/message.ts'
+import { ask, descriptor, openDecider } from '../support/decider.ts'
+
+/** A decider with a local cache, and how often its store was asked to count. */
+function openCachedDecider(t: TestContext, more = '') {
+  const memory = openMemoryStore({ now: () => 1_700_000_000_000 })
+  const asked = { count: 0 }
+  const store: CounterStore = {
+    add(...args) {
+      asked.count += 1
+      memory.add(...args)
+    },
+    addSparing: () => assert.fail('nothing is to be spared'),
+    read: () => assert.fail('nothing is to be read'),
+    [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
+  }
+  const rules = `
+domain: d
+descriptors:
+  - key: k
+    ${more}
+    rate_limit: { unit: minute, requests_per_unit: 2 }
+  - key: s
+    rate_limit: { unit: minute, requests_per_unit: 2, algorithm: sliding_window }
+`
+  return { decider: openDecider(t, rules, { store, localCacheBytes: 1_000_000 }), asked }
+}
+
+test('a counter that was found over its limit is refused without the store', async (t) => {
+  const { decider, asked } = openCachedDecider(t)
+  const request = ask('d', descriptor('k=v', { hitsAddend: 2 }))
+  const codes = []
+  for (let i = 0; i < 4; i += 1) codes.push((await decider.decide(request)).overallCode)
+  assert.deepEqual(codes.slice(1), [OVER_LIMIT, OVER_LIMIT, OVER_LIMIT])
+  assert.equal(asked.count, 2)
+  assert.deepEqual(decider.counters('d.k'), {
+    totalHits: 8,
+    withinLimit: 2,
+    nearLimit: 1,
+    overLimit: 6,
+    overLimitWithLocalCache: 4,
+  })
+})
+
+test('in shadow mode, hits that the local cache answers count as shadow mode too', async (t) => {
+  const { decider, asked } = openCachedDecider(t, 'shadow_mode: true')
+  const request = ask('d', descriptor('k=v', { hitsAddend: 2 }))
+  for (let i = 0; i < 4; i += 1) await decider.decide(request)
+  assert.equal(asked.count, 2)
+  assert.equal(decider.counters('d.k')['shadowMode'], 6)
+})
+
+test('a sliding window is not remembered: there may be room again at any moment', async (t) => {
+  const { decider, asked } = openCachedDecider(t)
+  const request = ask('d', descriptor('s=v'))
+  for (let i = 0; i < 5; i += 1) await decider.decide(request)
+  assert.equal(asked.count, 5)
+})
+
+test('the gauges of a local cache that was never used are 0', () => {
+  const cache = createLocalCache({ sizeInBytes: 0, now: () => 0 })
+  const { evacuateCount, expiredCount, entryCount, lookupCount, overwriteCount } = cache
+  assert.deepEqual(
+    { evacuateCount, expiredCount, entryCount, lookupCount, overwriteCount },
+    { evacuateCount: 0, expiredCount: 0, entryCount: 0, lookupCount: 0, overwriteCount: 0 },
+  )
+  cache.add('k', 0, 60, 1, 30)
+  assert.equal(cache.averageAccessTime, 30)
+})
