@@ -7,14 +7,14 @@
 // It runs the committed state (HEAD), and each user gets a system of their own: what root installs
 // must not help the ordinary user. Run it before each release and whenever the set-up changes.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type BareSystem, openBareSystem } from './bare-system/bare-system.ts'
 import { provideBase } from './bare-system/base.ts'
 import { type CommandName, proofs } from './bare-system/commands.ts'
 import { readMachine } from './bare-system/machine.ts'
-import { toEnterCommand } from './bare-system/process.ts'
+import { toEnterScript } from './bare-system/process.ts'
 import { type UserName, users } from './bare-system/users.ts'
 
 const usage = `Usage: npm run bare-system -- [--user ${Object.keys(users).join('|')}] [--command ${Object.keys(proofs).join('|')}] [--keep] [--help]`
@@ -53,7 +53,9 @@ async function proveFor(user: UserName): Promise<void> {
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, stop)
     if (options.isKept) {
-      console.log(`Kept ${system.folder}; enter it with:\n  ${toEnterCommand(system)}`)
+      const script = join(cache, `enter-${user}.sh`)
+      writeFileSync(script, toEnterScript(system), { mode: 0o755 })
+      console.log(`Kept ${system.folder}; ${script} [COMMAND…] enters it.`)
     } else {
       await system.remove()
     }

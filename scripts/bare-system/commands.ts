@@ -28,13 +28,17 @@ const proveStart: Proof = async (system, logFile) => {
   const early = terminal.ended.then(({ code }) => {
     throw new Error(`npm start ended with code ${code}:\n${toEnd(output)}`)
   })
+  // After Ctrl-C its end is no failure, and nothing waits for it here any more.
+  early.catch(() => {})
   try {
     await askConsole(await Promise.race([consoleUrl, early]))
-    early.catch(() => {})
     const ctrlC = '\x03'
     terminal.write(ctrlC)
     const { code } = await terminal.ended
-    if (code !== 0) throw new Error(`npm start ended with code ${code} after Ctrl-C.`)
+    // npm and its shell get the Ctrl-C as well, and end with the code of a signal.
+    if ((code !== 0 && code !== 130) || !output.trimEnd().endsWith('Stopped.')) {
+      throw new Error(`npm start ended with code ${code} after Ctrl-C:\n${toEnd(output)}`)
+    }
     await waitUntilEmpty(system)
   } finally {
     terminal.kill()

@@ -46,8 +46,9 @@ export function toCommand(
   }
 }
 
-/** What a person types to look into a system that was kept. */
-export function toEnterCommand(system: BareSystem): string {
-  const { program, args } = toCommand(system, ['bash'])
-  return [program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+/** A script that runs a command in a system that was kept, or a shell when it gets no command. */
+export function toEnterScript(system: BareSystem): string {
+  const { program, args } = toCommand(system, [])
+  const words = [program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  return `#!/bin/sh\n[ $# -gt 0 ] || set -- bash\nexec ${words.join(' ')} "$@"\n`
 }
