@@ -30,11 +30,18 @@ const oneOf = 8
  * What encoded requests come down to under the rules in force, so that a caller who repeats itself
  * is neither decoded nor matched again.
  *
- * A request is kept from its second sight on: of the first only the hash is noted, in the same line
- * of memory that is looked at anyway, so that callers who never repeat themselves cost next to
- * nothing and push out nobody. Where hardly anybody does, few are even looked for. When all room is
- * used, or the rules change, everything is forgotten but the hashes, and what is in use comes back
- * at once.
+ * The hash of a request chooses its set. At the first sight of a request the set only notes the hash,
+ * in the same line of memory that is looked at anyway, so that callers who never repeat themselves cost
+ * next to nothing and replace no kept request. At a second sight, the request is kept if its hash is
+ * still noted: a later newcomer of the same set may have overwritten it. So a request is certain to be
+ * kept only if it comes again before the next newcomer of its set; otherwise it may take more sights.
+ *
+ * A kept request is replaced only by another request of its set, and only when all four places are
+ * taken. Nothing is promised about how many of a number of requests are kept: if all their hashes choose
+ * one set, four are. The hash has a secret, so no caller can bring that about.
+ *
+ * While hardly any request repeats itself, only one in eight is looked up. When all room is used, or the
+ * rules change, everything is forgotten but the hashes, and what is in use comes back at once.
  */
 export class RequestCache {
   readonly #request = new RequestWords(longestBytes)

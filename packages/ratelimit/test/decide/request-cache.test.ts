@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Rules } from '../../src/decide/decision.ts'
@@ -84,57 +84,104 @@ const tally = fc
   })
   .map(toTally)
 
-test('what is found equals what was kept, and the counters are the very same', () => {
+const words = new RequestWords(1_024)
+
+/** The hash has a random secret in every process, so a test that depends on hashes has to read them. */
+function hashOf(bytes: Buffer): number {
+  words.set(bytes, 0, bytes.length)
+  return words.hash
+}
+
+/** Numbered requests with different hashes, of which at most four belong to the same set. */
+function spreadRequests(count: number, { sets = 8_192, perSet = 4 } = {}): Buffer[] {
+  const hashes = new Set<number>()
+  const counts = new Map<number, number>()
+  const requests: Buffer[] = []
+  for (let number = 0; requests.length < count; number += 1) {
+    const requestHash = hashOf(numbered(number))
+    const set = requestHash & (sets - 1)
+    const inSet = counts.get(set) ?? 0
+    if (hashes.has(requestHash) || inSet === perSet) continue
+    hashes.add(requestHash)
+    counts.set(set, inSet + 1)
+    requests.push(numbered(number))
+  }
+  return requests
+}
+
+const distinctMessages = fc.uniqueArray(
+  fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)),
+  // Of two messages with the same hash the cache keeps only the first.
+  { minLength: 1, maxLength: 20, selector: hashOf },
+)
+
+test('a set keeps four requests: a fifth replaces one of them, and each is found as it was kept', () => {
   fc.assert(
     fc.property(
-      fc.uniqueArray(fc.uint8Array({ maxLength: 20 }), {
-        minLength: 1,
-        maxLength: 20,
-        selector: (bytes) => Buffer.from(bytes).toString('hex'),
-      }),
+      distinctMessages,
       fc.array(fc.option(tally, { nil: undefined }), { maxLength: 4 }),
       (messages, pool) => {
-        const cache = new RequestCache({ sets: 32, maxBytes: 2 ** 16 })
+        // All messages meet in one set, which is the worst that their hashes can do.
+        const cache = new RequestCache({ sets: 1, maxBytes: 2 ** 16 })
         const known = messages.map((bytes, index) => ({
-          bytes: Buffer.from(bytes),
+          bytes,
           tallies: pool.slice(index % (pool.length + 1)),
         }))
-        for (let round = 0; round < 2; round += 1) {
-          for (const { bytes, tallies } of known) see(cache, bytes, tallies)
+        for (const [index, { bytes, tallies }] of known.entries()) {
+          for (let sight = 0; sight < 2; sight += 1) see(cache, bytes, tallies)
+          assert.ok(find(cache, bytes), 'a request that came twice in a row is not found')
+          const found = known.slice(0, index + 1).filter((each) => isFoundAsKept(cache, each))
+          assert.equal(found.length, Math.min(index + 1, 4))
         }
-        let found = 0
-        for (const { bytes, tallies } of known) {
-          const again = find(cache, bytes)
-          if (again === undefined) continue
-          found += 1
-          assert.deepEqual(again, tallies)
-          again.forEach((each, index) => {
-            assert.equal(each?.counters, tallies[index]?.counters)
-          })
-        }
-        assert.ok(found * 2 >= messages.length, `only ${found} of ${messages.length} were found`)
       },
     ),
   )
 })
 
-test('requests with the same hash are told apart', () => {
-  const messages = randomBytes(500_000 * 16)
-  const words = new RequestWords(16)
-  const starts = new Map<number, number>()
-  let pair: [Buffer, Buffer] | undefined
-  for (let start = 0; start < messages.length && pair === undefined; start += 16) {
-    words.set(messages, start, start + 16)
-    const other = starts.get(words.hash)
-    if (other === undefined) starts.set(words.hash, start)
-    else pair = [messages.subarray(other, other + 16), messages.subarray(start, start + 16)]
+interface KeptRequest {
+  readonly bytes: Buffer
+  readonly tallies: Tallies
+}
+
+/** Whether the request is found; what is found must equal what was kept, with the same counters. */
+function isFoundAsKept(cache: RequestCache, { bytes, tallies }: KeptRequest): boolean {
+  const found = find(cache, bytes)
+  if (found === undefined) return false
+  assert.deepEqual(found, tallies)
+  for (const [index, each] of found.entries()) {
+    assert.equal(each?.counters, tallies[index]?.counters)
   }
-  // Of half a million hashes of 32 bits about thirty are the same as an earlier one.
-  assert.ok(pair)
+  return true
+}
+
+test('a request is not pushed out by requests of other sets', () => {
+  const cache = new RequestCache({ sets: 2 })
+  const requests = spreadRequests(2_000, { sets: 2, perSet: 1_000 })
+  const own = requests.find((bytes) => hashOf(bytes) % 2 === 0)
+  assert.ok(own)
+  for (let sight = 0; sight < 2; sight += 1) see(cache, own)
+  for (const other of requests.filter((bytes) => hashOf(bytes) % 2 !== 0)) {
+    for (let sight = 0; sight < 3; sight += 1) see(cache, other)
+    assert.equal(see(cache, own), true)
+  }
+})
+
+test('requests with the same hash are told apart', () => {
+  const byHash = new Map<number, Buffer>()
+  // Digests, because messages that differ in one word only never share a hash.
+  const toMessage = (number: number) => hash('sha256', `${number}`, 'buffer').subarray(0, 16)
+  let second = toMessage(0)
+  // About 80,000 messages are enough for two of them to share one of the hashes of 32 bits.
+  for (let number = 1; !byHash.has(hashOf(second)); number += 1) {
+    byHash.set(hashOf(second), second)
+    second = toMessage(number)
+  }
+  const first = byHash.get(hashOf(second))
+  assert.ok(first)
   const cache = new RequestCache()
-  for (let i = 0; i < 2; i += 1) see(cache, pair[0])
-  assert.equal(see(cache, pair[1]), false)
-  assert.equal(see(cache, pair[0]), true)
+  for (let i = 0; i < 2; i += 1) see(cache, first)
+  assert.equal(see(cache, second), false)
+  assert.equal(see(cache, first), true)
 })
 
 test('what is found is new every time, so that decisions under way do not meet', () => {
@@ -165,12 +212,13 @@ test('it never holds more requests or bytes than it may', () => {
 test('what is kept stays as it was while room is made for more', () => {
   const cache = new RequestCache()
   const toKey = (number: number) => `${number}`.padEnd(1_000, number % 2 === 0 ? 'v' : 'ш')
-  for (let number = 0; number < 300; number += 1) {
-    for (let i = 0; i < 2; i += 1) see(cache, numbered(number), [toTally({ key: toKey(number) })])
+  const requests = spreadRequests(300)
+  for (const [index, bytes] of requests.entries()) {
+    for (let i = 0; i < 2; i += 1) see(cache, bytes, [toTally({ key: toKey(index) })])
   }
   assert.ok(cache.usedBytes > 300_000)
-  for (let number = 0; number < 300; number += 1) {
-    assert.equal(find(cache, numbered(number))?.[0]?.key, toKey(number))
+  for (const [index, bytes] of requests.entries()) {
+    assert.equal(find(cache, bytes)?.[0]?.key, toKey(index))
   }
 })
 
@@ -187,14 +235,17 @@ test('when it is full it begins anew, and what is in use comes back at once', ()
   assert.ok(losses < lookups / 4, `lost ${losses} times in ${lookups}`)
 })
 
-test('a flood of requests that do not come again pushes out nobody', () => {
+test('a flood of requests that do not come again pushes out no kept request', () => {
   const cache = new RequestCache({ sets: 64 })
-  for (let i = 0; i < 2; i += 1) see(cache, numbered(0))
+  // Two requests with the same hash would count as one that comes again.
+  const [own, ...flood] = spreadRequests(20_000, { perSet: 20_000 })
+  assert.ok(own)
+  for (let i = 0; i < 2; i += 1) see(cache, own)
   const { usedBytes } = cache
-  for (let number = 1; number < 20_000; number += 1) see(cache, numbered(number))
+  for (const bytes of flood) see(cache, bytes)
   assert.equal(cache.usedBytes, usedBytes)
-  // Such a flood is hardly looked at, and so this one may have to come some times.
-  const found = Array.from({ length: 16 }, () => see(cache, numbered(0)))
+  // During such a flood only one request in eight is looked up.
+  const found = Array.from({ length: 16 }, () => see(cache, own))
   assert.ok(found.includes(true))
 })
 
