@@ -1,3 +1,8 @@
+/**
+ * @legs safety
+ * @isolated measures the CPU time of its process
+ */
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { errorCode, flag, frameType, settingId } from '../../src/http2/frames.ts'

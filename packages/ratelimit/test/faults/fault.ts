@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import process from 'node:process'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
@@ -9,7 +10,7 @@ import {
   startService,
   until,
 } from '../support/service-process.ts'
-import { hasSoundReset, openSteadyLoad } from './steady-load.ts'
+import { hangMs, hasSoundReset, openSteadyLoad } from './steady-load.ts'
 
 /** Something that goes wrong around the service, and how it is undone. */
 export interface Fault {
@@ -46,10 +47,15 @@ domain: d
 descriptors:
   - { key: k, rate_limit: { unit: day, requests_per_unit: 4294967295 } }
 `
-const deadlineMs = 100
+/** The manual's figures are measured with the deadline that it names, on a quiet machine. */
+export const isMeasuring = process.env['UPDATE_DOCS'] !== undefined
+/** Of calls that wait in vain for what is broken. */
+const shortMs = 100
+/** Of calls that have to be answered, on a busy machine too. */
+const patientMs = isMeasuring ? shortMs : hangMs
 const lastsMs = 1_500
-/** Generous: a busy machine is no fault. What was measured stands in the manual. */
-const hangMs = 5_000
+/** So many successful calls in a row have asked for every counter, over every connection. */
+const calmCount = 100
 const mostGrownMegabytes = 100
 
 /** Breaks something under a steady load, heals it, and says what callers saw. */
@@ -57,11 +63,12 @@ export async function runFault(t: TestContext, fault: Fault): Promise<FaultResul
   const opened = await fault.open(t)
   if (opened === undefined) return undefined
   const service = await (opened.start?.(t) ?? startService(t, { rules, env: opened.env }))
+  let deadlineMs = patientMs
   const load = openSteadyLoad({
     grpcAddress: service.grpcAddress,
     connections: 8,
     callsPerSecond: 400,
-    deadlineMs,
+    deadlineMs: () => deadlineMs,
   })
   t.after(() => load.stop())
   await untilAnswered(load.calls, performance.now(), 'at the start')
@@ -69,15 +76,22 @@ export async function runFault(t: TestContext, fault: Fault): Promise<FaultResul
   const before = await readMegabytes(service)
 
   const brokenAt = performance.now()
+  if (fault.expected !== 'all answered') deadlineMs = shortMs
   await opened.break(service)
   await wait(lastsMs)
+  await untilSeen(fault, () => load.calls.filter(({ startedMs }) => startedMs >= brokenAt))
+  deadlineMs = patientMs
   await opened.heal(service)
   const healedAt = performance.now()
   const backAt = await untilAnswered(load.calls, healedAt, 'after it')
   // Connections that were lost are back one after the other.
-  await wait(1_000)
+  await untilCalm(load.calls, healedAt)
   const calmAt = performance.now()
-  await wait(500)
+  await until(
+    () => load.calls.filter(({ startedMs }) => startedMs >= calmAt).length >= calmCount,
+    () => `${calmCount} more calls ended`,
+    hangMs,
+  )
   const grownMegabytes = (await readMegabytes(service)) - before
   await load.stop()
 
@@ -117,6 +131,34 @@ async function untilAnswered(
   )
   const { startedMs = 0, tookMs = 0 } = find() ?? {}
   return startedMs + tookMs
+}
+
+/** Callers see what the fault is expected to cause. */
+async function untilSeen({ expected }: Fault, during: () => readonly LoadedCall[]): Promise<void> {
+  if (expected === 'all answered') return
+  await until(
+    () => during().some((call) => !isOk(call)),
+    () => 'a call failed; was anything broken?',
+    hangMs,
+  )
+  if (expected === 'all fail') return
+  await until(
+    () => during().some(isOk),
+    () => 'a call was answered while it lasted',
+    hangMs,
+  )
+}
+
+/** Only calls that began after the fault count: earlier ones may still wait for what was broken. */
+async function untilCalm(calls: readonly LoadedCall[], healedAt: number): Promise<void> {
+  await until(
+    () => {
+      const last = calls.filter(({ startedMs }) => startedMs >= healedAt).slice(-calmCount)
+      return last.length === calmCount && last.every(isOk)
+    },
+    () => `${calmCount} calls in a row were answered after it`,
+    hangMs,
+  )
 }
 
 function assertFailuresAreFine(calls: readonly LoadedCall[]): void {

@@ -1,12 +1,17 @@
+/**
+ * @legs safety
+ * @servers redis, redis-sentinel, redis-cluster, memcached
+ * @slow
+ */
+
 // What callers see while something around the service is broken. `UPDATE_DOCS=1` writes what was
 // measured into the manual.
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import process from 'node:process'
 import { describe, test } from 'node:test'
-import { type FaultResult, runFault } from './fault.ts'
+import { type FaultResult, isMeasuring, runFault } from './fault.ts'
 import { storeFaults } from './store-faults.ts'
 import { surroundingFaults } from './surrounding-faults.ts'
 
@@ -15,7 +20,7 @@ const faults = [...storeFaults, ...surroundingFaults]
 const results: FaultResult[] = []
 
 // They mostly wait. Figures for the manual are measured one after the other.
-const concurrency = process.env['UPDATE_DOCS'] ? 1 : 4
+const concurrency = isMeasuring ? 1 : 4
 
 describe('faults', { concurrency }, () => {
   for (const fault of faults) {
@@ -32,7 +37,7 @@ test('the manual has a row for every fault', async () => {
   const text = await readFile(manual, 'utf8')
   const [start, end] = ['<!-- faults -->\n', '<!-- /faults -->']
   const [from, to] = [text.indexOf(start) + start.length, text.indexOf(end)]
-  if (process.env['UPDATE_DOCS'] && results.length === faults.length) {
+  if (isMeasuring && results.length === faults.length) {
     const inOrder = faults.flatMap(({ name }) => results.filter((row) => row.name === name))
     await writeFile(manual, text.slice(0, from) + toTable(inOrder) + text.slice(to))
     return

@@ -12,6 +12,9 @@ export const values = Array.from({ length: valueCount }, (_, index) =>
   Math.imul(index + 1, 0x9e_37_79_b1).toString(36),
 )
 
+/** A call that takes longer is never answered. */
+export const hangMs = 60_000
+
 export interface SteadyLoad {
   readonly calls: readonly LoadedCall[]
   /** Calls that nobody has answered yet. */
@@ -24,8 +27,8 @@ export interface SteadyLoadOptions {
   readonly grpcAddress: string
   readonly connections: number
   readonly callsPerSecond: number
-  /** The service is told; the client itself waits for ever, so that what hangs is seen. */
-  readonly deadlineMs: number
+  /** Of the next call. The service gets it; the client itself waits for ever, so that what hangs is seen. */
+  readonly deadlineMs: () => number
 }
 
 /**
@@ -34,7 +37,6 @@ export interface SteadyLoadOptions {
  */
 export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   const { grpcAddress, connections, callsPerSecond, deadlineMs } = options
-  const headers = { 'grpc-timeout': `${deadlineMs}m` }
   const calls: LoadedCall[] = []
   let waiting = 0
   let isStopped = false
@@ -45,6 +47,7 @@ export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
     const startedMs = performance.now()
     waiting += 1
     const request = toBytes(ask('d', descriptor(`k=${value}`)))
+    const headers = { 'grpc-timeout': `${deadlineMs()}m` }
     const { code, message, response } = await client.call(decisionPath, request, { headers })
     waiting -= 1
     calls.push({ code, message, response, startedMs, tookMs: performance.now() - startedMs })
@@ -68,7 +71,7 @@ export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   }
 
   async function untilAnswered(): Promise<void> {
-    const giveUpMs = performance.now() + 5_000
+    const giveUpMs = performance.now() + hangMs
     while (waiting > 0 && performance.now() < giveUpMs) await wait(10)
   }
 

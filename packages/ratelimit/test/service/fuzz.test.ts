@@ -1,3 +1,8 @@
+/**
+ * @legs safety, endurance
+ * @servers redis
+ */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { fromJson, toBinary } from '@bufbuild/protobuf'
@@ -5,6 +10,7 @@ import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
 import fc from 'fast-check'
 import { RateLimitRequestSchema } from '../../src/protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
+import { enduranceOr } from '../support/endurance.ts'
 import {
   decisionPath,
   openDecisionClient,
@@ -92,7 +98,7 @@ async function fuzz(t: TestContext, env: Readonly<Record<string, string>>): Prom
         assert.ok(resetSeconds >= 1 && resetSeconds <= 31_536_000)
       }
     })
-    await fc.assert(property, { numRuns: 1_500 })
+    await fc.assert(property, { numRuns: enduranceOr(50_000, 400) })
   })
   await t.test('over JSON', async () => {
     const property = fc.asyncProperty(request, async (message) => {
@@ -101,7 +107,7 @@ async function fuzz(t: TestContext, env: Readonly<Record<string, string>>): Prom
       else if (code === 503) assert.match(JSON.parse(body).error, knownFailures)
       else assert.equal(JSON.parse(body).overallCode, code === 200 ? 'OK' : 'OVER_LIMIT')
     })
-    await fc.assert(property, { numRuns: 500 })
+    await fc.assert(property, { numRuns: enduranceOr(20_000, 150) })
   })
   await t.test('messages with bytes changed', async () => {
     const at = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 })
@@ -115,7 +121,7 @@ async function fuzz(t: TestContext, env: Readonly<Record<string, string>>): Prom
       else if (code === status.INTERNAL) assert.match(reason, /cannot be decoded/)
       else assert.equal(code, status.OK, reason)
     })
-    await fc.assert(property, { numRuns: 1_500 })
+    await fc.assert(property, { numRuns: enduranceOr(50_000, 400) })
   })
   assert.equal(service.hasEnded, false)
   assert.doesNotMatch(service.log, /level=(?:error|fatal)|^\s+at /m)

@@ -1,11 +1,10 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import process from 'node:process'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { programEnvironment } from '@portcullis/test-servers'
+import { programEnvironment, readResidentMegabytes } from '@portcullis/test-servers'
 import { makeRules, type RuleDirectory, type RuleFiles } from './service-rules.ts'
 
 export interface ServiceOptions {
@@ -130,15 +129,14 @@ export async function untilListening(service: LaunchedService): Promise<RunningS
 
 /** How much memory the process takes. */
 export async function readMegabytes({ pid }: LaunchedService): Promise<number> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', `${pid}`])
-  return Number(stdout) / 1_024
+  return readResidentMegabytes(pid)
 }
 
 /** Waits until something holds. The limit is only for a test that fails. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: () => string,
-  patienceMs = 30_000,
+  patienceMs = 120_000,
 ): Promise<void> {
   const giveUpMs = performance.now() + patienceMs
   while (!(await holds())) {

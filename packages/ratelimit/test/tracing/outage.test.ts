@@ -1,3 +1,7 @@
+/**
+ * @legs safety
+ */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findFreePort } from '@portcullis/test-servers'

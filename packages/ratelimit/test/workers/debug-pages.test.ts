@@ -1,3 +1,8 @@
+/**
+ * @legs safety
+ * @servers redis
+ */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readWorkers, startWorkers } from './support/workers.ts'

@@ -1,18 +1,24 @@
+/**
+ * @legs safety, endurance
+ * @servers redis
+ */
+
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { openGrpcClient } from '@portcullis/grpc-unary/client'
 import { open } from '@portcullis/test-servers'
 import { ask, descriptor } from '../support/decider.ts'
+import { enduranceOr } from '../support/endurance.ts'
 import { decisionPath, toBytes } from '../support/service-client.ts'
-import { startService } from '../support/service-process.ts'
+import { type RunningService, startService, until } from '../support/service-process.ts'
+import { readWorkers, type WorkerLine } from './support/workers.ts'
 
 const request = toBytes(ask('d', descriptor('k=v')))
 const headers = { 'grpc-timeout': '100m' }
 /** Far more than the deadline of a call: what takes longer is never answered. */
-const neverMs = 20_000
+const neverMs = 60_000
+const killCount = enduranceOr(50, 4)
 
 test('a connection on its way to a worker that is killed goes to another', async (t) => {
   const redis = await open(t, 'redis')
@@ -38,18 +44,38 @@ test('a connection on its way to a worker that is killed goes to another', async
     }
   }
   const calls = Array.from({ length: 12 }, call)
-  for (let round = 0; round < 4; round += 1) {
-    await wait(1_000)
-    const [victim] = await childrenOf(service.pid)
-    if (victim !== undefined) process.kill(victim, 'SIGKILL')
+  let victim: WorkerLine | undefined
+  for (let round = 0; round < killCount; round += 1) {
+    // Both workers serve, and connections are on their way to both.
+    const workers = await untilServing(service, victim?.pid)
+    const before = answered
+    await until(
+      () => answered >= before + 30,
+      () => 'calls over new connections were answered',
+    )
+    victim = workers[round % 2]
+    assert.ok(victim)
+    process.kill(victim.pid, 'SIGKILL')
   }
+  await untilServing(service, victim?.pid)
   isOver = true
   await Promise.all(calls)
   assert.equal(stuck, 0)
-  assert.ok(answered > 100, `only ${answered} were answered`)
 })
 
-async function childrenOf(pid: number): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', `${pid}`])
-  return stdout.trim().split(/\s+/).map(Number)
+/** Waits for two workers that serve, of which none is the one that was killed. */
+async function untilServing(
+  service: RunningService,
+  killedPid: number | undefined,
+): Promise<WorkerLine[]> {
+  let workers: WorkerLine[] = []
+  await until(
+    async () => {
+      workers = await readWorkers(service)
+      const isServing = ({ pid, state }: WorkerLine) => pid !== killedPid && state === 'serving'
+      return workers.length === 2 && workers.every(isServing)
+    },
+    () => 'two workers served',
+  )
+  return workers
 }

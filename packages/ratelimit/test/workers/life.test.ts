@@ -1,3 +1,9 @@
+/**
+ * @legs safety
+ * @servers redis
+ * @slow
+ */
+
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { type TestContext, test } from 'node:test'

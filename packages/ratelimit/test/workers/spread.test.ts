@@ -1,3 +1,8 @@
+/**
+ * @legs safety
+ * @servers redis
+ */
+
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

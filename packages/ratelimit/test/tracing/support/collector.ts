@@ -121,7 +121,7 @@ async function receive(
     response.writeHead(400).end()
     return
   }
-  if (behaviour.answer === 'slow') await wait(500)
+  if (behaviour.answer === 'slow') await wait(200)
   const body = Buffer.concat(chunks)
   take(headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body, received)
   response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()

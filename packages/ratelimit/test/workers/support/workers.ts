@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process'
 import type { TestContext } from 'node:test'
-import { promisify } from 'node:util'
-import { open } from '@portcullis/test-servers'
+import { listProcesses, open } from '@portcullis/test-servers'
+import { readStatistics } from '../../support/service-client.ts'
 import {
   type RunningService,
   type ServiceOptions,
@@ -42,6 +41,30 @@ export async function readWorkers({
     })
 }
 
+/** How long the service waits for the latest numbers of its workers before it answers `/stats`. */
+const refreshMs = 500
+
+/**
+ * The statistics once they have everything that was counted before. The first answer has to have it,
+ * unless a worker got no CPU for so long that the service did not wait for its report.
+ */
+export async function readFreshStatistics(
+  service: { readonly debugUrl: string },
+  name: string,
+  expected: number,
+): Promise<ReadonlyMap<string, number>> {
+  for (;;) {
+    const startedMs = performance.now()
+    const statistics = await readStatistics(service)
+    const value = statistics.get(name)
+    if (value === expected) return statistics
+    const hasWaited = performance.now() - startedMs >= refreshMs
+    if (!hasWaited || Number(value) > expected) {
+      throw new Error(`${name} is ${value} at once, not ${expected}`)
+    }
+  }
+}
+
 /** Waits until the workers have so many connections, the least first. */
 export async function untilConnections(
   service: { readonly debugUrl: string },
@@ -53,18 +76,12 @@ export async function untilConnections(
     counts = (await readWorkers(service)).map((worker) => worker[listener]).sort((a, b) => a - b)
     return `${counts}` === `${expected}`
   }
-  await until(isSo, () => `connections were ${expected}; they are ${counts}`, 10_000)
+  await until(isSo, () => `connections were ${expected}; they are ${counts}`)
 }
 
 /** The workers of a service as the system sees them, whatever the service says. */
 export async function listChildren({ pid }: { readonly pid: number }): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat='])
-  return stdout
-    .trim()
-    .split('\n')
-    .map((each) => each.trim().split(/\s+/))
-    .filter(([, parent, state]) => Number(parent) === pid && !state?.startsWith('Z'))
-    .map(([child]) => Number(child))
+  return listProcesses().flatMap((one) => (one.parent === pid ? [one.pid] : []))
 }
 
 export function isAlive(pid: number): boolean {
