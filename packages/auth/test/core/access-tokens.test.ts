@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createAccessToken, type SignedIn, toAccessClaims } from '../../src/core/access-tokens.ts'
+import type { FactorRow, UserRow } from '../../src/db/user-row.ts'
+
+const createdAt = '2026-01-01T00:00:00.000Z'
+const createdSeconds = Date.parse(createdAt) / 1_000
+const minute = 60
+
+const user: UserRow = {
+  id: '7d1f6c2e-0000-4000-8000-000000000001',
+  aud: 'authenticated',
+  role: 'authenticated',
+  email: 'ada@example.com',
+  encrypted_password: null,
+  email_confirmed_at: createdAt,
+  invited_at: null,
+  confirmation_sent_at: null,
+  recovery_sent_at: null,
+  email_change: null,
+  email_change_sent_at: null,
+  email_change_confirm_status: 0,
+  phone: null,
+  phone_confirmed_at: null,
+  phone_change: null,
+  phone_change_sent_at: null,
+  reauthentication_sent_at: null,
+  last_sign_in_at: createdAt,
+  raw_app_meta_data: { provider: 'email' },
+  raw_user_meta_data: { name: 'Ada' },
+  is_sso_user: false,
+  is_anonymous: false,
+  banned_until: null,
+  deleted_at: null,
+  created_at: createdAt,
+  updated_at: createdAt,
+  identities: [],
+  factors: [],
+}
+
+const factor: FactorRow = {
+  id: '7d1f6c2e-0000-4000-8000-000000000002',
+  factor_type: 'totp',
+  friendly_name: '',
+  status: 'verified',
+  phone: null,
+  web_authn_aaguid: null,
+  last_challenged_at: null,
+  created_at: createdAt,
+  updated_at: createdAt,
+}
+
+const signedIn: SignedIn = {
+  user,
+  sessionId: '7d1f6c2e-0000-4000-8000-000000000003',
+  sessionCreatedAt: createdAt,
+  aal: 'aal1',
+  amr: [
+    { method: 'password', timestamp: 1 },
+    { method: 'otp', timestamp: 2 },
+  ],
+}
+
+const settings = { expiresInSeconds: 60 * minute, issuer: undefined, lowAalMs: 10 * minute * 1_000 }
+
+/** How many seconds a token is valid that is issued so many seconds after the session began. */
+function validSeconds(
+  afterSeconds: number,
+  {
+    factors = [factor],
+    aal = 'aal1',
+    expiresInSeconds = settings.expiresInSeconds,
+  }: { factors?: FactorRow[]; aal?: string; expiresInSeconds?: number } = {},
+) {
+  const now = (createdSeconds + afterSeconds) * 1_000
+  const member = { ...signedIn, aal, user: { ...user, factors } }
+  const { iat, exp } = toAccessClaims({ ...settings, expiresInSeconds }, member, now)
+  assert.ok(typeof exp === 'number' && typeof iat === 'number')
+  return exp - iat
+}
+
+test('a token ends with the time that a session has without its second factor', () => {
+  assert.equal(validSeconds(0), 10 * minute)
+  assert.equal(validSeconds(4 * minute), 6 * minute)
+})
+
+test('a token is valid for at least a second, even when that time is over', () => {
+  assert.equal(validSeconds(10 * minute - 1), 1)
+  assert.equal(validSeconds(20 * minute), 1)
+})
+
+test('a token lasts no longer than others because of that time', () => {
+  assert.equal(validSeconds(0, { expiresInSeconds: 5 * minute }), 5 * minute)
+})
+
+test('who has no second factor, or has shown it, gets a token of the usual length', () => {
+  assert.equal(validSeconds(4 * minute, { factors: [] }), 60 * minute)
+  assert.equal(
+    validSeconds(4 * minute, { factors: [{ ...factor, status: 'unverified' }] }),
+    60 * minute,
+  )
+  assert.equal(validSeconds(4 * minute, { aal: 'aal2' }), 60 * minute)
+})
+
+test('the claims name the user, the session and the newest way of signing in first', () => {
+  const claims = toAccessClaims({ ...settings, issuer: 'https://i' }, signedIn, 1_000_900)
+  assert.deepEqual(claims, {
+    iss: 'https://i',
+    sub: user.id,
+    aud: 'authenticated',
+    exp: 1_000 + 60 * minute,
+    iat: 1_000,
+    email: 'ada@example.com',
+    phone: '',
+    app_metadata: { provider: 'email' },
+    user_metadata: { name: 'Ada' },
+    role: 'authenticated',
+    aal: 'aal1',
+    amr: [
+      { method: 'otp', timestamp: 2 },
+      { method: 'password', timestamp: 1 },
+    ],
+    session_id: signedIn.sessionId,
+    is_anonymous: false,
+  })
+  assert.equal('iss' in toAccessClaims(settings, signedIn, 0), false)
+})
+
+test('a token has the times that its claims were given, and none without them', () => {
+  const signer = { sign: () => 'text', verify: () => assert.fail('nothing is to be verified') }
+  assert.deepEqual(createAccessToken(signer, { iat: 100, exp: 160 }), {
+    text: 'text',
+    expiresInSeconds: 60,
+    expiresAtSeconds: 160,
+  })
+  assert.throws(() => createAccessToken(signer, { exp: 160 }), TypeError)
+  assert.throws(() => createAccessToken(signer, { iat: 100 }), TypeError)
+})
