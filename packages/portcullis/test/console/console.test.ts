@@ -1,3 +1,7 @@
+/**
+ * @servers chromium
+ * @slow
+ */
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { openWorld } from '../support/world.ts'
@@ -5,7 +9,7 @@ import { suites } from './pages/index.ts'
 
 // Every page in a real browser, in front of everything that `portcullis up` starts. One world and one
 // browser for all of them: starting them costs more than most of the tests.
-test('the console', { timeout: 300_000 }, async (t) => {
+test('the console', { timeout: 1_200_000 }, async (t) => {
   const chromium = await open(t, 'chromium')
   if (!chromium) return
   await using world = await openWorld()

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres, redis, envoy
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -9,7 +12,7 @@ import { provideOrSkip } from '@portcullis/test-servers'
 import { composeFolder } from './support/compose-file.ts'
 import { openGate } from './support/gate.ts'
 
-test('the gate of examples/compose, behind a real Envoy', { timeout: 180_000 }, async (t) => {
+test('the gate of examples/compose, behind a real Envoy', { timeout: 600_000 }, async (t) => {
   // make-env.sh signs with it.
   if ((await provideOrSkip(t, 'openssl')) === undefined) return
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-gate-'))

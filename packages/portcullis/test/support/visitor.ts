@@ -8,6 +8,9 @@ export interface Visitor extends AsyncDisposable {
   readonly complaints: string[]
 }
 
+/** How long the browser waits for anything. It only ends what hangs: a busy machine is slow. */
+const hangMs = 120_000
+
 /** Opens the console in a fresh profile. Whatever the browser complains about fails the test in the end. */
 export async function openVisitor(
   browser: Browser,
@@ -15,6 +18,7 @@ export async function openVisitor(
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
   const context = await browser.newContext(options)
+  context.setDefaultTimeout(hangMs)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(`${error.name}: ${error.message}`))

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { toMessage } from '../api.ts'
 import { Button } from './button.tsx'
 import { Notice } from './states.tsx'
@@ -15,7 +15,8 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => element.current?.showModal(), [])
+  // At once: the next key is meant for the dialog.
+  useLayoutEffect(() => element.current?.showModal(), [])
   return (
     <dialog ref={element} class="dialog" aria-labelledby={id} onClose={onClose}>
       <div>

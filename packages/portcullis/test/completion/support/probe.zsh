@@ -13,7 +13,7 @@ number=0
 for line; do
   zpty -n -w shell $'\x15'"$line"$'\x18o'
   (( ++number ))
-  for (( tries = 0; tries < 600; ++tries )); do
+  for (( tries = 0; tries < 2400; ++tries )); do
     [[ -e $folder/$number ]] && break
     zpty -r -t shell ignored
     zselect -t 5 2>/dev/null || sleep 0.05

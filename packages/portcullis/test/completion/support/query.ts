@@ -46,7 +46,7 @@ const queryFish: QueryShell = async (shell, { script, folder, lines }) => {
 const queryZsh: QueryShell = async (shell, { script, folder, lines }) => {
   const probe = join(import.meta.dirname, 'probe.zsh')
   const path = toScriptFile(folder, script)
-  await run(shell, ['-f', probe, path, folder, ...lines], { cwd: folder, timeout: 60_000 })
+  await run(shell, ['-f', probe, path, folder, ...lines], { cwd: folder, timeout: 600_000 })
   return lines.map((_line, index) => toLines(readFileSync(join(folder, `${index + 1}`), 'utf8')))
 }
 

@@ -76,6 +76,8 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   await t.test('a request that no rule fits is told what comes close', async () => {
     await turnTo(page, '/limits')
     await domainRows(page).getByRole('button', { name: 'operation = export' }).click()
+    // The next key is meant for the last value of the rule that was clicked.
+    assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Value 2')
     await page.getByLabel('Value 2').fill('Export')
     await page.keyboard.press('Enter')
     await page.getByText('No limit applies').waitFor()

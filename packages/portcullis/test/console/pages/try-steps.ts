@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { openVisitor, type Visitor } from '../../support/visitor.ts'
 import type { Scene } from './suite.ts'
@@ -31,16 +32,24 @@ export async function signUp(page: Page, email: string): Promise<void> {
   await page.getByText(`went to ${email}`).waitFor()
 }
 
-/** From the page that says where to look to the newest message for somebody. */
-export async function openMessage(page: Page, to: string): Promise<void> {
+/** From the page that says where to look to the newest message for somebody, once it is shown. */
+export async function openMessage(page: Page, to: string): Promise<Locator> {
   await page.getByRole('status').getByRole('link', { name: 'Mailbox' }).click()
   const message = page.getByRole('list', { name: 'Messages' }).getByRole('button')
   await message.filter({ hasText: to }).first().click()
+  const opened = page.getByRole('article').filter({ hasText: to })
+  await opened.waitFor()
+  return opened
 }
 
 /** The link's address, to be opened now or later. */
-export async function readLink(page: Page): Promise<string> {
-  return (await page.getByRole('link', { name: 'Open link' }).getAttribute('href')) ?? ''
+export async function readLink(message: Locator): Promise<string> {
+  return (await message.getByRole('link', { name: 'Open link' }).getAttribute('href')) ?? ''
+}
+
+export async function readCode(message: Locator): Promise<string> {
+  const code = /\b\d{6}\b/.exec(await message.innerText())?.[0]
+  return code ?? assert.fail('There is no code in the message')
 }
 
 export function getSignOut(page: Page): Locator {

@@ -6,6 +6,7 @@ import {
   openMessage,
   openTry,
   password,
+  readCode,
   readLink,
   signUp,
   startOver,
@@ -21,8 +22,7 @@ export const testTry: RunSuite = async (t, scene) => {
     async () => {
       const email = inventEmail('code')
       await signUp(page, email)
-      await openMessage(page, email)
-      const code = /\b\d{6}\b/.exec(await page.getByRole('main').innerText())?.[0] ?? ''
+      const code = await readCode(await openMessage(page, email))
       await page.getByRole('navigation').getByRole('link', { name: 'Try it' }).click()
       await page.getByLabel('Code in the message').fill(code)
       await page.getByRole('button', { name: 'Use the code' }).click()
@@ -46,8 +46,7 @@ export const testTry: RunSuite = async (t, scene) => {
     await page.getByRole('tab', { name: 'Magic link' }).click()
     await page.getByLabel('Email').fill(email)
     await page.getByRole('button', { name: 'Send me a link' }).click()
-    await openMessage(page, email)
-    const link = await readLink(page)
+    const link = await readLink(await openMessage(page, email))
     await page.goto(link)
     await getSignOut(page).click()
     await page.getByRole('tab', { name: 'Sign in' }).waitFor()
@@ -65,8 +64,7 @@ export const testTry: RunSuite = async (t, scene) => {
       const email = inventEmail('elsewhere')
       await page.getByRole('radio', { name: 'PKCE' }).check()
       await signUp(page, email)
-      await openMessage(page, email)
-      const link = await readLink(page)
+      const link = await readLink(await openMessage(page, email))
       await using other = await openTry(scene)
       await other.page.goto(link)
       await other.page.getByRole('alert').getByText('only in the browser that asked').waitFor()
@@ -89,8 +87,7 @@ export const testTry: RunSuite = async (t, scene) => {
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
       await page.getByLabel('Phone number').fill(phone)
       await page.getByRole('button', { name: 'Send me a code' }).click()
-      await openMessage(page, phone.slice(1))
-      const code = /\b\d{6}\b/.exec(await page.getByRole('main').innerText())?.[0] ?? ''
+      const code = await readCode(await openMessage(page, phone.slice(1)))
       await page.getByRole('navigation').getByRole('link', { name: 'Try it' }).click()
       await page.getByLabel('Code in the message').fill(code)
       await page.getByRole('button', { name: 'Use the code' }).click()

@@ -125,7 +125,8 @@ function toConfig({ port, addresses, keySet }: Places): object {
 }
 
 async function waitUntilItAnswers(url: string): Promise<void> {
-  for (let tries = 0; tries < 600; tries += 1) {
+  const deadline = performance.now() + 120_000
+  while (performance.now() < deadline) {
     const status = await fetch(url).then(
       (response) => response.status,
       () => 500,

@@ -1,5 +1,5 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { MessageSummary } from '../../../console/routes/mailbox.ts'
 import { Icon } from '../../components/icons.tsx'
 import { formatAge, formatTime } from '../../format.ts'
@@ -44,7 +44,7 @@ export function MessageList(props: MessageListProps): JSX.Element {
   }
   // Deleting takes the focus away together with the message that had it.
   const hadFocus = useRef(false)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (hadFocus.current && document.activeElement === document.body) focus(Math.max(selected, 0))
   }, [messages])
 

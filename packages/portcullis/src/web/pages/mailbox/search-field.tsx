@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Icon } from '../../components/icons.tsx'
 
 /** So long a pause says that the word is complete. */
@@ -17,8 +17,9 @@ export function SearchField({ search, onSearch }: SearchFieldProps): JSX.Element
     const timer = setTimeout(() => onSearch(typed), pauseMs)
     return () => clearTimeout(timer)
   }, [typed])
-  // Somebody else may change it: a link here, or clearing the mailbox.
-  useEffect(() => setTyped(search), [search])
+  // Somebody else may change it: a link here, or clearing the mailbox. At once: later, it would
+  // overwrite what is typed meanwhile.
+  useLayoutEffect(() => setTyped(search), [search])
   return (
     <search class="mailbox-search">
       <Icon name="search" />

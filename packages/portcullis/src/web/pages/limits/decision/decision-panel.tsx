@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { DecisionAnswer } from '../../../../console/routes/limits.ts'
 import { callApi, toMessage } from '../../../api.ts'
 import { Card } from '../../../components/card.tsx'
@@ -34,15 +34,24 @@ export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): 
   })
   const [asked, setAsked] = useState<Asked>({})
   const panel = useRef<HTMLDivElement>(null)
-  useEffect(() => {
+  const isFocusDue = useRef(false)
+  // Both effects run before the browser handles the next key: it is meant for the new fields, and
+  // nothing that is typed into them may be overwritten.
+  useLayoutEffect(() => {
+    if (!isFocusDue.current) return
+    isFocusDue.current = false
+    const fields = panel.current?.querySelectorAll<HTMLInputElement>('[data-field="value"]')
+    // What is most likely to be changed next.
+    if (fields) [...fields].at(-1)?.focus({ preventScroll: true })
+  }, [request])
+  useLayoutEffect(() => {
     if (picked === undefined) return
     const descriptors = [toExampleEntries(picked)]
     setRequest((last) => ({ ...last, domain: picked.domain, descriptors }))
     setAsked({})
     panel.current?.scrollIntoView({ block: 'nearest' })
-    // What is most likely to be changed next.
-    const fields = panel.current?.querySelectorAll<HTMLInputElement>('[data-field="value"]')
-    requestAnimationFrame(() => fields && [...fields].at(-1)?.focus({ preventScroll: true }))
+    // The fields of the rule are there once the request is rendered.
+    isFocusDue.current = true
   }, [picked])
 
   const ask = async () => {

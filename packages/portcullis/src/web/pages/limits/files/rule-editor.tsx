@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { CheckedFile, LoadReport } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
@@ -48,7 +48,8 @@ function Editor(props: EditorProps): JSX.Element {
   const [jump, setJump] = useState(toJump(line))
   const [isDeleting, setDeleting] = useState(false)
   const lastLine = useRef(line)
-  useEffect(() => {
+  // Before the next key: it is meant for the line that was chosen.
+  useLayoutEffect(() => {
     if (line !== lastLine.current) setJump(toJump(line))
     lastLine.current = line
   }, [line])

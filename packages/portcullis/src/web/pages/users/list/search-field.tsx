@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useState } from 'preact/hooks'
 import { Icon } from '../../../components/icons.tsx'
 
 /** Long enough that nobody's word is searched for letter by letter. */
@@ -14,8 +14,8 @@ export interface SearchFieldProps {
 export function SearchField({ text, onSearch }: SearchFieldProps): JSX.Element {
   const [typed, setTyped] = useState(text)
   const id = useId()
-  // Back and forward bring other searches.
-  useEffect(() => setTyped(text), [text])
+  // Back and forward bring other searches. At once: later, it would overwrite what is typed meanwhile.
+  useLayoutEffect(() => setTyped(text), [text])
   useEffect(() => {
     const wanted = typed.trim()
     if (wanted === text) return

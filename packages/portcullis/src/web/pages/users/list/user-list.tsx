@@ -1,5 +1,5 @@
 import type { JSX, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useState } from 'preact/hooks'
 import type { Order, UsersAddress } from '../use-users-address.ts'
 import { headerHeightPx, toContentHeight, toRowTop } from './list-window.ts'
 import { useListWindow } from './use-list-window.ts'
@@ -24,8 +24,8 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
   const { first, end } = rows
 
   useEffect(() => pages.show({ first, end }), [pages, first, end])
-  // Another search begins at its top.
-  useEffect(() => {
+  // Another search begins at its top, and before the next key moves through it.
+  useLayoutEffect(() => {
     setActive(0)
     reveal(0)
   }, [pages])
