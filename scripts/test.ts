@@ -1,23 +1,30 @@
-// Runs the tests:
-//
-//   npm test                            everything: every leg of scripts/testing/matrix.ts
-//   npm test -- WORD…                   the test files with such a path, on the pinned Node
-//   npm test -- --leg NAME [WORD…]      one leg, or some of its files; `long` runs only this way
-//   npm test -- WORD… --OPTION          with an option of `node --test`, e.g. --test-name-pattern=x
+// Runs the tests; `npm test -- --help` lists the options.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
-import { findTestFiles, type Leg, type LegName, legs, root } from './testing/matrix.ts'
+import { openCommonPostgres } from './testing/common-postgres.ts'
+import { groupFiles } from './testing/group-files.ts'
+import { isLegName, type LegName, legs } from './testing/legs.ts'
 import { prepare } from './testing/prepare.ts'
-import { runWithSecondTry } from './testing/run-again.ts'
-import { type LegResult, type RunOptions, runLeg } from './testing/run-leg.ts'
+import { runAndRepeatFailed } from './testing/repeat-failed.ts'
+import { runLeg } from './testing/run-leg.ts'
 import { selectFiles } from './testing/select-files.ts'
-import { shareProcesses } from './testing/share-processes.ts'
-import { readMisses, summarize } from './testing/summary.ts'
+import { type LegReport, readMisses, summarize } from './testing/summary.ts'
+import { findTestFiles, root, type TestFile, TestHeaderError } from './testing/test-files.ts'
 
-const usage = `Usage: npm test -- [--leg ${Object.keys(legs).join('|')}] [FILE, FOLDER, GLOB or WORD…] [--OPTION of node --test]`
+const usage = `Usage: npm test -- [--leg NAME] [FILE, FOLDER, GLOB or WORD…] [--OPTION of node --test]
+
+  npm test                            every leg but the ones on demand
+  npm test -- WORD…                   the test files whose path contains a word, on the pinned Node
+  npm test -- --leg NAME [WORD…]      one leg, or some of its files
+  npm test -- WORD… --OPTION          with an option of node --test, e.g. --test-name-pattern=x
+
+Legs:
+${Object.values(legs)
+  .map(({ title, isOnDemand }) => `  ${title}${isOnDemand ? ' (on demand)' : ''}`)
+  .join('\n')}`
 
 const { words, nodeArgs, legName } = readArguments(process.argv.slice(2))
 const isWhole = words.length === 0 && nodeArgs.length === 0 && legName === undefined
@@ -25,60 +32,70 @@ const scratch = mkdtempSync(join(tmpdir(), 'portcullis-test-'))
 const missesFile = join(scratch, 'misses')
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-const results = isWhole ? await runMatrix() : await runSome(legs[legName ?? 'main'])
-const lines = summarize(results, readMisses(missesFile))
-const hasFailed = [...results.values()].some((result) => result.failed > 0)
+const files = findFiles()
+const reports = isWhole ? await runAll() : [await runSome(legName ?? 'main')]
+const lines = summarize(reports, readMisses(missesFile))
 
 console.log()
 for (const line of lines.slice(0, -1)) console.log(colored(line))
 console.log(lines.at(-1))
 if (isWhole) keepSummary(lines)
-process.exitCode = hasFailed ? 1 : 0
+process.exitCode = reports.some(({ result }) => result && result.failed > 0) ? 1 : 0
 
-async function runMatrix(): Promise<Map<string, LegResult>> {
+async function runAll(): Promise<LegReport[]> {
   await prepare()
-  const results = new Map<string, LegResult>()
-  for (const leg of Object.values(legs)) {
-    if (leg.isOnDemand) continue
-    const files = leg.files()
-    console.log(`\n${styleText('bold', leg.title)} (${files.length} files)`)
-    const result = await runWithSecondTry(leg, {
-      ...common(),
-      files: leg.sharesProcesses ? shareProcesses(files) : files,
+  await using postgres = await openCommonPostgres(files)
+  const reports: LegReport[] = []
+  for (const [name, leg] of Object.entries(legs)) {
+    const own = files.filter((file) => file.legs.includes(name))
+    const report = { title: leg.title, fileCount: own.length }
+    if (leg.isOnDemand) {
+      reports.push({ ...report, result: undefined })
+      continue
+    }
+    console.log(`\n${styleText('bold', leg.title)} (${own.length} files)`)
+    const result = await runAndRepeatFailed({
+      leg,
+      files: groupFiles(own),
       reporter: 'quiet',
-      timeoutMs: 180_000,
+      env: { ...postgres.env, PORTCULLIS_TEST_MISSES: missesFile },
+      nodeArgs: [],
     })
-    results.set(leg.title, result)
-    console.log(colored(summarize(new Map([[leg.title, result]]), [])[0] ?? ''))
+    reports.push({ ...report, result })
+    console.log(colored(summarize(reports.slice(-1), [])[0] ?? ''))
   }
-  return results
+  return reports
 }
 
-async function runSome(leg: Leg): Promise<Map<string, LegResult>> {
-  const { selected, unknown } = selectFiles(findTestFiles(), words, { root, cwd: process.cwd() })
+async function runSome(name: LegName): Promise<LegReport> {
+  const leg = legs[name]
+  const paths = files.map((file) => file.path)
+  const { selected, unknown } = selectFiles(paths, words, { root, cwd: process.cwd() })
   if (unknown.length > 0) {
-    console.error(`No test file matches ${unknown.join(', ')}. They are named …/test/….test.ts.`)
-    process.exit(2)
+    endWith(`No test file matches ${unknown.join(', ')}. They are named …/test/….test.ts.`, 2)
   }
-  const files = words.length > 0 ? selected : leg.files()
-  const result = await runLeg(leg, {
-    ...common(),
-    files,
+  const isChosen = (file: TestFile) =>
+    words.length > 0 ? selected.includes(file.path) : file.legs.includes(name)
+  const chosen = files.filter(isChosen)
+  await using postgres = await openCommonPostgres(chosen)
+  const result = await runLeg({
+    leg,
+    // Without groups, failures and durations are those of a file.
+    files: chosen.map((file) => file.path),
     reporter: 'spec',
-    timeoutMs: findTimeout(),
+    env: { ...postgres.env, PORTCULLIS_TEST_MISSES: missesFile },
+    nodeArgs,
   })
-  return new Map([[leg.title, result]])
+  return { title: leg.title, fileCount: chosen.length, result }
 }
 
-/** More than in the whole run: a first test may have to install a server. Or as long as they say. */
-function findTimeout(): number {
-  const option = '--test-timeout='
-  const chosen = nodeArgs.find((arg) => arg.startsWith(option))?.slice(option.length)
-  return Number(chosen) || 600_000
-}
-
-function common(): Pick<RunOptions, 'missesFile' | 'nodeArgs'> {
-  return { missesFile, nodeArgs }
+function findFiles(): TestFile[] {
+  try {
+    return findTestFiles()
+  } catch (error) {
+    if (!(error instanceof TestHeaderError)) throw error
+    return endWith(error.message, 2)
+  }
 }
 
 function readArguments(args: readonly string[]) {
@@ -88,20 +105,19 @@ function readArguments(args: readonly string[]) {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? ''
     if (arg === '--help' || arg === '-h') endWith(usage, 0)
-    else if (arg === '--leg') legName = toLegName(args[++at])
-    else if (arg.startsWith('--leg=')) legName = toLegName(arg.slice('--leg='.length))
+    else if (arg === '--leg') legName = requireLegName(args[++at])
+    else if (arg.startsWith('--leg=')) legName = requireLegName(arg.slice('--leg='.length))
     else (arg.startsWith('-') ? nodeArgs : words).push(arg)
   }
   return { words, nodeArgs, legName }
 }
 
-function toLegName(name: string | undefined): LegName {
-  const found = Object.keys(legs).find((known): known is LegName => known === name)
-  return found ?? endWith(`There is no leg "${name ?? ''}".\n${usage}`, 2)
+function requireLegName(name = ''): LegName {
+  return isLegName(name) ? name : endWith(`There is no leg "${name}".\n${usage}`, 2)
 }
 
 function endWith(message: string, code: number): never {
-  console.error(message)
+  console[code === 0 ? 'log' : 'error'](message)
   process.exit(code)
 }
 
@@ -110,7 +126,7 @@ function colored(line: string): string {
   return line.startsWith('✖') || line.startsWith('!!!') ? styleText(['bold', 'red'], line) : line
 }
 
-/** For .ci/run, which repeats it at its end. */
+/** .ci/run prints the summary again at its end. */
 function keepSummary(lines: readonly string[]): void {
   mkdirSync(join(root, '.cache'), { recursive: true })
   writeFileSync(join(root, '.cache', 'test-summary.txt'), `${lines.join('\n')}\n`)

@@ -1,23 +1,27 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { text } from 'node:stream/consumers'
+import { suite, type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { findTestFiles, legs, root } from '../testing/matrix.ts'
+import { groupFiles } from '../testing/group-files.ts'
+import { legs } from '../testing/legs.ts'
 import { selectFiles } from '../testing/select-files.ts'
-import { shareProcesses } from '../testing/share-processes.ts'
 import { readMisses, summarize } from '../testing/summary.ts'
+import { findTestFiles, root, type TestFile } from '../testing/test-files.ts'
+import { parseTestHeader } from '../testing/test-header.ts'
 
 const runners = {
   runLeg: import.meta.resolve('../testing/run-leg.ts'),
-  runWithSecondTry: import.meta.resolve('../testing/run-again.ts'),
+  runAndRepeatFailed: import.meta.resolve('../testing/repeat-failed.ts'),
 }
 
 interface RunSettings {
-  readonly timeoutMs?: number
+  readonly hangLimitMs?: number
   readonly runner?: keyof typeof runners
 }
 
@@ -25,7 +29,7 @@ interface RunSettings {
 async function runFiles(
   t: TestContext,
   files: Record<string, string>,
-  { timeoutMs = 20_000, runner = 'runLeg' }: RunSettings = {},
+  { hangLimitMs = 600_000, runner = 'runLeg' }: RunSettings = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-runner-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -36,26 +40,28 @@ async function runFiles(
   const options = {
     files: paths.map(({ path }) => path),
     reporter: 'quiet',
-    timeoutMs,
-    missesFile: join(folder, 'misses'),
+    env: { PORTCULLIS_TEST_MISSES: join(folder, 'misses') },
     nodeArgs: [],
   }
   const script = `
     const { ${runner} } = await import(${JSON.stringify(runners[runner])})
-    const leg = { title: 'x', node: () => process.execPath, nodeArgs: [], env: {}, files: () => [] }
-    console.log('RESULT' + JSON.stringify(await ${runner}(leg, ${JSON.stringify(options)})))`
+    const leg = { title: 'x', node: () => process.execPath, nodeArgs: [], env: {}, hangLimitMs: ${hangLimitMs} }
+    const options = { leg, ...${JSON.stringify(options)} }
+    console.log('RESULT' + JSON.stringify(await ${runner}(options)))`
   // A test process inside a test process would report to the outer one.
-  const { NODE_TEST_CONTEXT, ...env } = process.env
-  const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    env,
-  })
-  const [output = '', result = '{}'] = run.stdout.split('RESULT')
+  const { NODE_TEST_CONTEXT, PORTCULLIS_TEST_SERVERS, ...env } = process.env
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env })
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  const [output = '', result = '{}'] = stdout.split('RESULT')
   const { passed, failed, skipped, unsteadyFiles } = JSON.parse(result)
-  return { output, stderr: run.stderr, counts: { passed, failed, skipped }, unsteadyFiles }
+  return { output, stderr, counts: { passed, failed, skipped }, unsteadyFiles }
 }
 
-test('what works is counted and not told', async (t) => {
+test('passing tests are counted and not printed', async (t) => {
   const { output, stderr, counts } = await runFiles(t, {
     'a.test.ts': "console.log('chatter')\ntest('fine', () => {})\ntest('later', { skip: true })\n",
     'b.test.ts': "test('also fine', () => {})\ntest('some day', { todo: true })\n",
@@ -64,7 +70,7 @@ test('what works is counted and not told', async (t) => {
   assert.equal(output.trim(), '')
 })
 
-test('a failure is told with its place, its names, its reason and what the file printed', async (t) => {
+test('a failure is printed with its location, names, reason and the output of the file', async (t) => {
   const { output, counts } = await runFiles(t, {
     'a.test.ts':
       "console.log('chatter')\n" +
@@ -87,19 +93,45 @@ test('a file that crashes or cannot be loaded fails', async (t) => {
   assert.match(output, /Cannot find module .+nowhere\.ts/)
 })
 
-test('a file that leaves something open is ended and told what it was', async (t) => {
-  const { output, counts } = await runFiles(
-    t,
-    {
-      'a.test.ts':
-        "import { createServer } from 'node:net'\n" +
-        "test('leaks', () => void createServer().listen(0))\n",
-    },
-    // The limit for a file is five seconds later.
-    { timeoutMs: 1000 },
-  )
-  assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 })
-  assert.match(output, /still running after 6 s and was ended\..+TCPServerWrap/)
+/** Long enough for a process to load and run a test on a busy machine. */
+const hangLimitMs = 10_000
+
+suite('a run that hangs is ended', { concurrency: true }, () => {
+  test('with the reason, when something keeps a process alive after its last test', async (t) => {
+    const leaks =
+      "import { createServer } from 'node:net'\n" +
+      "test('leaks', () => void createServer().listen(0))\n"
+    const { output, counts } = await runFiles(t, { 'a.test.ts': leaks }, { hangLimitMs })
+    assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 })
+    assert.match(output, /no test in it has ended for 10 s\..+started: leaks\..+TCPServerWrap/)
+  })
+
+  test('with the name of the test that never ends; a slow file goes on', async (t) => {
+    const hangs = "test('hangs', () => new Promise(() => setInterval(() => {}, 1000)))\n"
+    const slow =
+      "import { setTimeout } from 'node:timers/promises'\n" +
+      "for (const name of ['one', 'two', 'three']) test(name, () => setTimeout(4000))\n"
+    const files = { 'a.test.ts': hangs, 'b.test.ts': slow }
+    const { output, counts } = await runFiles(t, files, { hangLimitMs })
+    assert.equal(counts.passed, 3)
+    assert.ok(counts.failed > 0)
+    assert.match(output, /This process was ended.+Last test started: hangs\./)
+  })
+
+  test('with the name of the file, when a test never yields', async (t) => {
+    const spins = "test('spins', () => { for (;;); })\n"
+    const { stderr, counts } = await runFiles(t, { 'a.test.ts': spins }, { hangLimitMs })
+    assert.ok(counts.failed > 0)
+    assert.match(stderr, /Still running: .*a\.test\.ts/)
+  })
+})
+
+test('a server that the header does not declare is refused', async (t) => {
+  const open = import.meta.resolve('../../packages/test-servers/src/open.ts')
+  const opens = `import { open } from '${open}'\ntest('opens', async (t) => { await open(t, 'redis') })\n`
+  const { output, counts } = await runFiles(t, { 'a.test.ts': opens })
+  assert.deepEqual(counts, { passed: 0, failed: 1, skipped: 0 })
+  assert.match(output, /declare it in the file's header, "@servers redis"/)
 })
 
 /** Fails in its first run only, and leaves a note beside itself that there was one. */
@@ -108,48 +140,62 @@ const failsOnce =
   "const note = import.meta.filename + '.note'\n" +
   "test('unsteady', () => { if (!existsSync(note)) { writeFileSync(note, ''); assert.fail('once') } })\n"
 
-test('a file that fails runs once more, alone, and is told apart from one that passes at once', async (t) => {
+test('a file that fails and then passes alone is reported as unsteady, and the run has failed', async (t) => {
   const { output, counts, unsteadyFiles } = await runFiles(
     t,
     { 'a.test.ts': failsOnce, 'b.test.ts': "test('fine', () => {})\n" },
-    { runner: 'runWithSecondTry' },
+    { runner: 'runAndRepeatFailed' },
   )
-  assert.deepEqual(counts, { passed: 1, failed: 0, skipped: 0 })
+  assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 })
   assert.match(output, /✖ .+a\.test\.ts:\d+ › unsteady\n {4}AssertionError.+once/)
   assert.match(output, /Once more, alone: \S+a\.test\.ts\n/)
   assert.equal(unsteadyFiles.length, 1)
   assert.match(unsteadyFiles[0], /a\.test\.ts$/)
 })
 
-test('a file that fails twice has failed, and of many nobody asks twice', async (t) => {
-  const runner = 'runWithSecondTry'
+test('a file that fails twice is broken, not unsteady; many failing files are not repeated', async (t) => {
+  const runner = 'runAndRepeatFailed'
   const fails = "test('wrong', () => assert.fail('always'))\n"
   const twice = await runFiles(t, { 'a.test.ts': fails, 'b.test.ts': failsOnce }, { runner })
   assert.deepEqual(twice.counts, { passed: 0, failed: 2, skipped: 0 })
   assert.equal(twice.output.match(/› wrong/g)?.length, 2)
+  assert.deepEqual(twice.unsteadyFiles.length, 1)
   const names = ['a', 'b', 'c', 'd'].map((name) => `${name}.test.ts`)
   const many = await runFiles(t, Object.fromEntries(names.map((name) => [name, failsOnce])), {
     runner,
   })
   assert.deepEqual(many.counts, { passed: 0, failed: 4, skipped: 0 })
+  assert.equal(many.unsteadyFiles, undefined)
 })
 
-test('the summary adds up and ends with the plain line', () => {
-  const results = new Map([
-    ['Node 24', { passed: 10, failed: 0, skipped: 1, failedFiles: [], seconds: 1.23 }],
-    ['Node 9', { passed: 5, failed: 2, skipped: 0, failedFiles: ['x'], seconds: 10 }],
-    [
-      'Node 8',
-      { passed: 1, failed: 0, skipped: 0, failedFiles: [], unsteadyFiles: ['y'], seconds: 0 },
-    ],
-  ])
-  assert.deepEqual(summarize(results, ['redis-server (apt-get install redis-server)']), [
-    '✔ Node 24  10 passed, 0 failed, 1 skipped  (1.2 s)',
-    '✖ Node 9   5 passed, 2 failed, 0 skipped  (10.0 s)',
-    '✔ Node 8   1 passed, 0 failed, 0 skipped  (0.0 s)',
+test('the summary says what ran in which leg, and ends with the sum', () => {
+  const reports = [
+    {
+      title: 'main: Node 24',
+      fileCount: 120,
+      result: { passed: 10, failed: 0, skipped: 1, failedFiles: [], seconds: 1.23 },
+    },
+    {
+      title: 'old: Node 9',
+      fileCount: 4,
+      result: {
+        passed: 5,
+        failed: 2,
+        skipped: 0,
+        failedFiles: ['x', 'y'],
+        unsteadyFiles: ['y'],
+        seconds: 10,
+      },
+    },
+    { title: 'long: hours', fileCount: 2, result: undefined },
+  ]
+  assert.deepEqual(summarize(reports, ['redis-server (apt-get install redis-server)']), [
+    '✔ main: Node 24  120 files  10 passed, 0 failed, 1 skipped  (1.2 s)',
+    '✖ old: Node 9      4 files  5 passed, 2 failed, 0 skipped  (10.0 s)',
+    '- long: hours      2 files  not run; on demand: npm test -- --leg long',
     '!!! TESTS SKIPPED, missing: redis-server (apt-get install redis-server)',
-    '!!! UNSTEADY, passed only when it ran alone: y',
-    '16 passed, 2 failed, 1 skipped',
+    '!!! UNSTEADY, failed and then passed alone, which fails the run: y',
+    '15 passed, 2 failed, 1 skipped',
   ])
 })
 
@@ -181,31 +227,71 @@ test('test files are chosen by path, folder, glob or any part of their path', ()
   })
 })
 
-test('the other legs repeat tests of the library, and only those', () => {
-  const all = findTestFiles()
-  // Every file is in one of the two, and in no more.
-  assert.deepEqual([...legs.main.files(), ...legs.long.files()].toSorted(), all)
-  assert.ok(legs.long.files().length < 60)
-  for (const leg of [legs['graphql-16'], legs['node-22']]) {
-    const files = leg.files()
-    assert.ok(files.includes('packages/graphql-over-http/test/matrix.test.ts'))
-    assert.ok(files.every((file) => all.includes(file)))
-    assert.ok(files.every((file) => file.startsWith('packages/graphql-over-http/test/')))
-    assert.ok(!files.some((file) => file.includes('memory') || file.includes('node_modules')))
+test('the header of a test file declares its legs, servers and isolation', () => {
+  const source =
+    '/**\n * @legs main, node-22\n * @servers redis\n * @isolated counts handles\n * @slow\n */\n'
+  assert.deepEqual(parseTestHeader(`${source}import 'x'\n`), {
+    header: {
+      legs: ['main', 'node-22'],
+      servers: ['redis'],
+      isolatedBecause: 'counts handles',
+      isSlow: true,
+    },
+    faults: [],
+  })
+  const nothing = { legs: ['main'], servers: [], isolatedBecause: undefined, isSlow: false }
+  assert.deepEqual(parseTestHeader("import 'x'\n/** @slow */\n").header, nothing)
+  assert.equal(parseTestHeader("/** @slow */\nimport 'x'\n").header.isSlow, true)
+})
+
+test('a wrong header is an error with its line', () => {
+  const source =
+    '/**\n * @leg main\n * @servers redis memcached\n * @isolated\n * @slow\n * @slow\n */\n'
+  assert.deepEqual(parseTestHeader(source).faults, [
+    {
+      line: 2,
+      message: '@leg is not a tag of a test file; use @legs, @servers, @isolated, @slow',
+    },
+    { line: 3, message: '@servers takes a list of servers, not "redis memcached"' },
+    { line: 4, message: '@isolated takes a reason, not ""' },
+    { line: 6, message: '@slow occurs twice' },
+  ])
+})
+
+test('every test file runs in CI, unless it is only for endurance', () => {
+  const files = findTestFiles()
+  const inCi = Object.entries(legs).flatMap(([name, leg]) => (leg.isOnDemand ? [] : [name]))
+  const left = files.filter((file) => !file.legs.some((leg) => inCi.includes(leg)))
+  assert.deepEqual(
+    left.map((file) => file.path),
+    [],
+  )
+  assert.ok(files.some((file) => file.legs.includes('safety')))
+  for (const leg of ['graphql-16', 'node-22']) {
+    const repeated = files.filter((file) => file.legs.includes(leg)).map((file) => file.path)
+    assert.ok(repeated.includes('packages/graphql-over-http/test/matrix.test.ts'))
+    assert.ok(repeated.every((path) => path.startsWith('packages/graphql-over-http/test/')))
   }
 })
 
-test('files that share a process are all loaded, each once', async (t) => {
+test('files in groups are all loaded, each once, and only beside files with the same servers', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-runner-'))
   t.after(() => rm(folder, { recursive: true }))
-  const files = legs.main.files()
-  const given = shareProcesses(files, folder)
-  const loaded = given.flatMap((path) => {
+  const files = findTestFiles().filter((file) => file.legs.includes('main'))
+  const paths = groupFiles(files, folder)
+  const byUrl = new Map(files.map((file) => [pathToFileURL(join(root, file.path)).href, file]))
+  const loaded = paths.flatMap((path) => {
     if (!path.startsWith(folder)) return [pathToFileURL(join(root, path)).href]
-    const imports = readFileSync(path, 'utf8').matchAll(/^import '(.+)'$/gm)
-    return [...imports].map(([, url = '']) => url)
+    const source = readFileSync(path, 'utf8')
+    const urls = [...source.matchAll(/^import '(.+)'$/gm)].map(([, url = '']) => url)
+    const { servers } = parseTestHeader(source).header
+    const members = urls.map((url) => byUrl.get(url))
+    assert.ok(members.every((file) => file && isGroupable(file)))
+    for (const file of members) assert.deepEqual(file?.servers, servers)
+    return urls
   })
-  const expected = files.map((file) => pathToFileURL(join(root, file)).href)
-  assert.deepEqual(loaded.toSorted(), expected.toSorted())
-  assert.ok(given.length < files.length)
+  assert.deepEqual(loaded.toSorted(), [...byUrl.keys()].toSorted())
+  assert.ok(paths.length < files.length)
 })
+
+const isGroupable = ({ isolatedBecause, isSlow }: TestFile) => !isolatedBecause && !isSlow

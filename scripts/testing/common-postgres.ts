@@ -3,34 +3,45 @@ import {
   openPostgres,
   openPostgresEmbedded,
   type PostgresServer,
+  type ServerName,
 } from '@portcullis/test-servers'
+import type { TestFile } from './test-files.ts'
 
-/** Databases come and go by the hundred, and none lives long enough to need care. */
+/** Hundreds of databases are created and dropped, and none lives long enough to need vacuuming. */
 const settings = { max_connections: '500', autovacuum: 'off' }
-const users = 'packages/auth/test/'
 
-/** By the variable that tests look for the address in: that of the system, and our own. */
-const servers = {
-  PORTCULLIS_TEST_POSTGRES_URL: openPostgres,
-  PORTCULLIS_TEST_POSTGRES_EMBEDDED_URL: openPostgresEmbedded,
-} as const
+/** The variable in which tests find the server's address, by the server that a file declares. */
+const commonServers: readonly {
+  readonly name: ServerName
+  readonly variable: string
+  readonly open: typeof openPostgres
+}[] = [
+  { name: 'postgres', variable: 'PORTCULLIS_TEST_POSTGRES_URL', open: openPostgres },
+  {
+    name: 'postgres-embedded',
+    variable: 'PORTCULLIS_TEST_POSTGRES_EMBEDDED_URL',
+    open: openPostgresEmbedded,
+  },
+]
+
+/** For one or two files, a server of their own is as quick. */
+const minUsers = 3
 
 export interface CommonPostgres extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
 
 /**
- * One PostgreSQL of each kind for a whole run: to make one takes a second of a core, and there are many
- * test files. Each makes a database of its own there; those that stop or tune a server open their own.
- * What is missing is left out: then every file looks, and says so.
+ * Opens one PostgreSQL of each kind that the files declare, for the whole run: creating one takes a second
+ * of a core. Each file makes databases of its own there; files that stop or tune a server open their own.
+ * When a program is missing, each file finds that out itself and skips its tests.
  */
-export async function openCommonPostgres(files: readonly string[]): Promise<CommonPostgres> {
+export async function openCommonPostgres(files: readonly TestFile[]): Promise<CommonPostgres> {
   const opened: (readonly [string, PostgresServer])[] = []
-  // For one or two files a server of their own is as quick.
-  const isWorthIt = files.filter((file) => file.includes(users)).length > 2
-  for (const [variable, opener] of isWorthIt ? Object.entries(servers) : []) {
+  for (const { name, variable, open } of commonServers) {
+    if (files.filter((file) => file.servers.includes(name)).length < minUsers) continue
     try {
-      opened.push([variable, await opener({ isOpen: true, settings })])
+      opened.push([variable, await open({ isOpen: true, settings })])
     } catch (error) {
       if (!(error instanceof MissingProgramError)) throw error
     }

@@ -1,7 +1,8 @@
 // A reporter for `node --test` whose whole output is one line of JSON: how many tests passed,
-// failed and were skipped, and in which files some failed.
+// failed and were skipped, and in which files some failed. It also ends a run that hangs.
 
 import type { TestEvent } from 'node:test/reporters'
+import { startHangWatch } from './hang-watch.ts'
 
 export interface Counts {
   readonly passed: number
@@ -12,11 +13,13 @@ export interface Counts {
 
 export async function* counts(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failedFiles = new Set<string>()
+  const hangWatch = startHangWatch()
   for await (const event of source) {
+    hangWatch.note(event)
     if (event.type === 'test:fail' && event.data.file) failedFiles.add(event.data.file)
     if (event.type !== 'test:summary' || event.data.file !== undefined) continue
     const { tests, passed, skipped, todo } = event.data.counts
-    // What neither passed nor was left out failed: by an assertion, a crash or the time limit.
+    // A test that neither passed nor was skipped has failed: by an assertion, a crash or a hang.
     const failed = tests - passed - skipped - todo
     const result: Counts = {
       passed,
@@ -26,6 +29,7 @@ export async function* counts(source: AsyncIterable<TestEvent>): AsyncGenerator<
     }
     yield JSON.stringify(result)
   }
+  hangWatch.stop()
 }
 
 // biome-ignore lint/style/noDefaultExport: this is how `node --test` finds a reporter

@@ -1,32 +1,40 @@
 import { readFileSync } from 'node:fs'
 import type { LegResult } from './run-leg.ts'
 
+export interface LegReport {
+  readonly title: string
+  readonly fileCount: number
+  /** Undefined when the leg did not run. */
+  readonly result: LegResult | undefined
+}
+
 /** The lines that end a test run; the last one adds everything up. */
-export function summarize(
-  results: ReadonlyMap<string, LegResult>,
-  misses: readonly string[],
-): string[] {
+export function summarize(reports: readonly LegReport[], misses: readonly string[]): string[] {
   const sum = { passed: 0, failed: 0, skipped: 0 }
-  for (const { passed, failed, skipped } of results.values()) {
-    sum.passed += passed
-    sum.failed += failed
-    sum.skipped += skipped
+  for (const { result } of reports) {
+    sum.passed += result?.passed ?? 0
+    sum.failed += result?.failed ?? 0
+    sum.skipped += result?.skipped ?? 0
   }
-  const width = Math.max(...[...results.keys()].map((title) => title.length))
-  const legs = [...results].map(([title, result]) => {
+  const width = Math.max(...reports.map(({ title }) => title.length))
+  const legs = reports.map(({ title, fileCount, result }) => {
+    const start = `${title.padEnd(width)}  ${`${fileCount}`.padStart(3)} files`
+    if (!result) return `- ${start}  not run; on demand: npm test -- --leg ${title.split(':')[0]}`
     const mark = result.failed > 0 ? '✖' : '✔'
-    return `${mark} ${title.padEnd(width)}  ${countsOf(result)}  (${result.seconds.toFixed(1)} s)`
+    return `${mark} ${start}  ${countsOf(result)}  (${result.seconds.toFixed(1)} s)`
   })
-  const loud = misses.length > 0 ? [`!!! TESTS SKIPPED, missing: ${misses.join('; ')}`] : []
-  const unsteady = [...results.values()].flatMap((result) => result.unsteadyFiles ?? [])
-  const again = unsteady.map((file) => `!!! UNSTEADY, passed only when it ran alone: ${file}`)
-  return [...legs, ...loud, ...again, countsOf(sum)]
+  const skipped = misses.length > 0 ? [`!!! TESTS SKIPPED, missing: ${misses.join('; ')}`] : []
+  const unsteady = reports.flatMap(({ result }) => result?.unsteadyFiles ?? [])
+  const unsteadyLines = unsteady.map(
+    (file) => `!!! UNSTEADY, failed and then passed alone, which fails the run: ${file}`,
+  )
+  return [...legs, ...skipped, ...unsteadyLines, countsOf(sum)]
 }
 
 const countsOf = ({ passed, failed, skipped }: Pick<LegResult, 'passed' | 'failed' | 'skipped'>) =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
 
-/** What the tests missed, each program once: `memcached (apt-get install memcached)`. */
+/** The programs that tests missed, each once: `memcached (apt-get install memcached)`. */
 export function readMisses(file: string): string[] {
   let text = ''
   try {

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres, chromium
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'

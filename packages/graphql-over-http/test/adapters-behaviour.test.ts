@@ -1,3 +1,6 @@
+/**
+ * @legs main, graphql-16, node-22
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { OpenHost } from './support/hosts/host.ts'

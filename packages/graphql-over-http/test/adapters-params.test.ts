@@ -1,3 +1,6 @@
+/**
+ * @legs main, graphql-16, node-22
+ */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createServer as createHttp2Server } from 'node:http2'

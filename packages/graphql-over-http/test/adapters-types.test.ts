@@ -1,3 +1,6 @@
+/**
+ * @legs main, graphql-16, node-22
+ */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'

@@ -1,3 +1,7 @@
+/**
+ * @legs main, graphql-16, node-22
+ * @slow
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { runAudits, serverAudits } from '../src/audits/index.ts'

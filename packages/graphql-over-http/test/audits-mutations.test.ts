@@ -1,3 +1,6 @@
+/**
+ * @legs main, graphql-16, node-22
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { auditServer, discardBodies, serverAudits } from '../src/audits/index.ts'

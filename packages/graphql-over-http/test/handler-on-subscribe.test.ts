@@ -1,3 +1,6 @@
+/**
+ * @legs main, graphql-16, node-22
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ExecutionArgs, execute, GraphQLError, parse } from 'graphql'

@@ -1,3 +1,6 @@
+/**
+ * @legs main, graphql-16, node-22
+ */
 import assert from 'node:assert/strict'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'

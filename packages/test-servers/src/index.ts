@@ -1,4 +1,5 @@
 export { type Authority, createAuthority, type Identity } from './certificates.ts'
+export { isDeclared } from './declared-servers.ts'
 export { findFreePort } from './free-port.ts'
 export { MissingError } from './missing-error.ts'
 export { open, provideOrSkip, runOrSkip } from './open.ts'

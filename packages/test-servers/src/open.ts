@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
+import { requireDeclared } from './declared-servers.ts'
 import { MissingError } from './missing-error.ts'
 import type { ProgramName } from './programs/programs.ts'
 import { provideProgram } from './programs/provide-program.ts'
@@ -24,6 +25,7 @@ export async function open<Name extends ServerName>(
   name: Name,
   ...options: Parameters<Opener<Name>>
 ): Promise<Opened<Name> | undefined> {
+  requireDeclared(name)
   // One name, one opener: TypeScript cannot see that the two sides of the call belong together.
   const opener = servers[name] as (...options: Parameters<Opener<Name>>) => Promise<Opened<Name>>
   return openOrSkip(t, () => opener(...options), readSurroundings())

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres, postgres-embedded, redis, redis-cluster, redis-sentinel, memcached, chromium, envoy
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres, chromium
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findFreePort } from '@portcullis/test-servers'

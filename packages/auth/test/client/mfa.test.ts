@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dataOf, errorOf, openClientServer, watchEvents } from '../support/auth-js.ts'

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres, chromium
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dataOf } from '../support/auth-js.ts'

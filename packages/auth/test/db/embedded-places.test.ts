@@ -1,3 +1,6 @@
+/**
+ * @legs safety
+ */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chown, cp, lstat, mkdir, readdir, stat } from 'node:fs/promises'

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres-embedded
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'

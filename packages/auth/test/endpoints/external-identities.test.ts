@@ -1,3 +1,6 @@
+/**
+ * @servers postgres-embedded
+ */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres-embedded
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'

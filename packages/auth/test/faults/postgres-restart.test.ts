@@ -1,3 +1,8 @@
+/**
+ * @legs safety
+ * @servers postgres
+ * @slow
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open, type PostgresServer } from '@portcullis/test-servers'

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type AnyVariable, toFaultText } from '@portcullis/service-kit/env'

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres, redis
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'

@@ -1,9 +1,13 @@
 import { after, type TestContext } from 'node:test'
-import { open, type PostgresServer } from '@portcullis/test-servers'
+import { isDeclared, open, type PostgresServer } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import { shareServer } from './shared-server.ts'
 
-/** By the value of AUTH_TEST_POSTGRES: that of the system, and the one we bring along. */
+/**
+ * By the value of AUTH_TEST_POSTGRES: the system's PostgreSQL, and the one we bring along. Without the
+ * variable, the header of a test file decides: tests of endpoints and statements declare the embedded
+ * one and all others the system's, so that both versions run our statements.
+ */
 const kinds = {
   debian: { server: 'postgres', common: 'PORTCULLIS_TEST_POSTGRES_URL' },
   embedded: { server: 'postgres-embedded', common: 'PORTCULLIS_TEST_POSTGRES_EMBEDDED_URL' },
@@ -11,15 +15,12 @@ const kinds = {
 
 const isKind = (name: string): name is keyof typeof kinds => Object.hasOwn(kinds, name)
 
-/** These run on our own and all others on that of the system: so every statement meets both. */
-const ofOurOwn = /[/\\]test[/\\](?:endpoints|db)[/\\]/
-
 const { server: testServer, common } = kinds[chooseKind()]
 export const testPostgres = testServer
 
 function chooseKind() {
   const { AUTH_TEST_POSTGRES: name } = process.env
-  if (!name) return ofOurOwn.test(process.argv[1] ?? '') ? 'embedded' : 'debian'
+  if (!name) return isDeclared('postgres-embedded') ? 'embedded' : 'debian'
   if (isKind(name)) return name
   throw new Error(`AUTH_TEST_POSTGRES is ${Object.keys(kinds).join(' or ')}, not "${name}"`)
 }

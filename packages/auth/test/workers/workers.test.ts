@@ -1,3 +1,8 @@
+/**
+ * @legs safety
+ * @servers postgres
+ * @slow
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

@@ -1,3 +1,6 @@
+/**
+ * @servers redis
+ */
 // Ours beside envoyproxy/ratelimit: random rules and requests, the same answers.
 
 import assert from 'node:assert/strict'

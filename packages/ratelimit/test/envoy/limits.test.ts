@@ -1,3 +1,6 @@
+/**
+ * @servers envoy
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { exampleRules, openFront, readStatuses } from '../support/envoy-front.ts'

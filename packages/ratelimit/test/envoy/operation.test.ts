@@ -1,3 +1,6 @@
+/**
+ * @servers envoy
+ */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

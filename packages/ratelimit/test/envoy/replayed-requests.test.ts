@@ -1,3 +1,6 @@
+/**
+ * @servers envoy
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'

@@ -1,3 +1,6 @@
+/**
+ * @servers redis, memcached
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,6 @@
+/**
+ * @servers redis
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'

@@ -1,3 +1,7 @@
+/**
+ * @servers redis, redis-cluster, redis-sentinel
+ * @slow
+ */
 import { test } from 'node:test'
 import { stores } from '../support/service-stores.ts'
 import { descriptors } from './decisions/descriptors.ts'

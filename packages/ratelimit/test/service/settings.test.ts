@@ -1,3 +1,6 @@
+/**
+ * @servers memcached
+ */
 // That the settings reach the parts: each is set as users set it, and asked once or twice.
 
 import assert from 'node:assert/strict'

@@ -1,3 +1,6 @@
+/**
+ * @servers redis, memcached
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'

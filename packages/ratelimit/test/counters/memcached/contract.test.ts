@@ -1,3 +1,6 @@
+/**
+ * @servers memcached
+ */
 import { open } from '@portcullis/test-servers'
 import { type ContractPoint, testCounterStore } from '../contract.ts'
 import { openReadyStore } from './support/store.ts'

@@ -1,3 +1,6 @@
+/**
+ * @servers memcached
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { open } from '@portcullis/test-servers'

@@ -1,3 +1,6 @@
+/**
+ * @servers memcached
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'

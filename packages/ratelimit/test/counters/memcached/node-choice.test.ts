@@ -1,3 +1,6 @@
+/**
+ * @servers memcached
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'

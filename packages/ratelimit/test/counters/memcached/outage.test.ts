@@ -1,3 +1,6 @@
+/**
+ * @servers memcached
+ */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'

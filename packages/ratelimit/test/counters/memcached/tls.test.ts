@@ -1,3 +1,6 @@
+/**
+ * @servers memcached
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'

@@ -1,3 +1,6 @@
+/**
+ * @servers redis, redis-cluster, redis-sentinel
+ */
 import { open } from '@portcullis/test-servers'
 import { createPerSecondRouter } from '../../../src/counters/per-second.ts'
 import { testCounterStore } from '../contract.ts'

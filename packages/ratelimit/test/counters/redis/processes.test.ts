@@ -1,3 +1,6 @@
+/**
+ * @servers redis
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'

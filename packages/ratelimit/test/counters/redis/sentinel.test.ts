@@ -1,3 +1,6 @@
+/**
+ * @servers redis-sentinel
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,0 +1,66 @@
+// The legs of a test run. A leg is a set of test files that run in the same surroundings; a file names its
+// legs in its header.
+
+import { runtime } from '../../packages/graphql-over-http/test/support/runtimes.ts'
+
+export interface Leg {
+  readonly title: string
+  readonly node: () => string
+  readonly nodeArgs: readonly string[]
+  /** EXPECTED_* let the tests of the set-up check that the leg is what its title says. */
+  readonly env: Readonly<Record<string, string>>
+  /** Only runs when it is named: `npm test -- --leg NAME`. */
+  readonly isOnDemand?: true
+  /** A process in which no test ends for this long hangs. */
+  readonly hangLimitMs: number
+}
+
+export type LegName = 'main' | 'safety' | 'graphql-16' | 'node-22' | 'endurance'
+
+const minuteMs = 60_000
+
+/** Far above the slowest test on a busy machine: the limit is for hangs, not for slowness. */
+const hangLimitMs = 10 * minuteMs
+
+const pinned = { node: () => process.execPath, nodeArgs: [] }
+
+export const legs: Readonly<Record<LegName, Leg>> = {
+  main: {
+    title: 'main: Node 24, graphql 17',
+    ...pinned,
+    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17' },
+    hangLimitMs,
+  },
+  safety: {
+    title: 'safety: attacks, faults, fuzz, workers, kill -9',
+    ...pinned,
+    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17' },
+    hangLimitMs,
+  },
+  'graphql-16': {
+    title: 'graphql-16: Node 24, graphql 16',
+    node: () => process.execPath,
+    nodeArgs: ['--import', './packages/graphql-over-http/test/support/graphql-16.ts'],
+    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '16', REPEATS_MAIN_LEG: 'true' },
+    hangLimitMs,
+  },
+  'node-22': {
+    title: 'node-22: Node 22, graphql 17',
+    node: () => runtime('node22'),
+    // Node 22 announces that it strips types; it does so in the tests' own processes too.
+    nodeArgs: ['--disable-warning=ExperimentalWarning'],
+    env: { EXPECTED_NODE: '22', EXPECTED_GRAPHQL: '17', REPEATS_MAIN_LEG: 'true' },
+    hangLimitMs,
+  },
+  endurance: {
+    title: 'endurance: soak, 200 kills, long fuzz',
+    ...pinned,
+    env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17', PORTCULLIS_ENDURANCE: 'true' },
+    isOnDemand: true,
+    hangLimitMs: 120 * minuteMs,
+  },
+}
+
+export function isLegName(name: string): name is LegName {
+  return Object.hasOwn(legs, name)
+}

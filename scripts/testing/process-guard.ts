@@ -1,0 +1,59 @@
+// Loaded into every test process. It tells the process which servers its file declares, and ends the
+// process with a reason when it hangs: when no test has ended for the time limit, or when a server or
+// a timer that was left open keeps it alive after its last test.
+
+import { readFileSync } from 'node:fs'
+import { parseTestHeader } from './test-header.ts'
+
+const [, file = ''] = process.argv
+const limitMs = Number(process.env.PORTCULLIS_TEST_HANG_LIMIT_MS)
+
+// The runner itself loads this file too, and so does a program that a test forks.
+if (process.env.NODE_TEST_CONTEXT && file.endsWith('.test.ts')) {
+  declareServers()
+  await endWhenItHangs()
+  endAfterLastTest()
+}
+
+/** For `open` of @portcullis/test-servers, which refuses a server that the file does not declare. */
+function declareServers(): void {
+  const { header } = parseTestHeader(readFileSync(file, 'utf8'))
+  process.env.PORTCULLIS_TEST_SERVERS = header.servers.join()
+}
+
+async function endWhenItHangs(): Promise<void> {
+  // Importing node:test makes a process a test process, so only these import it.
+  const { beforeEach, afterEach } = await import('node:test')
+  let running = 'none'
+  let timer: NodeJS.Timeout | undefined
+  const restart = () => {
+    clearTimeout(timer)
+    timer = setTimeout(end, limitMs).unref()
+  }
+  const end = () => {
+    const open = process.getActiveResourcesInfo().filter((name) => !/^(TTY|Pipe)Wrap$/.test(name))
+    console.error(
+      `This process was ended: no test in it has ended for ${limitMs / 1000} s. ` +
+        `Last test started: ${running}. What keeps it alive: ${open.join(', ') || 'unknown'}.`,
+    )
+    process.exit(1)
+  }
+  restart()
+  beforeEach((t) => {
+    running = 'fullName' in t ? t.fullName : t.name
+  })
+  afterEach(restart)
+}
+
+/**
+ * Once in a while Node spins forever while it shuts down after the last test (nodejs/node#47748), when
+ * timers no longer run. A process that has nothing left to do, and has reported its tests, skips that.
+ */
+function endAfterLastTest(): void {
+  const end = (code: number) => process.exit(code)
+  process.on('beforeExit', () => {
+    // Registered last, so that all other listeners run before it.
+    process.off('exit', end)
+    process.on('exit', end)
+  })
+}
