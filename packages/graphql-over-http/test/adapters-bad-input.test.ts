@@ -1,3 +1,6 @@
+/**
+ * @isolated measures the heap of its process
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'

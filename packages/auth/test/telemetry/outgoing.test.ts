@@ -1,5 +1,6 @@
 /**
  * @servers postgres
+ * @isolated sets OpenTelemetry's process-wide logger
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
