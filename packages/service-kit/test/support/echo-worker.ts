@@ -6,22 +6,39 @@ import { PrimaryLink } from '../../src/workers/primary-link.ts'
 import { deafProcess, runUntilStopped } from '../../src/workers/run-until-stopped.ts'
 import { runWorkerProgram } from '../../src/workers/worker-program.ts'
 
-class Link extends PrimaryLink<Message, Message> {
-  protected hear(): void {}
+/** Sent as the last message before the worker ends. */
+export interface Served extends Message {
+  readonly kind: 'served'
+  readonly connections: number
+  /** The messages of the primary that only this kind of worker knows. */
+  readonly heard: number
 }
 
-/** Says what it hears, until it is stopped; or nothing, where it is told a reason not to start. */
+class Link extends PrimaryLink<Message, Served> {
+  heard = 0
+
+  protected hear(): void {
+    this.heard += 1
+  }
+}
+
+/**
+ * Sends back what it receives until it is stopped, then reports how many connections it has served.
+ * A fault in its start message keeps it from starting.
+ */
 await runWorkerProgram<{ readonly fault?: string }>(async () => async ({ fault }) => {
   const log = createLog({ level: 'panic', format: 'text', write: () => {} })
   const limits = { drainDelayMs: 0, drainTimeoutMs: 1_000 }
   const lifecycle = openLifecycle({ log, process: deafProcess, ...limits })
   const link = new Link(process, lifecycle.stop)
-  return await runUntilStopped({
+  let connections = 0
+  const exitCode = await runUntilStopped({
     link,
     lifecycle,
     async open() {
       if (fault !== undefined) throw new Error(fault)
       link.pass('echo', (socket) => {
+        connections += 1
         socket.on('error', () => {})
         socket.write(`${process.pid} `)
         socket.pipe(socket)
@@ -29,4 +46,6 @@ await runWorkerProgram<{ readonly fault?: string }>(async () => async ({ fault }
     },
     toReason: String,
   })
+  await link.send({ kind: 'served', connections, heard: link.heard })
+  return exitCode
 })

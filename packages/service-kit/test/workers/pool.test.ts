@@ -4,17 +4,23 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { LogMessage } from '../../src/log.ts'
+import type { Message } from '../../src/workers/messages.ts'
 import { Pool } from '../../src/workers/pool.ts'
 import { WorkerProcess } from '../../src/workers/worker-process.ts'
+import type { Served } from '../support/echo-worker.ts'
 
 const program = join(import.meta.dirname, '../support/echo-worker.ts')
 
-class EchoWorker extends WorkerProcess {
+class EchoWorker extends WorkerProcess<Message, Served> {
+  last: Served | undefined
+
   countConnections(): number {
     return this.countUnseen('echo') + this.adoptedCount
   }
 
-  protected take(): void {}
+  protected take(message: Served): void {
+    this.last = message
+  }
 }
 
 function openPool(t: TestContext, start: { readonly fault?: string }) {
@@ -63,6 +69,7 @@ test('a connection waits for workers, others are spread, no byte is lost, and a 
   assert.ok(first && second)
   const expected = [first.pid, first.pid, second.pid, second.pid]
   assert.deepEqual(asked.sort(), expected.sort())
+  assert.deepEqual([first.countConnections(), second.countConnections()], [2, 2])
   assert.deepEqual(lines.sort(), ['info: Worker 1 (pid) serves', 'info: Worker 2 (pid) serves'])
 
   process.kill(first.pid, 'SIGKILL')
@@ -73,8 +80,19 @@ test('a connection waits for workers, others are spread, no byte is lost, and a 
   ])
   assert.equal(await askWho(), pool.workers[0]?.pid)
 
+  const remaining = pool.workers
+  remaining[1]?.send({ kind: 'note' })
   await pool.stop('SIGTERM')
   assert.deepEqual(pool.workers, [])
+  // The worker that was not killed had two of the first four, its replacement the fifth. What workers
+  // report just before they end has arrived when the pool has stopped.
+  assert.deepEqual(
+    remaining.map(({ last }) => last),
+    [
+      { kind: 'served', connections: 1, heard: 0 },
+      { kind: 'served', connections: 2, heard: 1 },
+    ],
+  )
 })
 
 test('a pool whose workers cannot start says why, as the first of them does', async (t) => {
