@@ -15,7 +15,8 @@ test("it's quoted", { timeout: 1 }, async (t) => {
   await t.test('inner title', () => {})
 })
 for (const unit of ['second', 'minute']) test(\`counts per \${unit} exactly\`, () => {})
-describe('a suite', () => { test('its ' + unit + ' test', () => {}) })
+describe('a suite', () => { test('its ' + nth + ' test', () => {}) })
+const nth = 'first'
 test.skip('left out', () => {})
 test('skipped by option', { skip: true }, () => {})
 test('skipped where a server is missing', { skip: !server && 'no server' }, () => {})
@@ -90,6 +91,7 @@ test('a test must be a title of a test that runs, not words of the file', async 
     'only planned',
     'text of a pattern',
     'counts per  exactly and more',
+    'counts per year exactly',
     'plain title › inner title',
   ]
   const faults = await faultsOf(
@@ -147,7 +149,7 @@ test('a title from a variable is found among the strings of the file and of its 
       "import { cases } from './table.ts'\nfor (const c of cases) test(c.title, () => {})\n",
     'test/table.ts':
       "// a comment\nexport const cases = [{ title: 'from the table' }]\n" +
-      `const more = { title: \`a new \${unit} begins\` }\n`,
+      `const more = { title: \`a new \${unit} begins\`, unit: 'second' }\n`,
   }
   const faults = await faultsOf(
     t,
@@ -155,13 +157,15 @@ test('a title from a variable is found among the strings of the file and of its 
       ['found', `${link} › from the table`],
       ['template', `${link} › a new second begins`],
       ['part', `${link} › from the`],
+      ['value', `${link} › a new century begins`],
       ['comment', `${link} › a comment`],
     ],
     files,
   )
-  assert.equal(faults.length, 2)
+  assert.equal(faults.length, 3)
   assert.match(faults[0] ?? '', /"One › part" names a test that is not in/)
-  assert.match(faults[1] ?? '', /"One › comment" names a test that is not in/)
+  assert.match(faults[1] ?? '', /"One › value" names a test that is not in/)
+  assert.match(faults[2] ?? '', /"One › comment" names a test that is not in/)
 })
 
 test('a string is no title where every test has a fixed title', async (t) => {

@@ -27,7 +27,8 @@ export interface CoverageList {
  *     not testable: why no test can show it
  *
  * `<br>` separates several tests of one row. A nested test is named by its own title, or by
- * `outer title › inner title`. Each `*.test.ts` file beside the list must be named by a row too.
+ * `outer title › inner title`. In a title that the program fills in, `…` stands for every value. Each
+ * test in a `*.test.ts` file beside the list must be named by a row too.
  */
 export function checkCoverageList(path: string): CoverageList {
   const { rows, faults } = parseRows(readFileSync(path, 'utf8'))
@@ -137,7 +138,7 @@ function findUnnamedTests(folder: string, named: readonly NamedTest[]): string[]
       const file = join(folder, name)
       const titles = named.filter((test) => test.file === file).map(({ title }) => title)
       const { tests } = readSource(file)
-      const isNamed = (test: TestTitle) => titles.some((title) => fits(test, title))
+      const isNamed = (test: TestTitle) => titles.some((title) => fits(test, title, () => true))
       const isInside = (inner: TestTitle, outer: TestTitle) =>
         outer.path.length < inner.path.length &&
         outer.path.every((part, at) => part === inner.path[at])
@@ -177,39 +178,73 @@ const toText = (parts: TitleParts) => parts.map((part) => part ?? '…').join(''
 
 const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-function fits({ path }: TestTitle, title: string): boolean {
+type IsValue = (text: string) => boolean
+
+function fits({ path }: TestTitle, title: string, isValue: IsValue): boolean {
   return path.some((_, at) => {
     const parts = path.slice(at).flatMap((part, depth) => (depth === 0 ? part : [' › ', ...part]))
-    return matches(parts, title)
+    return matches(parts, title, isValue)
   })
 }
 
-function matches(parts: TitleParts, title: string): boolean {
-  const pattern = parts.map((part) => (part === null ? '.*' : escapePattern(part))).join('')
-  return new RegExp(`^${pattern}$`, 's').test(title)
+/** Whether the title is what the program can make of the parts, with such values in their gaps. */
+function matches(parts: TitleParts, title: string, isValue: IsValue): boolean {
+  // Where the text between two gaps occurs twice, the first or the last place of it may be meant.
+  return ['(.*?)', '(.*)'].some((gap) => {
+    const pattern = parts.map((part) => (part === null ? gap : escapePattern(part))).join('')
+    const [, ...values] = new RegExp(`^${pattern}$`, 's').exec(title) ?? []
+    return parts.every((part) => part !== null)
+      ? title === parts.join('')
+      : values.length > 0 && values.every((value) => value === '' || isValue(value))
+  })
 }
 
 /**
- * A title from a variable is looked up among the string literals of the file and of what it imports
- * directly: tables of cases often have a file of their own.
+ * What a title takes from a variable is looked up among the string literals of the file and of what it
+ * imports directly: tables of cases often have a file of their own.
  */
 function hasTest(file: string, title: string): boolean {
   const source = readSource(file)
-  if (source.tests.some((test) => fits(test, title))) return true
-  const sources = [source, ...source.imports.map(readSource)]
-  return (
-    sources.some(({ hasTitlesFromData }) => hasTitlesFromData) &&
-    sources.some(
+  const all = () => [source, ...source.imports.map(readSource)]
+  const isText: IsValue = (text) =>
+    all().some(
       ({ strings, templates }) =>
-        strings.has(title) || templates.some((template) => matches(template, title)),
+        strings.has(text) || templates.some((template) => matches(template, text, isValue)),
     )
+  // Programs also cut values out of longer texts, such as the name of a page out of its path.
+  const isWord: IsValue = (text) => {
+    const word = new RegExp(`(?<!\\p{L})${escapePattern(text)}(?!\\p{L})`, 'u')
+    return all().some(({ strings }) => [...strings].some((each) => word.test(each)))
+  }
+  const isValue: IsValue = (text) =>
+    text === '…' || isText(text) || isMadeOf(text, isText) || isWord(text)
+  return (
+    source.tests.some((test) => fits(test, title, isValue)) ||
+    (all().some(({ hasTitlesFromData }) => hasTitlesFromData) && isText(title))
   )
+}
+
+/** Whether a text is a number or another constant, or JSON of such constants and known texts. */
+function isMadeOf(text: string, isText: IsValue): boolean {
+  const isKnown = (value: unknown): boolean => {
+    if (typeof value === 'string') return isText(value)
+    if (typeof value !== 'object' || value === null) return true
+    return Object.entries(value).every(
+      ([name, each]) => (Array.isArray(value) || isText(name)) && isKnown(each),
+    )
+  }
+  if (text === 'undefined' || /^-?[\d.,_]+$/.test(text)) return true
+  try {
+    return isKnown(JSON.parse(text))
+  } catch {
+    return false
+  }
 }
 
 /** A file with shared tests runs only if a test file of the same `test` folder imports it. */
 function isRun(file: string): boolean {
   if (file.endsWith('.test.ts')) return true
-  const [root] = /^.*?[\\/]test[\\/]/.exec(file) ?? []
+  const [root] = /^.*[\\/]test[\\/]/.exec(file) ?? []
   if (root === undefined) return false
   const reached = new Set<string>()
   const queue = readdirSync(root, { recursive: true, encoding: 'utf8' })
