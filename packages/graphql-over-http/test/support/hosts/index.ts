@@ -8,7 +8,7 @@ import { koaHosts } from './koa.ts'
 import { otherRuntimeHosts } from './other-runtimes.ts'
 import { serverlessHosts } from './serverless.ts'
 
-/** Whether the tests ran before, on a newer Node or graphql: see scripts/testing/matrix.ts. */
+/** Whether the tests ran before, on a newer Node or graphql: see scripts/testing/legs.ts. */
 export const isRepetition: boolean = process.env['REPEATS_MAIN_LEG'] === 'true'
 
 /**
