@@ -52,6 +52,14 @@ test('after some have left, those who come fill the gaps', () => {
   )
 })
 
+test('among those with as many of the listener, the one with the fewest of all is taken', () => {
+  const [first, second] = [new Worker(), new Worker()]
+  first.counts.http = 1
+  second.lastTurn = 1
+  assert.equal(chooseWorker([first, second], 'grpc'), second)
+  assert.equal(chooseWorker([second, first], 'grpc'), second)
+})
+
 test('among equals the one that has waited longest is taken, and among none nobody', () => {
   const [first, second] = [new Worker(), new Worker()]
   first.lastTurn = 7

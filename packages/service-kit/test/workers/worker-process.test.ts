@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type Parcel, WorkerProcess } from '../../src/workers/worker-process.ts'
+
+const program = join(import.meta.dirname, '../support/echo-worker.ts')
+
+class EchoWorker extends WorkerProcess {
+  get counts() {
+    return { unseen: this.countUnseen('echo'), adopted: this.adoptedCount }
+  }
+
+  countConnections(): number {
+    return this.countUnseen('echo')
+  }
+
+  protected take(): void {}
+}
+
+/** A worker that is ready, and the connections that it returned. */
+async function openWorker(t: TestContext) {
+  const ready = Promise.withResolvers<void>()
+  const returned: Parcel[] = []
+  let onReturned = () => {}
+  const worker = new EchoWorker({
+    program,
+    number: 1,
+    start: {},
+    logFd: 2,
+    events: {
+      onReady: ready.resolve,
+      onReturned(parcels) {
+        returned.push(...parcels)
+        onReturned()
+      },
+    },
+  })
+  t.after(async () => {
+    worker.kill()
+    await worker.ended
+  })
+  await ready.promise
+  const nextReturn = () => new Promise<void>((resolve) => (onReturned = resolve))
+  return { worker, returned, nextReturn }
+}
+
+/** Opens connections, and returns both ends of each. */
+async function openConnections(t: TestContext) {
+  const server = createServer({ pauseOnConnect: true })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return async (): Promise<{ client: Socket; parcel: Parcel }> => {
+    const accepted = once(server, 'connection')
+    const client = connect(address.port, '127.0.0.1')
+    client.on('error', () => {})
+    const [socket] = await accepted
+    t.after(() => {
+      client.destroy()
+      socket.destroy()
+    })
+    return { client, parcel: { message: { kind: 'connection', listener: 'echo' }, socket } }
+  }
+}
+
+async function readUntil(client: Socket, end: string): Promise<string> {
+  let text = ''
+  for await (const chunk of client.setEncoding('utf8')) {
+    text += chunk
+    if (text.endsWith(end)) return text
+  }
+  return text
+}
+
+test('a connection counts as unseen until the worker has taken it', async (t) => {
+  const { worker } = await openWorker(t)
+  const open = await openConnections(t)
+  assert.deepEqual(worker.counts, { unseen: 0, adopted: 0 })
+  for (const adopted of [1, 2]) {
+    const { client, parcel } = await open()
+    worker.hand(parcel)
+    assert.deepEqual(worker.counts, { unseen: 1, adopted: adopted - 1 })
+    client.write('hello')
+    assert.equal(await readUntil(client, 'hello'), `${worker.pid} hello`)
+    // The answer may be here before the message that the connection was taken.
+    if (!parcel.socket.destroyed) await once(parcel.socket, 'close')
+    assert.deepEqual(worker.counts, { unseen: 0, adopted })
+  }
+})
+
+test('a worker that is stuck gives back what was not sent to it, and all when it is killed', async (t) => {
+  const { worker, returned, nextReturn } = await openWorker(t)
+  const open = await openConnections(t)
+  const [first, second] = [await open(), await open()]
+  process.kill(worker.pid, 'SIGSTOP')
+  const waitingReturned = nextReturn()
+  worker.hand(first.parcel)
+  worker.hand(second.parcel)
+  assert.equal(worker.counts.unseen, 2)
+  assert.equal(worker.isResponsive, true)
+  await waitingReturned
+  assert.deepEqual(returned, [second.parcel])
+  assert.equal(worker.counts.unseen, 1)
+  assert.deepEqual([worker.isReady, worker.isResponsive], [true, false])
+
+  worker.kill()
+  await worker.ended
+  assert.deepEqual(returned, [second.parcel, first.parcel])
+  assert.deepEqual(worker.counts, { unseen: 0, adopted: 0 })
+  assert.deepEqual([worker.isReady, worker.howEnded], [false, 'killed by SIGKILL'])
+})
+
+test('a worker leaves signals to its primary, and ends when it is told to stop', async (t) => {
+  const { worker } = await openWorker(t)
+  const open = await openConnections(t)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(worker.pid, signal)
+  const { client, parcel } = await open()
+  worker.hand(parcel)
+  client.write('hello')
+  assert.equal(await readUntil(client, 'hello'), `${worker.pid} hello`)
+  worker.stop('SIGINT')
+  await worker.ended
+  assert.deepEqual([worker.exitCode, worker.howEnded], [0, 'exit code 0'])
+})
