@@ -12,14 +12,14 @@ const limits = Object.fromEntries(limiterNames.map((name) => [name, limit])) as 
 
 /** Processes that know of each other when `meet` is called. */
 function openPeers(count: number, now: () => number) {
-  let untold: (() => void)[] = []
+  let untold: { own: number; limiter: LimiterName; key: string; count: number }[] = []
   const hearers: Parameters<BucketPeers['hear']>[0][] = []
   const peers = Array.from({ length: count }, (_, own) =>
     createBuckets(limits, now, {
       tell: (limiter, key) => {
-        untold.push(() => {
-          for (const [place, hear] of hearers.entries()) if (place !== own) hear(limiter, key, 1)
-        })
+        const same = untold.find((one) => one.own === own && one.key === key)
+        if (same) same.count += 1
+        else untold.push({ own, limiter, key, count: 1 })
       },
       hear: (taken) => hearers.push(taken),
     }),
@@ -27,7 +27,9 @@ function openPeers(count: number, now: () => number) {
   const meet = () => {
     const told = untold
     untold = []
-    for (const tell of told) tell()
+    for (const { own, limiter, key, count } of told) {
+      for (const [place, hear] of hearers.entries()) if (place !== own) hear(limiter, key, count)
+    }
   }
   const take = (place: number, key = 'a') => peers[place]?.take('otp', key)
   return { take, meet }
