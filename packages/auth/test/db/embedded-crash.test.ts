@@ -1,3 +1,7 @@
+/**
+ * @legs safety, endurance
+ * @slow
+ */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -17,6 +21,10 @@ import {
   startHolder,
   waitUntil,
 } from '../support/embedded-place.ts'
+import { enduranceOr } from '../support/endurance.ts'
+
+/** Of each kind of blow, each at a random moment. */
+const killsPerBlow = enduranceOr(40, 1)
 
 const isShell = ({ command }: Descendant) => command.startsWith('/bin/sh')
 const toPid = ({ pid }: Descendant) => pid
@@ -42,12 +50,12 @@ test('no acknowledged write is lost', async (t) => {
 
   for (const [victims, choose] of Object.entries(blows)) {
     await t.test(`when ${victims} is killed under writes`, async (t) => {
-      for (const momentMs of [20, 170]) {
+      for (let killed = 0; killed < killsPerBlow; killed++) {
         const holder = startHolder(t, { folder }, { what: 'write' })
         const opened = await holder.opened
         assert.ok(opened.url, opened.error)
         await waitUntil('writes', () => holder.acknowledged.length > 20)
-        await sleep(momentMs)
+        await sleep(Math.random() * 200)
         const { pid: postmaster = 0 } = (await readPostmasterFile(data)) ?? {}
         kill(...choose(holder.pid, postmaster))
         await endOf(holder)
@@ -94,7 +102,8 @@ test('no acknowledged write is lost', async (t) => {
     assert.deepEqual(await findOccupant(data), { kind: 'nobody' })
     const again = await openEmbedded(t, { folder })
     assert.deepEqual(await missing(again.url), [])
-    assert.ok(acknowledged.size > 300, `${acknowledged.size} writes`)
+    const kills = Object.keys(blows).length * killsPerBlow
+    assert.ok(acknowledged.size > 20 * kills + 100, `${acknowledged.size} writes`)
   })
 })
 

@@ -1,3 +1,8 @@
+/**
+ * @legs safety, endurance
+ * @servers postgres
+ * @slow
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -5,31 +10,33 @@ import { readPostmasterFile } from '../../src/db/embedded/occupant.ts'
 import { crashAgainAndAgain } from '../support/crash-driver.ts'
 import { startCrashServer } from '../support/crash-server.ts'
 import { descendantsOf, kill, makeFolder } from '../support/embedded-place.ts'
+import { enduranceOr } from '../support/endurance.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
-/** Each starts a server and loads it; `CRASH_MOMENTS=50` for the whole proof. */
-const moments = Number(process.env['CRASH_MOMENTS']) || 3
+/** Each kill starts a server and loads it. */
+const kills = enduranceOr(200, 2)
+/** A database of its own takes longer to start and to recover. */
+const embeddedKills = enduranceOr(40, 1)
 
 test('nothing acknowledged is lost and no token half rotated when the server is killed', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const schema = `killed_${process.pid}`
   const { acknowledged, checks } = await crashAgainAndAgain(t, {
-    moments,
+    moments: kills,
     schema,
     start: (env) =>
       startCrashServer(t, { ...env, DATABASE_URL: postgres.url, AUTH_DB_NAMESPACE: schema }),
     kill: (server) => server.kill(),
     findDatabase: async () => postgres.url,
   })
-  assert.ok(acknowledged >= moments && checks >= moments)
+  assert.ok(acknowledged >= kills && checks >= kills)
 })
 
 test('nor when its own PostgreSQL is killed with it', async (t) => {
   const folder = await makeFolder(t)
-  const rounds = Math.ceil(moments / 5)
   const { acknowledged, checks } = await crashAgainAndAgain(t, {
-    moments: rounds,
+    moments: embeddedKills,
     schema: 'auth',
     start: (env) => startCrashServer(t, { ...env, DATABASE_URL: `embedded://${folder}` }),
     async kill(server) {
@@ -41,5 +48,5 @@ test('nor when its own PostgreSQL is killed with it', async (t) => {
       return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(socketFolder)}`
     },
   })
-  assert.ok(acknowledged >= rounds && checks >= rounds)
+  assert.ok(acknowledged >= embeddedKills && checks >= embeddedKills)
 })

@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '@portcullis/service-kit/log'
+import { listProcesses } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import {
   type EmbeddedPostgres,
@@ -109,8 +110,11 @@ export function startHolder(
   return { process: child, pid: child.pid ?? 0, log, acknowledged, opened: opened.promise }
 }
 
+/** For hangs only: no busy machine takes so long. */
+const hangMs = 120_000
+
 export async function waitUntil(what: string, isSo: () => boolean | Promise<boolean>) {
-  const deadline = performance.now() + 30_000
+  const deadline = performance.now() + hangMs
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`It never happened: ${what}`)
     await sleep(10)
@@ -128,14 +132,7 @@ export interface Descendant {
 
 /** All that a process started, directly or not, and that still runs. */
 export function descendantsOf(pid: number): readonly Descendant[] {
-  const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,args='], {
-    encoding: 'utf8',
-  })
-  const all = lines.split('\n').flatMap((line) => {
-    const [, own, parent, state = 'Z', command = ''] =
-      /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
-    return state.startsWith('Z') ? [] : [{ pid: Number(own), parent: Number(parent), command }]
-  })
+  const all = listProcesses()
   const below = (parent: number): Descendant[] =>
     all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)])
   return below(pid)
