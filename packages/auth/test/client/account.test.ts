@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -9,6 +12,7 @@ import {
   watchEvents,
 } from '../support/auth-js.ts'
 import { newEmail, password } from '../support/http-client.ts'
+import { untilAllSent } from '../support/outbox.ts'
 
 const halfDone =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'
@@ -169,11 +173,8 @@ test('people change their account with the real client', async (t) => {
   })
 
   const open = async (env: Readonly<Record<string, string>>) => {
-    const another = await openClientServer(
-      t,
-      { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', ...env },
-      { url: server.databaseUrl, schema: server.schema },
-    )
+    const ownEnv = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', ...env }
+    const another = await openClientServer(t, ownEnv, server)
     if (!another) throw new Error('PostgreSQL has gone')
     return another
   }
@@ -187,6 +188,7 @@ test('people change their account with the real client', async (t) => {
     const followed = await follow((await easy.mailbox.readNext(next)).link)
     const { user } = dataOf(await enterByFragment(client, followed))
     assert.equal(user?.email, next)
+    await untilAllSent(easy)
     assert.equal(easy.mailbox.countOf(email), 0)
   })
 
@@ -198,6 +200,7 @@ test('people change their account with the real client', async (t) => {
     const { user } = dataOf(await client.updateUser({ email, password }))
     assert.deepEqual([user.id, user.email, user.is_anonymous], [nobody?.id, email, false])
     await trusting.signIn(email)
+    await untilAllSent(trusting)
     assert.equal(trusting.mailbox.countOf(email), 0)
   })
 })

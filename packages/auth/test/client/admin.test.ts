@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
@@ -10,6 +13,7 @@ import {
   openClientServer,
 } from '../support/auth-js.ts'
 import { newEmail, password } from '../support/http-client.ts'
+import { untilAllSent } from '../support/outbox.ts'
 
 type LinkRequest = Parameters<AuthClient['admin']['generateLink']>[0]
 
@@ -66,6 +70,7 @@ test('a back end manages users with the real client', async (t) => {
       400,
       'Cannot create a user without either an email or phone',
     ])
+    await untilAllSent(server)
     assert.equal(mailbox.countOf(email), 0)
   })
 
@@ -202,6 +207,7 @@ test('a back end manages users with the real client', async (t) => {
           const verified = await client.verifyOtp(proof as Parameters<AuthClient['verifyOtp']>[0])
           assert.equal(dataOf(verified).user?.id ?? null, expected)
         }
+        await untilAllSent(server)
         assert.equal(mailbox.countOf(email) + mailbox.countOf(next), 0)
       }
     })

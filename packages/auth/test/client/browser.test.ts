@@ -1,3 +1,7 @@
+/**
+ * @servers postgres, chromium
+ * @slow
+ */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
@@ -27,6 +31,8 @@ test('a web application uses the real client in a browser', async (t) => {
     const { email } = await server.newUser()
     const browser = await openBrowser()
     const tab = await browser.openTab(path)
+    // The browser goes by the real time.
+    clock.catchUp()
     clock.aheadMs = (secondsLeft - 3_600) * 1_000
     const signedIn = await tab.call('signInWithPassword', { email, password })
     clock.aheadMs = 0

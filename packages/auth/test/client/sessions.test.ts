@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -25,6 +28,8 @@ test('sessions live and end with the real client', async (t) => {
   /** Signs in so long ago that the access token has so many seconds left. */
   const signInLongAgo = async (client: AuthClient, secondsLeft: number) => {
     const { email } = await server.newUser()
+    // The client goes by the real time.
+    clock.catchUp()
     clock.aheadMs = (secondsLeft - 3_600) * 1_000
     try {
       return dataOf(await client.signInWithPassword({ email, password })).session
@@ -222,8 +227,7 @@ test('sessions live and end with the real client', async (t) => {
 
   await t.test('sessions end by the limits of the server', async () => {
     const open = async (env: Readonly<Record<string, string>>) => {
-      const { databaseUrl: url, schema } = server
-      const another = await openClientServer(t, env, { url, schema })
+      const another = await openClientServer(t, env, server)
       if (!another) throw new Error('PostgreSQL has gone')
       return another
     }

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from '@portcullis/service-kit/log'
@@ -24,8 +27,8 @@ test('sessions that ended a day ago are deleted, others stay', async (t) => {
   const first = await ask(url, '/signup', { body: { email, password } })
   const second = await ask(url, '/token?grant_type=password', { body: { email, password } })
   await ask(url, '/logout?scope=local', { method: 'POST', token: first.body.access_token })
-  const inOneHour = Date.now() + 3_600_000
-  const inTwoDays = Date.now() + 2 * 86_400_000
+  const inOneHour = server.clock.now() + 3_600_000
+  const inTwoDays = server.clock.now() + 2 * 86_400_000
   assert.deepEqual(new Map(await cleanUp(db, inOneHour, 3_600)).get('ended sessions'), 0)
   assert.deepEqual(new Map(await cleanUp(db, inTwoDays, 3_600)).get('ended sessions'), 1)
   const refresh = (token: string) =>
@@ -53,8 +56,8 @@ test('challenges and factors that nobody verified are deleted after a day', asyn
     const done = new Map(await cleanUp(db, nowMs, 3_600))
     return [done.get('challenges'), done.get('unverified factors')]
   }
-  assert.deepEqual(await counts(Date.now() + 3_600_000), [0, 0])
-  assert.deepEqual(await counts(Date.now() + 2 * 86_400_000), [2, 1])
+  assert.deepEqual(await counts(server.clock.now() + 3_600_000), [0, 0])
+  assert.deepEqual(await counts(server.clock.now() + 2 * 86_400_000), [2, 1])
   const ids = (await calls.user(member)).factors.map(({ id }: { id: string }) => id)
   assert.deepEqual(ids, [member.factorId])
 })
@@ -74,7 +77,7 @@ test('gaps between messages are deleted when the longest of them is over', async
   await server.post('/recover', { email })
   const counts = []
   for (const aheadMs of [600_000, 1_200_000]) {
-    const done = new Map(await cleanUp(db, Date.now() + aheadMs, 3_600, 900_000))
+    const done = new Map(await cleanUp(db, server.clock.now() + aheadMs, 3_600, 900_000))
     counts.push(done.get('message gaps'))
   }
   assert.deepEqual(counts, [0, 1])

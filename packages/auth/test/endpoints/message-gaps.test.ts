@@ -1,3 +1,6 @@
+/**
+ * @servers postgres-embedded
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
@@ -29,7 +32,7 @@ test('the gap between two messages to an address', async (t) => {
 
   await t.test('is the same for all servers of a database', async (t) => {
     const { databaseUrl: url, schema } = server
-    const other = await openAuthServer(t, { database: { url, schema } })
+    const other = await openAuthServer(t, { database: { url, schema }, clock: server.clock })
     if (!other) return
     const email = newEmail()
     assert.equal((await post('/recover', { email })).status, 200)

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres-embedded
+ */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
@@ -54,6 +57,7 @@ test('people see where they are signed in, and end what they do not know', async
     const { email } = await signUp()
     const here = await signIn(email, firefox)
     await signIn(email, iphone)
+    server.clock.aheadMs += 60_000
     await ask(url, '/token?grant_type=refresh_token', {
       body: { refresh_token: here.refresh_token },
       headers: { 'user-agent': firefox },

@@ -1,3 +1,7 @@
+/**
+ * @legs safety
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
@@ -25,7 +29,7 @@ test('a clock that steps', async (t) => {
   const getUser = (token: string) => ask(url, '/user', { token })
   const refresh = (token: string) =>
     post('/token?grant_type=refresh_token', { refresh_token: token })
-  const nowSeconds = () => (Date.now() + clock.aheadMs) / 1_000
+  const nowSeconds = () => clock.now() / 1_000
   /** A session that was opened just now is good for an hour by the clock of now. */
   const assertSane = async () => {
     const session = await logIn()

@@ -1,3 +1,7 @@
+/**
+ * @legs safety
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,7 +25,7 @@ test('a connection that is lost', async (t) => {
   const warnings: string[] = []
   const log = { warning: (text: string | (() => string)) => void warnings.push(`${text}`) }
   const settings = { url, schema, maxPoolSize: 3, idleTimeoutMs: 60_000, log }
-  const db = openDatabase({ ...settings, statementTimeoutMs: 10_000 })
+  const db = openDatabase({ ...settings, statementTimeoutMs: 120_000 })
   t.after(() => db[Symbol.asyncDispose]())
   await server.query('create table kept (id integer primary key)')
   const add = statement('test_add', 'insert into {ns}.kept (id) values ($1)')
@@ -57,9 +61,9 @@ test('a connection that is lost', async (t) => {
   })
 
   await t.test('within a statement is told from a statement that is wrong', async () => {
-    const wait = statement('test_wait', 'select pg_sleep(60)')
+    const wait = statement('test_wait', 'select pg_sleep(600)')
     const waiting = assert.rejects(db.run(wait), { name: 'DatabaseLostError', isTimeout: false })
-    const findWaiting = "select pid from pg_stat_activity where query = 'select pg_sleep(60)'"
+    const findWaiting = "select pid from pg_stat_activity where query = 'select pg_sleep(600)'"
     let found = await server.query(findWaiting)
     while (found.length === 0) found = await server.query(findWaiting)
     await end(found[0].pid)
@@ -97,8 +101,9 @@ test('a request that waits too long for a lock is answered, and does nothing aft
   if (!server) return
   const { databaseUrl, schema } = server
   const hasty = await openAuthServer(t, {
-    env: { AUTH_API_MAX_REQUEST_DURATION: '500ms' },
+    env: { AUTH_API_MAX_REQUEST_DURATION: '2s' },
     database: { url: databaseUrl, schema },
+    clock: server.clock,
   })
   const { id, email } = await server.newUser()
   const login = await server.post('/token?grant_type=password', { email, password })

@@ -1,3 +1,7 @@
+/**
+ * @legs safety
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
@@ -16,8 +20,9 @@ test('a pool whose only connection is blocked', async (t) => {
   if (!flow) return
   const { databaseUrl: url, schema, query } = flow
   const server = await openAuthServer(t, {
-    env: { AUTH_DB_MAX_POOL_SIZE: '1', AUTH_API_MAX_REQUEST_DURATION: '1s' },
+    env: { AUTH_DB_MAX_POOL_SIZE: '1', AUTH_API_MAX_REQUEST_DURATION: '2s' },
     database: { url, schema },
+    clock: flow.clock,
   })
   assert.ok(server)
   const { id, email } = await flow.newUser()

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
@@ -136,10 +139,10 @@ test('Endpoints: users as administrators see them', async (t) => {
         '1.5h': 5_400_000,
       }
       for (const [text, lengthMs] of Object.entries(lengths)) {
-        const before = Date.now()
+        const before = server.clock.now()
         const { body } = await update(id, { ban_duration: text })
         const until = Date.parse(body.banned_until) - lengthMs
-        assert.ok(until >= before - 1_000 && until <= Date.now() + 1_000, text)
+        assert.ok(until >= before - 1_000 && until <= server.clock.now() + 1_000, text)
       }
       for (const text of ['1 day', '1d', '-', '']) {
         const expected = text === '' ? 200 : 400

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres, redis
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -37,7 +40,7 @@ test('The program counts in services behind TLS, and ends when asked', async (t)
       ...env,
       NODE_EXTRA_CA_CERTS: ca,
       AUTH_RATE_LIMIT_SERVICE_URL: url,
-      AUTH_RATE_LIMIT_SERVICE_TIMEOUT: '5s',
+      AUTH_RATE_LIMIT_SERVICE_TIMEOUT: '10s',
       AUTH_RATE_LIMIT_VERIFY: '1',
     })
     const verify = () => ask(auth.url, '/verify', { body: { type: 'signup', token: 'none' } })

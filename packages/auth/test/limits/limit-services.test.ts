@@ -1,3 +1,6 @@
+/**
+ * @servers postgres, redis, redis-cluster, redis-sentinel
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -147,7 +150,7 @@ test('Two servers with one Redis refuse together, and say how long to wait', asy
   if (!redis || !postgres) return
   const env = {
     AUTH_RATE_LIMIT_SERVICE_URL: redis.url,
-    AUTH_RATE_LIMIT_SERVICE_TIMEOUT: '5s',
+    AUTH_RATE_LIMIT_SERVICE_TIMEOUT: '10s',
     AUTH_RATE_LIMIT_TOKEN_REFRESH: '4',
   }
   const database = { url: postgres.url, schema: `shared_limits_${process.pid}` }

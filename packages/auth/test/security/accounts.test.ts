@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
@@ -5,7 +8,6 @@ import { writtenFormats } from '../../src/core/password-formats.ts'
 import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openCountedServer } from './counted-server.ts'
-import { freezeClock } from './frozen-clock.ts'
 
 test('nobody learns who has an account', async (t) => {
   const server = await openCountedServer(t)
@@ -234,7 +236,6 @@ test('18.3 nobody learns who has a number', async (t) => {
   const server = await openPhoneServer(t)
   if (!server) return
   const { post, query } = server
-  freezeClock(server.clock)
   const people = {
     'somebody new': async () => newPhone(),
     'somebody confirmed': async () => (await server.newPerson()).phone,

@@ -1,3 +1,6 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
@@ -273,7 +276,7 @@ test('18.23 an ID token is taken only as its issuer made it for us', async (t) =
   if (!server) return
   const keycloak = server.at('keycloak')
   const stranger = await openOAuthServer(t, keycloakShape)
-  const now = Math.floor(Date.now() / 1_000)
+  const now = Math.floor(server.clock.now() / 1_000)
   const account = newAccount()
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
   const { privateKey } = await generateKeyPair('ES256')

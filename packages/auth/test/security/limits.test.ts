@@ -1,15 +1,16 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { ask } from '../support/http-client.ts'
-import { freezeClock } from './frozen-clock.ts'
 
 const fourHundred = { body: { type: 'signup', token: '' } }
 
 test('18.30 limits hold by default, and nobody gets around them with headers', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
-  freezeClock(server.clock)
   const spoofed = (at: number) => ({
     'x-forwarded-for': `203.0.113.${at}`,
     'x-real-ip': `203.0.113.${at}`,

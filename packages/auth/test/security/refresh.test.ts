@@ -1,15 +1,16 @@
+/**
+ * @servers postgres
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
-import { freezeClock } from './frozen-clock.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 test('refresh tokens', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
-  freezeClock(server.clock)
   const { url, query } = server
   const refresh = (token: string, at = url) =>
     ask(at, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
@@ -84,10 +85,9 @@ test('refresh tokens', async (t) => {
     const second = await openAuthServer(t, {
       env: { AUTH_MAILER_AUTOCONFIRM: 'true' },
       database: { url: server.databaseUrl, schema: server.schema },
+      clock: server.clock,
     })
     if (!second) return
-    freezeClock(second.clock)
-    second.clock.aheadMs = server.clock.aheadMs
     const { refresh_token: token } = await signIn()
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, at) => refresh(token, at % 2 === 0 ? url : second.url)),

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test'
 import { findFreePort } from '@portcullis/test-servers'
 import { type AuthChangeEvent, GoTrueClient } from '@supabase/auth-js'
-import { type AuthServer, type AuthServerOptions, openAuthServer } from './auth-server.ts'
-import { newEmail, password } from './http-client.ts'
+import { type AuthServer, openAuthServer } from './auth-server.ts'
+import { fetchReceived, newEmail, password } from './http-client.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 
 export type AuthClient = GoTrueClient
@@ -25,6 +25,7 @@ export function createAuthClient(url: string, options: AuthClientOptions = {}): 
     autoRefreshToken: false,
     persistSession: true,
     storage: createMemory(),
+    fetch: fetchReceived,
     ...options,
   })
 }
@@ -60,16 +61,18 @@ const manyRequests = {
 /**
  * A server whose links work and whose messages arrive, without limits that a test does not ask
  * for. Undefined where PostgreSQL is missing.
+ * @param other a server to share the database with, and the mailbox: either of them may send the
+ * messages of both.
  */
 export async function openClientServer(
   t: TestContext,
   env: Readonly<Record<string, string>> = {},
-  database?: AuthServerOptions['database'],
+  other?: Pick<ClientServer, 'databaseUrl' | 'schema' | 'mailbox'>,
 ): Promise<ClientServer | undefined> {
-  const mailbox = await openMailbox(t)
+  const mailbox = other?.mailbox ?? (await openMailbox(t))
   const port = await findFreePort()
   const server = await openAuthServer(t, {
-    ...(database && { database }),
+    ...(other && { database: { url: other.databaseUrl, schema: other.schema } }),
     env: {
       ...manyRequests,
       AUTH_API_PORT: `${port}`,

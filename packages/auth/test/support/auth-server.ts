@@ -16,6 +16,7 @@ import {
   releaseMessage,
   retryMessage,
 } from '../../src/db/outbox.ts'
+import { createFrozenClock, type FrozenClock } from './frozen-clock.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 import { openTestSchema } from './test-schema.ts'
 
@@ -40,8 +41,7 @@ export interface AuthServer {
   /** Names of the statements since the last call. */
   takeStatements(): readonly string[]
   readonly log: readonly string[]
-  /** How far the server's clock is ahead, in milliseconds. */
-  clock: { aheadMs: number }
+  readonly clock: FrozenClock
   /** A token of the service itself, without a user. */
   readonly serviceToken: string
 }
@@ -62,6 +62,8 @@ export interface AuthServerOptions {
   readonly env?: Readonly<Record<string, string>>
   /** To share one with another server; a fresh one otherwise. */
   readonly database?: { readonly url: string; readonly schema: string }
+  /** That of another server, where both are asked about the same rows. */
+  readonly clock?: FrozenClock
   /** Who is asked about CAPTCHA tokens and leaked passwords. */
   readonly checkers?: AppSettings['checkers']
 }
@@ -69,7 +71,7 @@ export interface AuthServerOptions {
 /** A server in this process, on a schema of its own. Undefined where PostgreSQL is missing. */
 export async function openAuthServer(
   t: TestContext,
-  { env = {}, database, checkers }: AuthServerOptions = {},
+  { env = {}, database, clock = createFrozenClock(), checkers }: AuthServerOptions = {},
 ): Promise<AuthServer | undefined> {
   const postgres: Pick<PostgresServer, 'url'> | undefined =
     database ?? (await openSharedPostgres(t))
@@ -88,7 +90,6 @@ export async function openAuthServer(
     throw new Error(`The test's configuration is wrong: ${JSON.stringify(faults)}`)
   const log: string[] = []
   let statements: string[] = []
-  const clock = { aheadMs: 0 }
   const lifecycle = openLifecycle({
     log: createLog({ level: 'error', format: 'text', write: () => {} }),
     process: { on: () => {}, off: () => {}, exit: () => {} },
@@ -106,7 +107,7 @@ export async function openAuthServer(
     databaseUrl: postgres.url,
     log: createLog({ level: 'debug', format: 'text', write: (line) => log.push(line) }),
     lifecycle,
-    now: () => Date.now() + clock.aheadMs,
+    now: () => clock.now(),
     checkers,
     // Who names a kind wants it; all others make users by the dozen.
     passwordFormat: env['AUTH_PASSWORD_HASH'] === undefined ? cheapHashes : undefined,

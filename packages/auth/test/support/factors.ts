@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 import type { FlowServer } from './flow-server.ts'
+import type { FrozenClock } from './frozen-clock.ts'
 import { ask, type HttpAnswer, newEmail } from './http-client.ts'
 
 /** No limits that a test does not ask for, and every kind of factor. */
@@ -13,18 +14,14 @@ export const factorEnvironment = {
   AUTH_RATE_LIMIT_SMS_SENT: '1000000',
 } as const
 
-export interface Clock {
-  aheadMs: number
-}
-
 /** An authenticator app: each of its codes is a new one, for which it may turn the clock. */
-export function createApp(secret: string, clock: Clock) {
+export function createApp(secret: string, clock: FrozenClock) {
   const app = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6 })
   let last = 0
   const codeAt = (step: number) => app.generate({ timestamp: step * 30_000 })
   return {
     nextCode(): string {
-      const present = () => Math.floor((Date.now() + clock.aheadMs) / 30_000)
+      const present = () => Math.floor(clock.now() / 30_000)
       last = Math.max(last + 1, present())
       if (last > present() + 1) clock.aheadMs += 30_000
       return codeAt(last)

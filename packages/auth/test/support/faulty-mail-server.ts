@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openMailServer, type ReceivedMail } from './mail-server.ts'
 
 /** What becomes of a connection, with one to the real server behind it. */
-type Behaviour = (client: Socket, openReal: () => Socket) => void
+type Behaviour = (client: Socket, openReal: () => Socket, rest: Promise<void>) => void
 
 const works: Behaviour = (client, openReal) => {
   const real = openReal()
@@ -48,7 +48,7 @@ const behaviours = {
       else real.write(bytes)
     })
   },
-  'says a byte at a time': (client, openReal) => {
+  'says a byte at a time': (client, openReal, rest) => {
     const real = openReal()
     client.pipe(real)
     const dribble = async () => {
@@ -56,7 +56,7 @@ const behaviours = {
         for (const byte of chunk) {
           if (client.destroyed) return
           client.write(Buffer.of(byte))
-          await sleep(1)
+          await Promise.all([rest, sleep(1)])
         }
       }
     }
@@ -74,6 +74,8 @@ export interface FaultyMailServer {
   readonly open: number
   /** From now on; who is connected is cut off. */
   behave(name: BehaviourName): void
+  /** Lets one that says a byte at a time go on after the first of them. */
+  sayTheRest(): void
   /** Nobody listens until `listen`. */
   leave(): Promise<void>
   listen(): Promise<void>
@@ -85,6 +87,7 @@ export async function openFaultyMailServer(t: TestContext): Promise<FaultyMailSe
   const sockets = new Set<Socket>()
   let behaviour: Behaviour = works
   let connections = 0
+  const rest = Promise.withResolvers<void>()
   const cutOff = () => {
     for (const socket of sockets) socket.destroy()
   }
@@ -100,11 +103,15 @@ export async function openFaultyMailServer(t: TestContext): Promise<FaultyMailSe
       connections++
       clients.add(keep(client))
       client.once('close', () => clients.delete(client))
-      behaviour(client, () => {
-        const socket = keep(connect(real.port, '127.0.0.1'))
-        client.once('close', () => socket.destroy())
-        return socket
-      })
+      behaviour(
+        client,
+        () => {
+          const socket = keep(connect(real.port, '127.0.0.1'))
+          client.once('close', () => socket.destroy())
+          return socket
+        },
+        rest.promise,
+      )
     })
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')
@@ -131,6 +138,7 @@ export async function openFaultyMailServer(t: TestContext): Promise<FaultyMailSe
       behaviour = behaviours[name]
       cutOff()
     },
+    sayTheRest: () => rest.resolve(),
     leave,
     async listen() {
       server = await openServer(port)

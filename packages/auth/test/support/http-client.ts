@@ -14,10 +14,22 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/**
+ * Repeats a request that the server has not received: it closes a connection whose headers take longer
+ * than two seconds, and a busy machine may need longer to send them. RFC 9110, section 15.5.9.
+ */
+export const fetchReceived: typeof fetch = async (target, options) => {
+  for (;;) {
+    const response = await fetch(target, options)
+    if (response.status !== 408) return response
+    await response.body?.cancel()
+  }
+}
+
 /** Plain HTTP as the specification shows it: no header says which version of what is meant. */
 export async function ask(url: string, path: string, options: Ask = {}): Promise<HttpAnswer> {
   const { body, token, headers = {} } = options
-  const response = await fetch(`${url}${path}`, {
+  const response = await fetchReceived(`${url}${path}`, {
     method: options.method ?? (body === undefined ? 'GET' : 'POST'),
     redirect: 'manual',
     headers: {
