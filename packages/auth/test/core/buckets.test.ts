@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createBuckets } from '../../src/core/buckets.ts'
+import { type LimiterName, limiterNames, type RequestLimit } from '../../src/core/request-limits.ts'
+
+/** Buckets with the same limit for every limiter, and a clock that the test sets. */
+function openBuckets(limit: RequestLimit) {
+  const clock = { now: 1_000_000 }
+  const limits = Object.fromEntries(limiterNames.map((name) => [name, limit]))
+  const told: string[] = []
+  let hear: (limiter: LimiterName, key: string, count: number) => void = () => {}
+  const buckets = createBuckets(limits as Record<LimiterName, RequestLimit>, () => clock.now, {
+    tell: (limiter, key) => told.push(`${limiter} ${key}`),
+    hear(taken) {
+      hear = taken
+    },
+  })
+  const take = (key = 'a', limiter: LimiterName = 'token') => buckets.take(limiter, key)
+  return { clock, take, told, hear: (count: number) => hear('token', 'a', count) }
+}
+
+/** Six in a minute: one in ten seconds. */
+const six = { most: 6, periodMs: 60_000, burst: 2 }
+
+test('a burst passes at once, and then one request whenever a token is there again', () => {
+  const { clock, take } = openBuckets(six)
+  assert.deepEqual([take(), take(), take()], [undefined, undefined, 10])
+  clock.now += 9_000
+  assert.equal(take(), 1)
+  clock.now += 1_000
+  assert.deepEqual([take(), take()], [undefined, 10])
+})
+
+test('a bucket never holds more than its burst', () => {
+  const { clock, take } = openBuckets(six)
+  take()
+  clock.now += 3_600_000
+  assert.deepEqual([take(), take(), take()], [undefined, undefined, 10])
+})
+
+test('the seconds to wait are rounded up, and never 0', () => {
+  const { clock, take } = openBuckets(six)
+  take()
+  take()
+  clock.now += 100
+  assert.equal(take(), 10)
+  clock.now += 9_899
+  assert.equal(take(), 1)
+})
+
+test('a clock that is set back fills nothing and takes nothing', () => {
+  const { clock, take } = openBuckets(six)
+  take()
+  clock.now -= 60_000
+  assert.deepEqual([take(), take()], [undefined, 10])
+})
+
+test('callers and limiters have buckets of their own', () => {
+  const { take } = openBuckets({ ...six, burst: 1 })
+  assert.deepEqual([take('a'), take('b'), take('a', 'verify')], [undefined, undefined, undefined])
+  assert.deepEqual([take('a'), take('b'), take('a', 'verify')], [10, 10, 10])
+})
+
+test('a limit of 0 refuses everything for its whole period', () => {
+  const { take, told } = openBuckets({ most: 0, periodMs: 300_500, burst: 30 })
+  assert.equal(take(), 301)
+  assert.deepEqual(told, [])
+})
+
+test('peers are told of what passes and of nothing else', () => {
+  const { take, told } = openBuckets({ ...six, burst: 1 })
+  take('a')
+  take('a')
+  take('b', 'verify')
+  assert.deepEqual(told, ['token a', 'verify b'])
+})
+
+test('what passed elsewhere is missing here, also below nothing', () => {
+  const { clock, take, hear } = openBuckets(six)
+  hear(1)
+  assert.deepEqual([take(), take()], [undefined, 10])
+  hear(2)
+  assert.equal(take(), 30)
+  clock.now += 30_000
+  assert.deepEqual([take(), take()], [undefined, 10])
+})
+
+test('of more than 100,000 callers, the one that was not seen for longest is forgotten', () => {
+  const { take } = openBuckets({ ...six, burst: 1 })
+  take('first')
+  take('second')
+  for (let other = 0; other < 99_998; other += 1) take(`other ${other}`)
+  assert.equal(take('first'), 10)
+  take('one more')
+  assert.equal(take('first'), 10)
+  assert.equal(take('second'), undefined)
+})
