@@ -9,13 +9,17 @@ export interface RedisTarget {
   readonly password?: string | undefined
 }
 
+/** A server that does not answer for so long hangs; a busy machine may take many seconds. */
+const hangMs = 120_000
+
 /** Sends one command over a connection of its own; an error reply rejects. */
 export async function redisCommand(
   { port, password }: RedisTarget,
   ...command: readonly (string | number)[]
 ): Promise<RedisReply> {
   const socket = connect({ host, port, noDelay: true })
-  socket.setTimeout(2000, () => socket.destroy(new Error('Redis did not answer within 2 s')))
+  const hang = `Redis did not answer within ${hangMs / 1000} s`
+  socket.setTimeout(hangMs, () => socket.destroy(new Error(hang)))
   try {
     await once(socket, 'connect')
     const commands = password === undefined ? [command] : [['AUTH', password], command]

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Asks again and again until the answer is yes; an error counts as no. */
+/** Calls the probe until it resolves to true. An error counts as false. The limit is for hangs only. */
 export async function waitFor(
   complaint: string,
   probe: () => Promise<boolean>,
-  timeoutMs = 20_000,
+  timeoutMs = 120_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   let lastError: unknown
