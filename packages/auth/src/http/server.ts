@@ -35,7 +35,7 @@ import { findAddress, findLimitKey, findVouchedAddress } from './guards/client.t
 import { dropNulls } from './null-fields.ts'
 import { toOtherMethods } from './other-methods.ts'
 import { toRequestId } from './request-id.ts'
-import { toSlowClientOptions } from './slow-clients.ts'
+import { countRequests, toSlowClientOptions } from './slow-clients.ts'
 import { watchCalls } from './watch-calls.ts'
 
 export interface ServerParts {
@@ -83,6 +83,7 @@ export function createServer({
     },
     ...toSlowClientOptions(api.maxRequestDurationMs),
   })
+  countRequests(server.server)
   if (schemaCompiler) server.setValidatorCompiler(schemaCompiler)
   server.addHook('onReady', async () => {
     schemaCompiler ??= server.validatorCompiler

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors.ts'
 import { toErrorAnswer } from './error-body.ts'
@@ -28,7 +28,7 @@ export function toSlowClientOptions(maxRequestDurationMs: number) {
     },
     // The deadline answers first; this is for what it does not see.
     requestTimeout: Math.ceil(maxRequestDurationMs) + headersTimeoutMs,
-    clientErrorHandler: refuse,
+    clientErrorHandler: refuseSlowOrInvalid,
   }
 }
 
@@ -46,7 +46,32 @@ const refusals: Readonly<Record<string, () => ApiError>> = {
     }),
 }
 
-/** Answers what never became a request. */
+const requestCounts = new WeakMap<Socket, number>()
+
+/** Counts the requests of each connection, for `refuseSlowOrInvalid`. */
+export function countRequests(server: Server): void {
+  server.prependListener('request', ({ socket }) => {
+    requestCounts.set(socket, (requestCounts.get(socket) ?? 0) + 1)
+  })
+}
+
+/**
+ * After a pause of this process (a busy machine, garbage collection), Node checks its time limits before it
+ * reads the sockets, so a request that has arrived in time counts as late. One turn of the event loop later,
+ * all that has arrived is read, and only a connection that still has no request is refused.
+ */
+function refuseSlowOrInvalid(error: ClientError, socket: Socket): void {
+  if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
+    refuse(error, socket)
+    return
+  }
+  const before = requestCounts.get(socket)
+  setImmediate(() => {
+    if (requestCounts.get(socket) === before) refuse(error, socket)
+  })
+}
+
+/** Answers a client whose bytes did not become a request. */
 function refuse(error: ClientError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

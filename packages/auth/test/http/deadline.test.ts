@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { createLog } from '@portcullis/service-kit/log'
 import { parseConfig } from '../../src/config.ts'
 import type { Services } from '../../src/core/services.ts'
@@ -158,6 +160,31 @@ test('A client that never finishes its headers is cut off', async (t) => {
   await silent.received
   // Who is quick is served all the while.
   assert.equal((await ask(url, '/at-once')).status, 200)
+})
+
+test('A request that arrived while the server was paused is answered', async (t) => {
+  const { url, server, waiting } = await openServer(t, '1s')
+  // The client has a thread of its own, because the pause stops this one.
+  const send = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    const socket = require('node:net').connect(workerData, '127.0.0.1')
+    socket.write('POST /wait HTTP/1.1\\r\\nhost: x\\r\\ncontent-length: 2\\r\\n\\r\\n{}')
+    socket.on('data', (bytes) => parentPort.postMessage(String(bytes)))`
+  server.server.once('connection', () => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000)
+  })
+  const client = new Worker(send, { eval: true, workerData: Number(new URL(url).port) })
+  t.after(() => client.terminate())
+  let received = ''
+  client.on('message', (text) => {
+    received += text
+  })
+  while (waiting.length === 0 && received === '') await setImmediate()
+  // The request is open while a late refusal would be sent.
+  await setImmediate()
+  waiting.shift()?.resolve()
+  while (received === '') await setImmediate()
+  assert.match(received, /^HTTP\/1\.1 200 /)
 })
 
 test('Headers have two seconds where requests have ten', async (t) => {
