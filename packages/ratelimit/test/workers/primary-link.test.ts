@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FromWorker as FromEveryWorker } from '@portcullis/service-kit/workers/messages'
+import type { Channel } from '@portcullis/service-kit/workers/primary-link'
+import { Statistics } from '../../src/stats/registry.ts'
+import type { FromWorker } from '../../src/workers/messages.ts'
+import { RatelimitLink } from '../../src/workers/primary-link.ts'
+import { collectLog } from '../support/collected-log.ts'
+
+function openLink({ isSpeaker = false } = {}) {
+  const sent: (FromWorker | FromEveryWorker)[] = []
+  let onSent = () => {}
+  const send: NonNullable<Channel<FromWorker>['send']> = (message, _handle, _options, done) => {
+    sent.push(message)
+    done(null)
+    onSent()
+    return true
+  }
+  const { log, lines } = collectLog()
+  const channel = { connected: true, send }
+  const link = new RatelimitLink(channel, log, { isSpeaker, onStop: () => {} })
+  const until = (kind: string) =>
+    new Promise<void>((resolve) => {
+      onSent = () => {
+        if (sent.at(-1)?.kind === kind) resolve()
+      }
+    })
+  return { link, log, lines, sent, until }
+}
+
+test('what all workers would log is logged by the one that speaks, on every level', () => {
+  const { link, log, lines } = openLink({ isSpeaker: true })
+  const shared = link.toSharedLog(log)
+  for (const level of ['fatal', 'error', 'warning', 'info', 'debug', 'trace'] as const) {
+    shared[level](level)
+    assert.equal(shared.isEnabled(level), true)
+  }
+  assert.equal(lines.length, 6)
+  assert.equal(link.unsaidError, undefined)
+})
+
+test('a worker that does not speak logs nothing, and keeps its last error', () => {
+  const { link, log, lines } = openLink()
+  const shared = link.toSharedLog(log)
+  shared.error('first')
+  shared.error(() => 'second')
+  shared.warning('third')
+  assert.deepEqual(lines, [])
+  assert.equal(shared.isEnabled('error'), false)
+  assert.equal(link.unsaidError, 'second')
+})
+
+test('a worker logs what only it can know, although another speaks', () => {
+  const { link, log, lines } = openLink()
+  const shared = link.toSharedLog(log, () => true)
+  shared.warning('mine')
+  assert.equal(lines.length, 1)
+  assert.equal(shared.isEnabled('warning'), true)
+})
+
+test('a worker speaks from the moment that the primary says so', () => {
+  const { link, log, lines } = openLink()
+  let terminating = 0
+  link.onTerminating(() => {
+    terminating += 1
+  })
+  const shared = link.toSharedLog(log)
+  link.take({ kind: 'speak' }, undefined)
+  shared.info('now')
+  assert.equal(lines.length, 1)
+  assert.equal(terminating, 0)
+  link.take({ kind: 'terminating' }, undefined)
+  assert.equal(terminating, 1)
+})
+
+test('connections are reported when their number changes', () => {
+  const { link, sent } = openLink()
+  for (const count of [0, 0, 1, 1]) link.tellConnections('grpc', count)
+  link.tellConnections('http', 1)
+  assert.deepEqual(sent, [
+    { kind: 'connections', listener: 'grpc', count: 0 },
+    { kind: 'connections', listener: 'grpc', count: 1 },
+    { kind: 'connections', listener: 'http', count: 1 },
+  ])
+})
+
+test('a report is asked for by its id, and confirmed behind its numbers', async (t) => {
+  const { link, sent, until } = openLink()
+  const statistics = new Statistics({ maxRequestKeys: 5 })
+  statistics.counter('a').value += 3
+  const reports = link.openReports({
+    statistics,
+    sendsDurations: false,
+    processGauges: () => [],
+    rules: () => undefined,
+  })
+  t.after(() => reports[Symbol.asyncDispose]())
+  const reported = until('reported')
+  link.take({ kind: 'report', id: 7 }, undefined)
+  await reported
+  const [first] = sent
+  assert.ok(first?.kind === 'singles')
+  assert.deepEqual(first.counters, [['a', 3]])
+  assert.deepEqual(sent.at(-1), { kind: 'reported', id: 7 })
+})
