@@ -7,10 +7,11 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
 
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('./support/client-load.ts', import.meta.url))
-const REQUESTS = process.env['PORTCULLIS_ENDURANCE'] === 'true' ? 1_000_000 : 200_000
+const REQUESTS = enduranceOr(1_000_000, 200_000)
 // Two bytes for each of a million, ten for each of 200,000: less than a leak of any object at all, and
 // more than what the heap varies by between two collections.
 const LIMIT_BYTES = 2_000_000

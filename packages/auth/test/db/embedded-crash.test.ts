@@ -8,6 +8,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { findOccupant, readPostmasterFile } from '../../src/db/embedded/occupant.ts'
 import { findProcess } from '../../src/db/embedded/processes.ts'
 import {
@@ -21,7 +22,6 @@ import {
   startHolder,
   waitUntil,
 } from '../support/embedded-place.ts'
-import { enduranceOr } from '../support/endurance.ts'
 
 /** Of each kind of blow, each at a random moment. */
 const killsPerBlow = enduranceOr(40, 1)

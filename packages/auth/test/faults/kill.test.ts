@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { readPostmasterFile } from '../../src/db/embedded/occupant.ts'
 import { crashAgainAndAgain } from '../support/crash-driver.ts'
 import { startCrashServer } from '../support/crash-server.ts'
 import { descendantsOf, kill, makeFolder } from '../support/embedded-place.ts'
-import { enduranceOr } from '../support/endurance.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 /** Each kill starts a server and loads it. */

@@ -7,11 +7,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { measureHeapBytes } from '../../fuzz/heap.ts'
 import { toInteger } from '../../fuzz/hpack-encoder.ts'
 import { errorCode, flag, frameType, PREFACE } from '../../src/http2/frames.ts'
 import { openEchoServer, until } from '../support/echo-server.ts'
-import { enduranceOr } from '../support/endurance.ts'
 import {
   frame,
   headerBlock,

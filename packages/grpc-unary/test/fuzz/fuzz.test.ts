@@ -8,8 +8,8 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { fuzz } from '../../fuzz/run.ts'
-import { enduranceOr } from '../support/endurance.ts'
 
 // A few seconds of what fuzz/main.ts does without an end: the same inputs in every run.
 const SEED = 20_231_010

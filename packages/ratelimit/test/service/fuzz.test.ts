@@ -8,9 +8,9 @@ import { type TestContext, test } from 'node:test'
 import { fromJson, toBinary } from '@bufbuild/protobuf'
 import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
 import fc from 'fast-check'
 import { RateLimitRequestSchema } from '../../src/protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
-import { enduranceOr } from '../support/endurance.ts'
 import {
   decisionPath,
   openDecisionClient,

@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { open } from '@portcullis/test-servers'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { OK, type RateLimitRequest } from '../../src/protocol/message.ts'
 import { ask, descriptor } from '../support/decider.ts'
-import { enduranceOr } from '../support/endurance.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { type RunningService, startService } from '../support/service-process.ts'
 
