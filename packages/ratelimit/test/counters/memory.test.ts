@@ -215,7 +215,7 @@ test('an open store does not keep the process alive', async () => {
   const script = `import { openMemoryStore } from '${memory}'; openMemoryStore(); console.log('open')`
   const node = promisify(execFile)
   const { stdout } = await node(process.execPath, ['--input-type=module', '-e', script], {
-    timeout: 60_000,
+    timeout: 120_000,
   })
   assert.equal(stdout, 'open\n')
 })

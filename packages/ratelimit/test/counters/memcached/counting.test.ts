@@ -238,7 +238,6 @@ test('further connections are opened only when replies are long outstanding', as
   const store = await openReadyStore(t, {
     ports: [proxy.port],
     maxIdleConnections: 2,
-    timeoutMs: 5_000,
   })
   const countOften = (times: number) => Array.from({ length: times }, () => count(store, 'k_'))
   await Promise.all(countOften(1000))

@@ -6,19 +6,26 @@ import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findFreePort, open } from '@portcullis/test-servers'
+import type { MemcachedStore } from '../../../src/counters/memcached/memcached-store.ts'
 import { createMemcachedStatistics } from '../../../src/counters/memcached/statistics.ts'
 import { openProxy } from '../redis/support/proxy.ts'
 import { createLines } from '../redis/support/store.ts'
 import { eventually, storedCount } from './support/memcached-client.ts'
 import { count, countAll, openReadyStore, openStore, read, toIncrement } from './support/store.ts'
 
-/** Far above any hiccup of a busy machine, far below "it hangs". */
-const generousMs = 20_000
-
 /** Several threads take a moment to stop. */
 async function pause(memcached: { pause(): void }): Promise<void> {
   memcached.pause()
   await sleep(50)
+}
+
+/** Whether a call is answered before `read` returns. */
+function isAnsweredAtOnce(store: MemcachedStore): boolean {
+  let isAnswered = false
+  store.read([toIncrement('a_')], Number.POSITIVE_INFINITY, () => {
+    isAnswered = true
+  })
+  return isAnswered
 }
 
 test('without its node a call is answered at once with nothing counted before it', async (t) => {
@@ -85,21 +92,19 @@ test('the counters of the other nodes are counted as ever', async (t) => {
   assert.ok(onTwo.includes(undefined))
 })
 
-test('a node that is back is used within a second, and was not waited for', async (t) => {
+test('a node that is back is used again, and was not waited for', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port] })
   assert.equal(await count(store, 'a_'), 1)
   assert.equal(await count(store, 'a_'), 2)
   await memcached.kill()
-  const startedAtMs = performance.now()
   for (let i = 0; i < 20; i++) {
     assert.equal(await count(store, 'a_'), 1)
     await sleep(20)
   }
-  assert.ok(performance.now() - startedAtMs < generousMs)
+  assert.ok(await eventually(() => isAnsweredAtOnce(store), Boolean))
   await memcached.restart()
-  const backAtMs = performance.now()
   // Counting works again when a second count sees the first.
   assert.equal(
     await eventually(
@@ -108,7 +113,6 @@ test('a node that is back is used within a second, and was not waited for', asyn
     ),
     2,
   )
-  assert.ok(performance.now() - backAtMs < generousMs)
 })
 
 test('a stuck node costs the timeout once, and its late replies harm nobody', async (t) => {
@@ -116,21 +120,16 @@ test('a stuck node costs the timeout once, and its late replies harm nobody', as
   if (!memcached) return
   const statistics = createMemcachedStatistics()
   // It is waited for once, and before and after that no busy machine may need as long.
-  const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 3_000, statistics })
+  const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 5_000, statistics })
   assert.equal(await count(store, 'a_'), 1)
   assert.equal(await count(store, 'a_'), 2)
   await pause(memcached)
   const late = await Promise.all([count(store, 'a_'), count(store, 'b_', { hits: 5 })])
   assert.deepEqual(late, [1, 5])
-  let isAnswered = false
-  const isSilent = () => {
-    isAnswered = false
-    store.read([toIncrement('a_')], Number.POSITIVE_INFINITY, () => {
-      isAnswered = true
-    })
-    return isAnswered
-  }
-  assert.ok(await eventually(isSilent, Boolean), 'answers at once while the node is silent')
+  assert.ok(
+    await eventually(() => isAnsweredAtOnce(store), Boolean),
+    'answers at once while the node is silent',
+  )
   assert.equal(await count(store, 'a_', { hits: 10 }), 10)
   memcached.resume()
   // All that came while it was stuck is counted when it goes on.
@@ -151,10 +150,15 @@ test('the deadline of a call ends its wait before the timeout does', async (t) =
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 60_000 })
   await pause(memcached)
-  const startedAtMs = performance.now()
+  // Without a deadline the timeout ends the wait.
+  let isPatientAnswered = false
+  const patient = read(store, 'patient_').finally(() => {
+    isPatientAnswered = true
+  })
   assert.equal(await count(store, 'a_', { deadlineMs: Date.now() + 20 }), 1)
-  assert.ok(performance.now() - startedAtMs < generousMs)
+  assert.equal(isPatientAnswered, false)
   memcached.resume()
+  assert.equal(await patient, 0)
   assert.equal(
     await eventually(
       () => read(store, 'a_'),
@@ -168,7 +172,7 @@ test('a node that stays silent is connected to anew', async (t) => {
   const [memcached, other] = [await open(t, 'memcached'), await open(t, 'memcached')]
   if (!memcached || !other) return
   const proxy = await openProxy(t, memcached.port)
-  const store = await openReadyStore(t, { ports: [proxy.port], timeoutMs: 100 })
+  const store = await openReadyStore(t, { ports: [proxy.port], timeoutMs: 300 })
   assert.equal(await count(store, 'a_'), 1)
   // Nobody says that the machine is gone: packets just vanish.
   await pause(memcached)
@@ -223,12 +227,17 @@ test('a connection cut in the middle of a reply is replaced at once', async (t) 
   assert.equal(await count(store, 'a_', { hits: 7 }), 7)
   assert.equal(await count(store, 'a_'), 8)
   await sleep(200)
-  proxy.onAnswer = (bytes) => {
-    proxy.onAnswer = () => undefined
-    return bytes.subarray(0, 9)
-  }
+  // Replies come in order: after this one the answers to the writes are here, too.
+  assert.equal(await read(store, 'a_'), 8)
+  const answered = new Promise<void>((resolve) => {
+    proxy.onAnswer = (bytes) => {
+      proxy.onAnswer = () => undefined
+      resolve()
+      return bytes.subarray(0, 9)
+    }
+  })
   const cut = Promise.all(Array.from({ length: 10 }, () => count(store, 'a_', { hits: 0 })))
-  await sleep(20)
+  await answered
   proxy.cut()
   assert.deepEqual(new Set(await cut), new Set([0]))
   proxy.onAnswer = (bytes) => bytes
@@ -259,6 +268,8 @@ test('bytes that are no reply end the connection, and the next one works', async
       (after) => after > 1,
     )
     await sleep(200)
+    // Replies come in order: after this one the answers to the writes are here, too.
+    await read(store, 'a_')
     proxy.onAnswer = () => {
       proxy.onAnswer = (bytes) => bytes
       return Buffer.from(answer)
@@ -323,10 +334,17 @@ test('under load a killed and restarted node leaves no call hanging', async (t) 
     })
   }
   for (let i = 0; i < 50; i++) callAgain()
+  const untilMoreAnswered = async () => {
+    const enough = calls.answered + 200
+    await eventually(
+      () => calls.answered,
+      (answered) => answered >= enough,
+    )
+  }
   for (let round = 0; round < 3; round++) {
-    await sleep(100)
+    await untilMoreAnswered()
     await memcached.kill()
-    await sleep(200)
+    await untilMoreAnswered()
     await memcached.restart()
     await eventually(
       () => count(store, 'a_'),
@@ -360,9 +378,7 @@ test('closing does not wait for ever for a stuck node', async (t) => {
   const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 100, log })
   await pause(memcached)
   const call = count(store, 'a_')
-  const startedAtMs = performance.now()
   await store[Symbol.asyncDispose]()
-  assert.ok(performance.now() - startedAtMs < generousMs)
   assert.equal(await call, 1)
   assert.match(lines.join('\n'), /Failed to increment key a_\d+: memcached: the store is closed/)
   memcached.resume()

@@ -45,7 +45,7 @@ async function openTls(t: TestContext, identity: Identity, options: TlsOptions =
 
 async function countTwice(t: TestContext, options: StoreOptions): Promise<[number, string]> {
   const { lines, log } = createLines()
-  const store = await openReadyStore(t, { ...options, timeoutMs: 5_000, log })
+  const store = await openReadyStore(t, { ...options, log })
   await count(store, 'a_')
   const after = await count(store, 'a_')
   await store[Symbol.asyncDispose]()

@@ -44,8 +44,8 @@ function openWatch(t: TestContext) {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (let left = 2_000; left > 0 && !isSo(); left--) await sleep(5)
-  assert.ok(isSo(), 'it happened within 10 s')
+  for (let left = 24_000; left > 0 && !isSo(); left--) await sleep(5)
+  assert.ok(isSo(), 'it happened within two minutes')
 }
 
 test('whoever waits beyond the deadline fails once, the others wait on', async (t) => {
@@ -82,7 +82,8 @@ test('what came while we paused beyond the deadline is in time', async (t) => {
     waiter.isDone = true
   })
   theirs.end('reply')
-  while (Date.now() < waiter.deadlineMs + 20);
+  // Long enough for the kernel to deliver the reply while this process reads nothing.
+  while (Date.now() < waiter.deadlineMs + 200);
   await once(ours, 'end')
   await until(() => silences.length > 2)
   assert.deepEqual([waiter.isDone, failed], [true, []])

@@ -32,11 +32,11 @@ async function idOf(node: RedisNode): Promise<string> {
 }
 
 async function until(probe: () => Promise<boolean>): Promise<void> {
-  for (let left = 1000; left > 0; left--) {
+  for (let left = 6000; left > 0; left--) {
     if (await probe().catch(() => false)) return
     await sleep(20)
   }
-  assert.fail('it did not happen within 20 s')
+  assert.fail('it did not happen within two minutes')
 }
 
 /** One call with several counters. */
@@ -163,7 +163,7 @@ test('in a Redis Cluster', async (t) => {
     await until(async () => (await role()).includes('master_link_status:up'))
     await until(async () => Number(await command(replica, 'DBSIZE')) > 0)
     await second.kill()
-    assert.ok((await countUntilItWorks(store, key, 40_000)) >= 2)
+    assert.ok((await countUntilItWorks(store, key)) >= 2)
     assert.match(String(await command(replica, 'ROLE')), /^master/)
     assert.deepEqual(await listEndless(replica), [])
   })

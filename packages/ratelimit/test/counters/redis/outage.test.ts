@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open } from '@portcullis/test-servers'
 import { StoreError } from '../../../src/counters/counter-store.ts'
+import type { RedisStore } from '../../../src/counters/redis/redis-store.ts'
 import { ConnectionCounters } from '../../../src/counters/redis/settings.ts'
 import { openProxy } from './support/proxy.ts'
 import { command, listEndless } from './support/redis-client.ts'
@@ -17,9 +18,6 @@ import {
   openStore,
   toIncrement,
 } from './support/store.ts'
-
-/** Far above any hiccup of a busy machine, far below "it hangs". */
-const generousMs = 20_000
 
 function fails(promise: Promise<number>, message: RegExp): Promise<void> {
   return assert.rejects(promise, (error) => {
@@ -35,15 +33,20 @@ test('calls to a paused Redis fail at their deadline, and its late replies harm 
   const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
   assert.equal(await count(store, 'k_'), 1)
   redis.pause()
+  // It has no deadline: a call that ended at the command timeout would end after this one.
+  let isPatientCounted = false
+  const patient = count(store, 'patient_').finally(() => {
+    isPatientCounted = true
+  })
   const late = toIncrement('k_')
-  const startedAtMs = performance.now()
   const error = await new Promise<StoreError | undefined>((resolve) => {
     store.add([late], Date.now() + 40, resolve)
   })
   assert.match(error?.message ?? '', /did not answer in time/)
-  assert.ok(performance.now() - startedAtMs < generousMs)
   await fails(count(store, 'other_', { deadlineMs: Date.now() + 40 }), /did not answer in time/)
+  assert.equal(isPatientCounted, false)
   redis.resume()
+  assert.equal(await patient, 1)
   // The late replies (2 for k_, 1 for other_) are passed over: the next ones fit their calls.
   const counts = await Promise.all([
     count(store, 'k_'),
@@ -58,7 +61,7 @@ test('a call without a deadline fails at the command timeout', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const url = `127.0.0.1:${redis.port}`
-  const store = await openReadyStore(t, { url, commandTimeoutMs: 50 })
+  const store = await openReadyStore(t, { url, commandTimeoutMs: 500 })
   redis.pause()
   await fails(count(store, 'k_'), /did not answer in time/)
   redis.resume()
@@ -92,6 +95,17 @@ test('a paused Redis fills no memory: above a bound calls fail at once', async (
   assert.ok(after < 80_000, `${after}`)
 })
 
+/** The error of a call that fails before `add` returns. */
+function failureAtOnce(store: RedisStore): string | undefined {
+  let message: string | undefined
+  let isSynchronous = true
+  store.add([toIncrement('k_')], Number.POSITIVE_INFINITY, (error) => {
+    if (isSynchronous) message = error?.message
+  })
+  isSynchronous = false
+  return message
+}
+
 test('without Redis calls fail at once, and a restarted one is used again', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
@@ -104,17 +118,12 @@ test('without Redis calls fail at once, and a restarted one is used again', asyn
   assert.deepEqual({ ...counters }, { active: 1, total: { value: 1 }, localClose: { value: 0 } })
   await redis.kill()
   await fails(count(store, 'k_'), /ECONNREFUSED|closed the connection|ECONNRESET/)
-  let isSynchronous = true
-  store.add([toIncrement('k_')], Number.POSITIVE_INFINITY, (error) => {
-    assert.ok(isSynchronous)
-    assert.match(error?.message ?? '', /^Redis at 127\.0\.0\.1:\d+: (closed|.*ECONN)/)
-  })
-  isSynchronous = false
+  // The first attempt to reconnect is waited for, so calls fail at once only after it.
+  while (failureAtOnce(store) === undefined) await sleep(10)
+  assert.match(failureAtOnce(store) ?? '', /^Redis at 127\.0\.0\.1:\d+: (closed|.*ECONN)/)
   assert.equal(counters.active, 0)
   await redis.restart()
-  const backAtMs = performance.now()
   assert.equal(await countUntilItWorks(store, 'k_'), 1)
-  assert.ok(performance.now() - backAtMs < generousMs)
   assert.deepEqual(changes, [true, false, true])
   assert.deepEqual({ ...counters }, { active: 1, total: { value: 2 }, localClose: { value: 0 } })
   await count(store, 'something-after-an-EXPIRE_')
@@ -130,7 +139,8 @@ test('under load a killed and restarted Redis costs errors, never a hanging call
   const callAgain = () => {
     if (isOver) return
     outcomes.open++
-    store.add([toIncrement(`k${outcomes.counted % 100}_`)], Date.now() + 50, (error) => {
+    const increments = [toIncrement(`k${outcomes.counted % 100}_`)]
+    store.add(increments, Number.POSITIVE_INFINITY, (error) => {
       outcomes.open--
       if (error) outcomes.failed++
       else outcomes.counted++
@@ -138,10 +148,9 @@ test('under load a killed and restarted Redis costs errors, never a hanging call
     })
   }
   for (let i = 0; i < 50; i++) callAgain()
-  await sleep(100)
+  while (outcomes.counted < 200) await sleep(10)
   await redis.kill()
-  await sleep(600)
-  assert.ok(outcomes.failed > 0)
+  while (outcomes.failed < 100) await sleep(10)
   await redis.restart()
   await countUntilItWorks(store, 'k_')
   const countedBefore = outcomes.counted
@@ -247,14 +256,14 @@ test('a server that is silent for long is given up and connected to anew', async
   const [redis, other] = [await open(t, 'redis'), await open(t, 'redis')]
   if (!redis || !other) return
   const proxy = await openProxy(t, redis.port)
-  const store = await openReadyStore(t, { url: proxy.url, commandTimeoutMs: 100 })
+  const store = await openReadyStore(t, { url: proxy.url, commandTimeoutMs: 1_000 })
   await countUntilItWorks(store, 'k_')
   // Nobody says that the machine is gone: packets just vanish.
   redis.pause()
   proxy.target = other.port
   await fails(count(store, 'k_'), /did not answer in time/)
   // On a busy machine the first calls may be late there, too, and are counted all the same.
-  assert.ok((await countUntilItWorks(store, 'k_', 30_000)) >= 1)
+  assert.ok((await countUntilItWorks(store, 'k_')) >= 1)
   assert.equal(await command(other, 'DBSIZE'), 1)
   redis.resume()
 })

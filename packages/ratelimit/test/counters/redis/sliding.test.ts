@@ -177,7 +177,7 @@ test('a script on a master that became a replica makes the store look for the ne
   await command(first, 'REPLICAOF', '127.0.0.1', second.port)
   await assert.rejects(count(store, 'k_', minute), /READONLY/)
   proxy.target = second.port
-  assert.equal(await countUntilItWorks(store, 'k_', 20_000, minute), 1)
+  assert.equal(await countUntilItWorks(store, 'k_', minute), 1)
   assert.deepEqual(await listEndless(second), [])
 })
 
@@ -195,7 +195,7 @@ test('the same is understood from a server before version 7', async (t) => {
     )
   await assert.rejects(count(store, 'k_', minute), /READONLY/)
   proxy.onAnswer = (bytes) => bytes
-  assert.ok((await countUntilItWorks(store, 'k_', 20_000, minute)) >= 3)
+  assert.ok((await countUntilItWorks(store, 'k_', minute)) >= 3)
   assert.ok(counters.total.value >= 2)
 })
 
@@ -208,7 +208,7 @@ test('a paused Redis fails sliding counts at their deadline', async (t) => {
   const late = count(store, 'k_', { ...minute, deadlineMs: Date.now() + 30 })
   await assert.rejects(late, /did not answer in time/)
   redis.resume()
-  assert.ok((await countUntilItWorks(store, 'k_', 20_000, minute)) >= 3)
+  assert.ok((await countUntilItWorks(store, 'k_', minute)) >= 3)
 })
 
 test('a user who may not run scripts is told what to allow', async (t) => {

@@ -6,7 +6,7 @@ import { window } from './store.ts'
 /** Sends one command to a node on this machine and gives the answer without its last line break. */
 export async function command(port: number, text: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
-  socket.setTimeout(10_000, () => socket.destroy())
+  socket.setTimeout(120_000, () => socket.destroy())
   try {
     await once(socket, 'connect')
     socket.write(`${text}\r\n`)
@@ -36,12 +36,12 @@ export async function ttlOf(port: number, key: string): Promise<number | undefin
   return ttl === undefined ? undefined : Number(ttl)
 }
 
-/** Writes come after the answers, so what they do is waited for. */
+/** Writes come after the answers, so their effect is awaited. The limit is for hangs only. */
 export async function eventually<Value>(
   ask: () => Promise<Value> | Value,
   isRight: (value: Value) => boolean,
 ): Promise<Value> {
-  const givesUpAtMs = performance.now() + 20_000
+  const givesUpAtMs = performance.now() + 120_000
   for (;;) {
     const value = await ask()
     if (isRight(value) || performance.now() > givesUpAtMs) return value

@@ -18,7 +18,7 @@ export function command(
   const link = {
     endpoint: address.endpoint,
     credentials: parseRedisAuth(auth),
-    connectTimeoutMs: 10_000,
+    connectTimeoutMs: 120_000,
     ...settings,
   }
   return askRedis(link, words.map(String), new AbortController().signal)
