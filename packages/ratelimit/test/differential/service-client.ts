@@ -12,7 +12,7 @@ export interface ServiceClient extends Disposable {
 }
 
 const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
-const patienceMs = 5000
+const patienceMs = 120_000
 
 export function openServiceClient(name: string, address: string): ServiceClient {
   const client = new Client(address, credentials.createInsecure())

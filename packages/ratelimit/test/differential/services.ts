@@ -121,7 +121,7 @@ async function isLoaded(client: ServiceClient, domain: string, marker: string): 
   return JSON.stringify(statuses ?? []).includes('currentLimit')
 }
 
-const patienceMs = 10_000
+const patienceMs = 120_000
 
 async function untilLoaded(client: ServiceClient, domain: string): Promise<void> {
   const endsAtMs = performance.now() + patienceMs

@@ -13,7 +13,7 @@ export const values = Array.from({ length: valueCount }, (_, index) =>
 )
 
 /** A call that takes longer is never answered. */
-export const hangMs = 60_000
+export const hangMs = 120_000
 
 export interface SteadyLoad {
   readonly calls: readonly LoadedCall[]

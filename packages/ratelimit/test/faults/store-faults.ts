@@ -92,7 +92,7 @@ export const storeFaults: readonly Fault[] = [
           await command(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId)
           const keys = await command(from, 'CLUSTER', 'GETKEYSINSLOT', slot, 100)
           for (const key of Array.isArray(keys) ? keys : []) {
-            await command(from, 'MIGRATE', '127.0.0.1', to.port, `${key}`, 0, 1_000)
+            await command(from, 'MIGRATE', '127.0.0.1', to.port, `${key}`, 0, 60_000)
           }
           for (const node of [to, from, ...cluster.nodes.slice(2)]) {
             await command(node, 'CLUSTER', 'SETSLOT', slot, 'NODE', toId)

@@ -21,7 +21,7 @@ descriptors:
 `
 const alice = { domain: 'api', descriptors: [{ user: 'alice' }] }
 /** For limiters that wait for files or for others: longer than a busy machine needs. */
-const patient = { timeoutMs: 20_000 }
+const patient = { timeoutMs: 120_000 }
 
 function create(t: TestContext, options: Partial<Parameters<typeof createRateLimiter>[0]> = {}) {
   const limiter = createRateLimiter({ rules, log: () => {}, ...options })

@@ -21,7 +21,7 @@ async function openForeignClient(t: TestContext) {
   })
   const client = new Client(grpcAddress, credentials.createInsecure())
   t.after(() => client.close())
-  return (request: Request, deadline = Date.now() + 20_000) =>
+  return (request: Request, deadline = Date.now() + 120_000) =>
     new Promise<RateLimitResponse>((resolve, reject) => {
       client.makeUnaryRequest(
         decisionPath,

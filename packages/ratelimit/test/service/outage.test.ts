@@ -3,7 +3,6 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
 import { open, type RedisServer } from '@portcullis/test-servers'
 import { ask, descriptor } from '../support/decider.ts'
@@ -25,8 +24,9 @@ descriptors:
 `
 const body = '{"domain":"d","descriptors":[{"entries":[{"key":"day","value":"v"}]}]}'
 
-/** Generous: what counts is that nothing hangs. */
-const hangMs = 20_000
+/** Only a call that hangs takes so long. */
+const hangMs = 120_000
+const patient = '60S'
 
 const addressOf = ({ port }: RedisServer) => `127.0.0.1:${port}`
 
@@ -34,7 +34,6 @@ const addressOf = ({ port }: RedisServer) => `127.0.0.1:${port}`
 async function openOutage<Service extends { readonly grpcAddress: string }>(
   t: TestContext,
   start: (t: TestContext, options: ServiceOptions) => Promise<Service>,
-  timeout: string,
 ) {
   const redis = await open(t, 'redis')
   if (!redis) return undefined
@@ -42,17 +41,21 @@ async function openOutage<Service extends { readonly grpcAddress: string }>(
     rules,
     env: { KVSTORE_URL: addressOf(redis), KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: 'true' },
   })
+  const headers = { 'grpc-timeout': patient }
   const load = await openLoad(t, service, {
     clients: 16,
     toRequest: () => ask('d', descriptor('day=v')),
     pauseMs: 5,
-    callOptions: { headers: { 'grpc-timeout': timeout } },
+    callOptions: { headers },
   })
   await until(
     () => load.calls.some(isOk),
     () => 'a first call succeeded',
   )
-  return { redis, service, load }
+  const setTimeout = (timeout: string) => {
+    headers['grpc-timeout'] = timeout
+  }
+  return { redis, service, load, setTimeout }
 }
 
 const isOk = ({ code }: { readonly code: number }) => code === status.OK
@@ -73,7 +76,6 @@ async function untilRecovered(load: Load, what: string): Promise<void> {
   await until(
     () => load.since(from).some(isOk),
     () => `calls succeeded after ${what}`,
-    hangMs,
   )
 }
 
@@ -88,7 +90,7 @@ async function assertNoneHung(load: Load): Promise<void> {
 }
 
 test('a killed Redis fails calls at once, health follows, and all is well when it is back', async (t) => {
-  const outage = await openOutage(t, startService, '50m')
+  const outage = await openOutage(t, startService)
   if (!outage) return
   const { redis, service, load } = outage
   assert.equal(await isHealthy(service), true)
@@ -112,7 +114,6 @@ test('a killed Redis fails calls at once, health follows, and all is well when i
   await until(
     () => isHealthy(service),
     () => 'the service was healthy again',
-    hangMs,
   )
   await assertNoneHung(load)
   assert.ok((await readMegabytes(service)) - before < 200)
@@ -120,16 +121,23 @@ test('a killed Redis fails calls at once, health follows, and all is well when i
 })
 
 test('a Redis that stops answering costs each call no more than its deadline', async (t) => {
-  const outage = await openOutage(t, openService, '20m')
+  const outage = await openOutage(t, openService)
   if (!outage) return
-  const { redis, load } = outage
+  const { redis, load, setTimeout } = outage
+  setTimeout('20m')
   redis.pause()
   try {
-    await untilFailing(load)
-    await wait(500)
+    const from = performance.now()
+    // Each of the 16 clients waits for its answer before the next call.
+    await until(
+      () => load.since(from).length >= 64,
+      () => 'calls ended while Redis did not answer',
+    )
+    assert.deepEqual(load.since(from).filter(isOk), [])
   } finally {
     redis.resume()
   }
+  setTimeout(patient)
   await untilRecovered(load, 'Redis went on')
   await assertNoneHung(load)
 })
@@ -144,15 +152,13 @@ test('a caller that names no deadline is told of a silent Redis all the same', a
   const client = await openDecisionClient(t, service)
   redis.pause()
   t.after(() => redis.resume())
-  const started = performance.now()
   const { code, message } = await client.ask(ask('d', descriptor('day=v')))
   assert.equal(code, status.UNKNOWN, message)
   assert.equal((await postJson(service, body)).status, 503)
-  assert.ok(performance.now() - started < hangMs)
 })
 
 test('Redis restarted again and again under load: every call ends, and it recovers', async (t) => {
-  const outage = await openOutage(t, openService, '100m')
+  const outage = await openOutage(t, openService)
   if (!outage) return
   const { redis, load } = outage
   for (let round = 0; round < 4; round += 1) {

@@ -56,8 +56,8 @@ function toConfig(
   webCluster.load_assignment.endpoints[0].lb_endpoints[0].endpoint.address = pipe
   Object.assign(cluster.health_checks[0], { interval: '0.1s', no_traffic_interval: '0.1s' })
   // A busy machine must not decide a test.
-  cluster.connect_timeout = '10s'
-  cluster.health_checks[0].timeout = '10s'
+  cluster.connect_timeout = '120s'
+  cluster.health_checks[0].timeout = '120s'
   cluster.load_assignment.endpoints[0].lb_endpoints = grpcAddresses.map((text) => {
     const [address, port_value] = text.split(':')
     return {
@@ -66,7 +66,7 @@ function toConfig(
   })
   const manager = front.filter_chains[0].filters[0].typed_config
   const filter = manager.http_filters[0].typed_config
-  filter.timeout = '10s'
+  filter.timeout = '120s'
   if (failureModeDeny !== undefined) filter.failure_mode_deny = failureModeDeny
   const [virtualHost] = manager.route_config.virtual_hosts
   change?.({ config, virtualHost, httpFilters: manager.http_filters, filter, cluster })

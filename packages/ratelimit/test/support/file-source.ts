@@ -82,7 +82,7 @@ export async function openSource(t: TestContext, settings: Settings): Promise<Wa
 
 /** Waits until something holds. The limit is only for a test that fails. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
-  const giveUpMs = performance.now() + 20_000
+  const giveUpMs = performance.now() + 120_000
   while (!holds()) {
     if (performance.now() > giveUpMs) throw new Error(`Waited in vain until ${what}`)
     await wait(5)

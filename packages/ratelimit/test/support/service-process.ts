@@ -55,7 +55,7 @@ export function toServiceEnvironment(env: Readonly<Record<string, string>>) {
     ...testEnvironment,
     // No busy machine takes so long, and no decision fails because it was busy for a moment. Only where
     // there is a Redis: any variable of it makes the service look for one.
-    ...(isRedis && { KVSTORE_COMMAND_TIMEOUT: '20s' }),
+    ...(isRedis && { KVSTORE_COMMAND_TIMEOUT: '120s' }),
     ...env,
   }
 }

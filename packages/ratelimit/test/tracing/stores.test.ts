@@ -5,10 +5,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
-import { openDecisionClient, postJson } from '../support/service-client.ts'
+import { openDecisionClient, postJson, readStatistics } from '../support/service-client.ts'
+import { until } from '../support/service-process.ts'
 import { openHttpCollector } from './support/collector.ts'
 import { openTraced } from './support/traced-app.ts'
 import { createRequest, serverSpan } from './support/traced-service.ts'
+
+const requestCount = 'ratelimit_server.ShouldRateLimit.total_requests'
 
 test('Redis is asked within a span that says how many commands there are', async (t) => {
   const redis = await open(t, 'redis')
@@ -16,8 +19,8 @@ test('Redis is asked within a span that says how many commands there are', async
   const collector = await openHttpCollector(t)
   const service = await openTraced(t, collector, {
     KVSTORE_URL: `127.0.0.1:${redis.port}`,
-    // Long enough for a busy machine, and it is waited for twice.
-    KVSTORE_COMMAND_TIMEOUT: '3s',
+    // Long enough for a busy machine, and it is waited for.
+    KVSTORE_COMMAND_TIMEOUT: '5s',
   })
   const client = await openDecisionClient(t, service)
   await client.decide(createRequest('ann', 'user', 'burst', 'unlimited'))
@@ -43,7 +46,14 @@ test('Redis is asked within a span that says how many commands there are', async
   const failed = (await collector.untilSpans(name, 3))[2]
   assert.deepEqual([failed?.statusCode, failed?.statusMessage], [2, message])
 
-  await client.ask(createRequest('ann', 'user'), { signal: AbortSignal.timeout(100) })
+  const caller = new AbortController()
+  const call = client.ask(createRequest('ann', 'user'), { signal: caller.signal })
+  await until(
+    async () => (await readStatistics(service)).get(requestCount) === 4,
+    () => 'the call arrived',
+  )
+  caller.abort()
+  await call
   const abandoned = (await collector.untilSpans(serverSpan, 4))[3]
   assert.equal(abandoned?.attributes['rpc.grpc.status_code'], status.CANCELLED)
   assert.equal(abandoned?.statusCode, 0, 'the caller went away')

@@ -74,7 +74,7 @@ export const windows: readonly Scenario[] = [
       const higher = { requestsPerUnit: 10, unit: 3 }
       assert.deepEqual(await brief(descriptor('k=v', { limit: higher })), ['OK 7'])
       await service.rules.replace(domain(limit('k', 20)))
-      for (let tries = 0; tries < 500; tries += 1) {
+      for (let tries = 0; tries < 6_000; tries += 1) {
         const [answer] = await brief(descriptor('k=v', { hitsAddend: 0 }))
         if (answer === 'OK 17') return
         await new Promise((resolve) => setTimeout(resolve, 20))

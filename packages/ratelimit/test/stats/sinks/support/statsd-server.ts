@@ -24,8 +24,9 @@ export class Received {
     for (const line of lines) this.#addLine(line)
   }
 
+  /** Waits for two minutes at most: the limit is for hangs only. */
   async until(isThere: () => boolean, what: string): Promise<void> {
-    for (let i = 0; i < 1_000; i += 1) {
+    for (let i = 0; i < 12_000; i += 1) {
       if (isThere()) return
       await sleep(10)
     }
