@@ -126,7 +126,7 @@ for (const host of hosts) {
 
     /** Waits for a count to come down. */
     const settled = async (count: () => Promise<number>, expected: number) => {
-      const deadline = Date.now() + 30_000
+      const deadline = Date.now() + 120_000
       while ((await count()) > expected) {
         assert.ok(Date.now() < deadline, `${await count()} connections still open`)
         await wait(10)

@@ -24,7 +24,7 @@ import { repeat, SAY, underAttack, WAIT } from './under-attack.ts'
 const idOf = (index: number): number => 2 * index + 1
 
 /** Long enough for the honest client to be served in time on a busy machine. */
-const timeoutMs = 1_000
+const timeoutMs = 3_000
 
 /** Sends the bytes one by one, slowly, until they are sent or the server has had enough. */
 async function drip(attacker: RawClient, bytes: Uint8Array, pauseMs = 15): Promise<number> {
