@@ -199,6 +199,7 @@ test('requests that come byte by byte are cut off, and others served', async (t)
   const open = countOpen(server)
   const dribble = async (parts: readonly string[]) => {
     const { socket, received } = await openRawConnection(t, url)
+    socket.on('error', () => {})
     for (const part of parts) {
       if (socket.destroyed || socket.readableEnded) break
       socket.write(part)
