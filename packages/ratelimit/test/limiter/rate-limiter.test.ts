@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createRateLimiter, RulesError, ServiceError, StoreError } from '@portcullis/ratelimit'
 import { open } from '@portcullis/test-servers'
+import { fromNoon } from '../support/noon-clock.ts'
 import { until } from '../support/service-process.ts'
 
 const rules = `
@@ -24,7 +25,7 @@ const alice = { domain: 'api', descriptors: [{ user: 'alice' }] }
 const patient = { timeoutMs: 120_000 }
 
 function create(t: TestContext, options: Partial<Parameters<typeof createRateLimiter>[0]> = {}) {
-  const limiter = createRateLimiter({ rules, log: () => {}, ...options })
+  const limiter = createRateLimiter({ rules, log: () => {}, now: fromNoon, ...options })
   t.after(() => limiter[Symbol.asyncDispose]())
   return limiter
 }

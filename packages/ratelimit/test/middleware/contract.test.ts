@@ -15,6 +15,7 @@ import express from 'express'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
+import { fromNoon } from '../support/noon-clock.ts'
 
 const rules = `
 domain: api
@@ -106,7 +107,7 @@ for (const [name, serve] of Object.entries(frameworks)) {
     await fetch(url, { headers: { 'x-user': user, connection: 'close' } })
 
   test(`${name}: requests carry the three headers and get 429 beyond the limit`, async (t) => {
-    const limiter = createRateLimiter({ rules })
+    const limiter = createRateLimiter({ rules, now: fromNoon })
     t.after(() => limiter[Symbol.asyncDispose]())
     const url = await serve(t, { limiter, domain: 'api' })
     const first = await ask(url)
@@ -130,7 +131,7 @@ for (const [name, serve] of Object.entries(frameworks)) {
   })
 
   test(`${name}: a request that counts as nothing passes without headers`, async (t) => {
-    const limiter = createRateLimiter({ rules })
+    const limiter = createRateLimiter({ rules, now: fromNoon })
     t.after(() => limiter[Symbol.asyncDispose]())
     const url = await serve(t, { limiter, domain: 'api' })
     const answer = await fetch(url, { headers: { connection: 'close' } })

@@ -4,11 +4,12 @@ import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { openApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
 import { collectLog } from './collected-log.ts'
+import { fromNoon } from './noon-clock.ts'
 import { type ServiceOptions, toServiceEnvironment } from './service-process.ts'
 import { makeRules, type RuleDirectory } from './service-rules.ts'
 
 export interface AppOptions extends ServiceOptions {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; default: a clock that starts at noon. */
   readonly now?: () => number
 }
 
@@ -22,14 +23,6 @@ export interface TestApp {
   readonly log: readonly string[]
   stop(): Promise<number>
 }
-
-/**
- * No run of a test file meets the end of an hour or a day: the clock starts at noon. It is ahead, as
- * the memory store drops what is long over by the real clock.
- */
-const dayMs = 86_400_000
-const aheadMs = 2.5 * dayMs - (Date.now() % dayMs)
-const fromNoon = () => Date.now() + aheadMs
 
 /** For what a process of its own would add nothing to but its start-up time. */
 export async function openService(t: TestContext, options: AppOptions = {}): Promise<TestApp> {

@@ -19,7 +19,7 @@ import { until } from '../support/service-process.ts'
 import { readWorkers, startWorkers, untilConnections } from './support/workers.ts'
 
 const rules =
-  'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 1000 } }]\n'
+  'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: year, requests_per_unit: 1000 } }]\n'
 const request = ask('d', descriptor('k=v'))
 
 async function openClients(t: TestContext, service: { grpcAddress: string }, count: number) {
