@@ -44,6 +44,7 @@ async function proveFor(user: UserName): Promise<void> {
   const system = await openBareSystem({ base, machine, user })
   const stop = () => {
     // Nothing that this script started may outlive it, and the folder is as large as a system.
+    system.killAll()
     if (!options.isKept) system.removeAtOnce()
     process.exit(130)
   }

@@ -25,6 +25,7 @@ export interface BareSystem {
   /** The clone, as the system names it. */
   readonly project: string
   readonly environment: Readonly<Record<string, string>>
+  killAll(): void
   remove(): Promise<void>
   removeAtOnce(): void
 }
@@ -62,6 +63,7 @@ export async function openBareSystem({
       user,
       project,
       environment: { ...environment, PATH: user.path, HOME: user.home, USER: userName },
+      killAll: () => killInside(folder),
       removeAtOnce,
       async remove() {
         killInside(folder)
