@@ -40,7 +40,7 @@ async function endWhenItHangs(): Promise<void> {
   }
   restart()
   beforeEach((t) => {
-    running = 'fullName' in t ? t.fullName : t.name
+    running = t.fullName
   })
   afterEach(restart)
 }
