@@ -78,7 +78,7 @@ test('a failure is printed with its location, names, reason and the output of th
   })
   assert.deepEqual(counts, { passed: 1, failed: 2, skipped: 0 })
   assert.match(output, /✖ .+a\.test\.ts:4 › outer › inner\n {4}AssertionError.+1 == 2/)
-  assert.match(output, /It printed:\n {4}chatter/)
+  assert.match(output, /a\.test\.ts printed:\n {4}chatter/)
   assert.equal(output.match(/✖/g)?.length, 1, 'the outer test has nothing to say of its own')
   assert.doesNotMatch(output, /at .*\(node:internal.*[^{]$/m)
 })

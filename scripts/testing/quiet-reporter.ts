@@ -1,8 +1,10 @@
-// A reporter for `node --test` that is silent about what works: it shows where the run is, and
-// every failure in full as soon as its file has ended.
+// A reporter for `node --test` that prints no passing tests: it shows the progress of the run, every failure
+// at once, and the output of a process in which a test failed when the process has ended.
 
+import { readFileSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
+import { pathToFileURL } from 'node:url'
 import { inspect, styleText } from 'node:util'
 
 const aliveEveryMs = 30_000
@@ -12,7 +14,6 @@ const clearLine = '\r\x1b[2K'
 interface FileReport {
   /** Names of the tests around the one that runs, outermost first. */
   readonly path: string[]
-  readonly failures: string[]
   output: string
 }
 
@@ -20,13 +21,14 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
   const isTerminal = process.stdout.isTTY
   const reports = new Map<string, FileReport>()
   const reportOf = (file = '') => {
-    const report = reports.get(file) ?? { path: [], failures: [], output: '' }
+    const report = reports.get(file) ?? { path: [], output: '' }
     reports.set(file, report)
     return report
   }
   const start = performance.now()
   let lastSign = start
   const durations: { readonly file: string; readonly ms: number }[] = []
+  const failedFiles = new Set<string>()
   let passed = 0
   let failed = 0
   const sign = () => {
@@ -43,11 +45,11 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
         passed++
         break
       case 'test:fail': {
-        const { failures, path } = reportOf(event.data.file)
-        if (isOwnFailure(event.data.details.error)) {
-          failed++
-          failures.push(describeFailure(event.data, path.slice(0, event.data.nesting)))
-        }
+        if (!isOwnFailure(event.data.details.error)) break
+        failed++
+        failedFiles.add(event.data.file ?? '')
+        const around = reportOf(event.data.file).path.slice(0, event.data.nesting)
+        yield `${isTerminal ? clearLine : ''}\n${describeFailure(event.data, around)}`
         break
       }
       case 'test:stdout':
@@ -55,12 +57,11 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
         reportOf(event.data.file).output += event.data.message
         break
       case 'test:summary': {
-        const report = reportOf(event.data.file)
-        reports.delete(event.data.file ?? '')
-        if (event.data.file !== undefined) {
-          durations.push({ file: event.data.file, ms: event.data.duration_ms })
-        }
-        if (report.failures.length > 0) yield (isTerminal ? clearLine : '') + showReport(report)
+        const { file } = event.data
+        if (file === undefined) break
+        durations.push({ file, ms: event.data.duration_ms })
+        if (hasFailed(file, failedFiles)) yield showOutput(file, reportOf(file).output)
+        reports.delete(file)
         break
       }
       default:
@@ -71,9 +72,18 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
       yield `${sign()}\n`
     }
   }
-  // What failed outside of any file that reported its end.
-  const rest = [...reports.values()].filter((report) => report.failures.length > 0)
-  yield (isTerminal ? clearLine : '') + rest.map(showReport).join('') + showSlowest(durations)
+  // A process that crashed does not report its end.
+  const crashed = [...reports].filter(([file]) => hasFailed(file, failedFiles))
+  const outputs = crashed.map(([file, { output }]) => showOutput(file, output))
+  yield (isTerminal ? clearLine : '') + outputs.join('') + showSlowest(durations)
+}
+
+/** Whether the file failed, or one of the files that it imports because they share a process. */
+function hasFailed(file: string, failedFiles: ReadonlySet<string>): boolean {
+  if (failedFiles.size === 0 || file === '') return false
+  if (failedFiles.has(file)) return true
+  const source = readFileSync(file, 'utf8')
+  return [...failedFiles].some((path) => source.includes(`'${pathToFileURL(path).href}'`))
 }
 
 function showSlowest(durations: readonly { readonly file: string; readonly ms: number }[]): string {
@@ -113,11 +123,11 @@ function describeEnding(error: Error & { exitCode?: number | null; signal?: stri
 const isInsideNode = (line: string) =>
   /^\s+at (.*\(node:|node:|async Promise\.all).*[^{]$/.test(line)
 
-function showReport({ failures, output }: FileReport): string {
-  const printed = output.trim().split('\n').slice(-40)
-  const shown =
-    output.trim() === '' ? '' : `  It printed:\n${printed.map((line) => `    ${line}\n`).join('')}`
-  return `\n${failures.join('\n')}${shown}\n`
+function showOutput(file: string, output: string): string {
+  if (output.trim() === '') return ''
+  const lines = output.trim().split('\n').slice(-40)
+  const shown = lines.map((line) => `    ${line}\n`).join('')
+  return `\n  ${relative(process.cwd(), file)} printed:\n${shown}\n`
 }
 
 // biome-ignore lint/style/noDefaultExport: this is how `node --test` finds a reporter
