@@ -1,6 +1,5 @@
 /**
  * @legs main, graphql-16, node-22
- * @isolated compares headers of Response, which @hono/node-server replaces for a whole process
  */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

@@ -84,7 +84,7 @@ const frameworks: Readonly<Record<string, Serve>> = {
     const app = new Hono()
     app.use(limitHono({ ...settings, descriptors: (c) => toDescriptors(c.req.header('x-user')) }))
     app.get('/', (c) => c.text('hello'))
-    return listen(t, getRequestListener(app.fetch))
+    return listen(t, getRequestListener(app.fetch, { overrideGlobalObjects: false }))
   },
 }
 

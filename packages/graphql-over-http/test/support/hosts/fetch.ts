@@ -11,6 +11,12 @@ import { mount } from './mount.ts'
 import { nodeHost } from './node-host.ts'
 import { openProbe, type Probe } from './probe.ts'
 
+/**
+ * By default the bridge replaces Request and Response for the whole process, which other test files share.
+ * The example for Hono runs in a process of its own, with the default.
+ */
+const bridge = { overrideGlobalObjects: false }
+
 const noResponseHandle = 'a fetch handler returns its response'
 
 function createFetch(probe: Probe): (request: Request) => Promise<Response> {
@@ -38,10 +44,14 @@ export const fetchHosts: readonly Host[] = [
       }
     },
   },
-  nodeHost('fetch on Node', (probe) => createServer(getRequestListener(createFetch(probe))), {
-    noResponseHandle,
-    noStatusText: 'the bridge does not send it',
-  }),
+  nodeHost(
+    'fetch on Node',
+    (probe) => createServer(getRequestListener(createFetch(probe), bridge)),
+    {
+      noResponseHandle,
+      noStatusText: 'the bridge does not send it',
+    },
+  ),
   nodeHost(
     'hono on Node',
     (probe) => {
@@ -54,7 +64,7 @@ export const fetchHosts: readonly Host[] = [
         createHonoHandler,
       )
       for (const [path, handler] of handlers) app.all(path, handler)
-      const server = createAdaptorServer({ fetch: app.fetch })
+      const server = createAdaptorServer({ fetch: app.fetch, ...bridge })
       if (!('closeAllConnections' in server)) throw new Error('not an HTTP/1 server')
       return server
     },
