@@ -12,7 +12,7 @@ import { groupFiles } from '../testing/group-files.ts'
 import { legs } from '../testing/legs.ts'
 import { selectFiles } from '../testing/select-files.ts'
 import { readMisses, summarize } from '../testing/summary.ts'
-import { findTestFiles, root, type TestFile } from '../testing/test-files.ts'
+import { findTestFiles, root } from '../testing/test-files.ts'
 import { parseTestHeader } from '../testing/test-header.ts'
 
 const runners = {
@@ -274,24 +274,26 @@ test('every test file runs in CI, unless it is only for endurance', () => {
   }
 })
 
-test('files in groups are all loaded, each once, and only beside files with the same servers', async (t) => {
+test('groups load every file once, keep apart what must be, and start with the slow files', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-runner-'))
   t.after(() => rm(folder, { recursive: true }))
   const files = findTestFiles().filter((file) => file.legs.includes('main'))
-  const paths = groupFiles(files, folder)
   const byUrl = new Map(files.map((file) => [pathToFileURL(join(root, file.path)).href, file]))
-  const loaded = paths.flatMap((path) => {
-    if (!path.startsWith(folder)) return [pathToFileURL(join(root, path)).href]
+  const paths = groupFiles(files, folder)
+  const groups = paths.map((path) => {
     const source = readFileSync(path, 'utf8')
     const urls = [...source.matchAll(/^import '(.+)'$/gm)].map(([, url = '']) => url)
-    const { servers } = parseTestHeader(source).header
-    const members = urls.map((url) => byUrl.get(url))
-    assert.ok(members.every((file) => file && isGroupable(file)))
-    for (const file of members) assert.deepEqual(file?.servers, servers)
-    return urls
+    return { urls, servers: parseTestHeader(source).header.servers }
   })
-  assert.deepEqual(loaded.toSorted(), [...byUrl.keys()].toSorted())
+  for (const { urls, servers } of groups) {
+    const members = urls.map((url) => byUrl.get(url))
+    for (const file of members) assert.deepEqual(file?.servers, servers)
+    const isAlone = members.some((file) => file?.isolatedBecause || file?.isSlow)
+    assert.ok(!isAlone || members.length === 1)
+  }
+  assert.deepEqual(groups.flatMap(({ urls }) => urls).toSorted(), [...byUrl.keys()].toSorted())
   assert.ok(paths.length < files.length)
+  // `node --test` sorts the paths.
+  assert.deepEqual(paths.toSorted(), paths)
+  assert.ok(byUrl.get(groups[0]?.urls[0] ?? '')?.isSlow)
 })
-
-const isGroupable = ({ isolatedBecause, isSlow }: TestFile) => !isolatedBecause && !isSlow

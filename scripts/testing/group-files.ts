@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root, type TestFile } from './test-files.ts'
 
@@ -7,10 +7,10 @@ import { root, type TestFile } from './test-files.ts'
 const filesPerProcess = 6
 
 /**
- * Groups files of one folder that need the same servers, so that each group shares a process: loading a
- * server takes longer than most tests, and grouping halves the time of a run. A group is a generated test
- * file below `folder` that imports its members. Slow files come first and stay alone, so that no long
- * file is left running by itself at the end.
+ * Puts files of one folder that need the same servers into groups that share a process: loading a server
+ * takes longer than most tests, and grouping halves the time of a run. A group is a generated test file
+ * below `folder` that imports its members. `node --test` runs files in the order of their paths, so the
+ * generated names are numbered, and slow files come first: none is left running alone at the end.
  * @returns paths for `node --test`.
  */
 export function groupFiles(
@@ -18,31 +18,50 @@ export function groupFiles(
   folder = join(root, '.cache', 'test-processes'),
 ): string[] {
   rmSync(folder, { recursive: true, force: true })
-  const slow = files.filter((file) => file.isSlow)
-  const isAlone = (file: TestFile) => file.isolatedBecause !== undefined
-  const groups = Map.groupBy(
-    files.filter((file) => !file.isSlow),
-    (file) => (isAlone(file) ? file.path : `${dirname(file.path)} ${file.servers.join()}`),
-  )
-  const paths = [...groups.values()].flatMap((members) => {
-    const [first] = members
-    if (!first || members.length < 2) return members.map((file) => file.path)
-    const processCount = Math.ceil(members.length / filesPerProcess)
-    return Array.from({ length: processCount }, (_, index) => {
-      // Neighbours are often alike, so every n-th file spreads the expensive ones.
-      const own = members.filter((_file, at) => at % processCount === index)
-      const name = ['group', ...first.servers, index + 1].join('-')
-      const path = join(folder, dirname(first.path), `${name}.test.ts`)
-      writeGroup(path, own, first.servers)
-      return path
-    })
+  mkdirSync(folder, { recursive: true })
+  const {
+    slow = [],
+    isolated = [],
+    shared = [],
+  } = Object.groupBy(files, (file) => {
+    if (file.isSlow) return 'slow'
+    return file.isolatedBecause === undefined ? 'shared' : 'isolated'
   })
-  return [...slow.map((file) => file.path), ...paths]
+  const byNeeds = Map.groupBy(shared, ({ path, servers }) => `${dirname(path)} ${servers.join()}`)
+  const groups = [
+    ...slow.map((file) => [file]),
+    ...isolated.map((file) => [file]),
+    ...[...byNeeds.values()].flatMap(split),
+  ]
+  return groups.map((group, index) => {
+    const path = join(folder, `${`${index}`.padStart(3, '0')}-${toName(group)}.test.ts`)
+    writeFileSync(path, toSource(group))
+    return path
+  })
 }
 
-function writeGroup(path: string, files: readonly TestFile[], servers: readonly string[]): void {
+function split(files: readonly TestFile[]): TestFile[][] {
+  const processCount = Math.ceil(files.length / filesPerProcess)
+  // Neighbours are often alike, so every n-th file spreads the expensive ones.
+  return Array.from({ length: processCount }, (_, index) =>
+    files.filter((_file, at) => at % processCount === index),
+  )
+}
+
+/** For the list of slow files that ends a leg: auth-endpoints, console-console. */
+function toName(group: readonly TestFile[]): string {
+  const [first] = group
+  if (!first) return 'empty'
+  const folder = dirname(first.path)
+    .replace(/^packages\//, '')
+    .replace('/test', '')
+  const name = group.length === 1 ? `-${basename(first.path, '.test.ts')}` : ''
+  return folder.replaceAll('/', '-') + name
+}
+
+function toSource(group: readonly TestFile[]): string {
+  const servers = group[0]?.servers ?? []
   const header = servers.length > 0 ? `/**\n * @servers ${servers.join(', ')}\n */\n` : ''
-  const urls = files.map((file) => pathToFileURL(join(root, file.path)).href)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, header + urls.map((url) => `import '${url}'\n`).join(''))
+  const urls = group.map((file) => pathToFileURL(join(root, file.path)).href)
+  return header + urls.map((url) => `import '${url}'\n`).join('')
 }
