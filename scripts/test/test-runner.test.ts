@@ -173,7 +173,14 @@ test('the summary says what ran in which leg, and ends with the sum', () => {
     {
       title: 'main: Node 24',
       fileCount: 120,
-      result: { passed: 10, failed: 0, skipped: 1, failedFiles: [], seconds: 1.23 },
+      result: {
+        passed: 10,
+        failed: 0,
+        skipped: 1,
+        failedFiles: [],
+        failedProcesses: [],
+        seconds: 1.23,
+      },
     },
     {
       title: 'old: Node 9',
@@ -183,6 +190,7 @@ test('the summary says what ran in which leg, and ends with the sum', () => {
         failed: 2,
         skipped: 0,
         failedFiles: ['x', 'y'],
+        failedProcesses: ['p'],
         unsteadyFiles: ['y'],
         seconds: 10,
       },

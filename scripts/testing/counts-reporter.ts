@@ -1,5 +1,5 @@
 // A reporter for `node --test` whose whole output is one line of JSON: how many tests passed,
-// failed and were skipped, and in which files some failed. It also ends a run that hangs.
+// failed and were skipped, in which files, and in which processes. It also ends a run that hangs.
 
 import type { TestEvent } from 'node:test/reporters'
 import { startHangWatch } from './hang-watch.ts'
@@ -8,16 +8,24 @@ export interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** Where failed tests are written: test files, or support files with tests for several of them. */
   readonly failedFiles: readonly string[]
+  /** What `node --test` was given and has to run again to repeat the failed tests. */
+  readonly failedProcesses: readonly string[]
 }
 
 export async function* counts(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failedFiles = new Set<string>()
+  const failedProcesses = new Set<string>()
   const hangWatch = startHangWatch()
   for await (const event of source) {
     hangWatch.note(event)
     if (event.type === 'test:fail' && event.data.file) failedFiles.add(event.data.file)
-    if (event.type !== 'test:summary' || event.data.file !== undefined) continue
+    if (event.type !== 'test:summary') continue
+    if (event.data.file !== undefined) {
+      if (!event.data.success) failedProcesses.add(event.data.file)
+      continue
+    }
     const { tests, passed, skipped, todo } = event.data.counts
     // A test that neither passed nor was skipped has failed: by an assertion, a crash or a hang.
     const failed = tests - passed - skipped - todo
@@ -26,6 +34,7 @@ export async function* counts(source: AsyncIterable<TestEvent>): AsyncGenerator<
       failed,
       skipped: skipped + todo,
       failedFiles: [...failedFiles],
+      failedProcesses: [...failedProcesses],
     }
     yield JSON.stringify(result)
   }

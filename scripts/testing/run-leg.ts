@@ -27,7 +27,13 @@ export interface LegResult extends Counts {
   readonly unsteadyFiles?: readonly string[]
 }
 
-const nothingRan: Counts = { passed: 0, failed: 1, skipped: 0, failedFiles: [] }
+const nothingRan: Counts = {
+  passed: 0,
+  failed: 1,
+  skipped: 0,
+  failedFiles: [],
+  failedProcesses: [],
+}
 
 // At a terminal, Ctrl-C reaches the terminal's process group by itself, so the tests stay in it.
 const isOwnGroup = !process.stdin.isTTY && process.platform !== 'win32'

@@ -8,7 +8,7 @@ export interface LoadReport {
   readonly message: string
 }
 
-const patienceMs = 5_000
+const patienceMs = 10_000
 const pauseMs = 100
 
 const loaded: LoadReport = { state: 'loaded', message: 'The service has loaded it.' }

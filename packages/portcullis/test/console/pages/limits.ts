@@ -22,6 +22,9 @@ descriptors:
           requests_per_unit: 20
 `
 
+/** On a busy machine the console may stop waiting before the service has loaded the rules. */
+const saved = /^Saved( and in force)?\.$/
+
 export const testLimits: RunSuite = async (t, { browser, world }) => {
   const path = join(world.folder, 'rules', file)
   // One visitor for all of it: a page that is opened anew each time costs more than what is tested.
@@ -39,7 +42,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     await textOf(page).fill(rules)
     await page.getByText('No faults').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved and in force.').waitFor()
+    await page.getByText(saved).waitFor()
     assert.equal(readFileSync(path, 'utf8'), rules)
   })
 
@@ -116,7 +119,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       await text.fill(rules.replace('requests_per_unit: 2\n', 'requests_per_unit: 7\n'))
       await page.getByText('No faults').waitFor()
       await save.click()
-      await page.getByText('Saved and in force.').waitFor()
+      await page.getByText(saved).waitFor()
       await page.getByRole('link', { name: 'Rules in force' }).click()
       await domainRows(page).getByText('7 per day').waitFor()
     },
