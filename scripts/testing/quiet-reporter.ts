@@ -38,18 +38,21 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
 
   for await (const event of source) {
     switch (event.type) {
-      case 'test:start':
+      // Unlike test:start, test:pass and test:fail, these come when it happens: the others wait until all
+      // files that were started earlier have ended.
+      case 'test:dequeue':
         reportOf(event.data.file).path[event.data.nesting] = event.data.name
         break
-      case 'test:pass':
-        passed++
-        break
-      case 'test:fail': {
-        if (!isOwnFailure(event.data.details.error)) break
-        failed++
-        failedFiles.add(event.data.file ?? '')
-        const around = reportOf(event.data.file).path.slice(0, event.data.nesting)
-        yield `${isTerminal ? clearLine : ''}\n${describeFailure(event.data, around)}`
+      case 'test:complete': {
+        const { file, nesting } = event.data
+        const { passed: hasPassed, error } = event.data.details
+        if (hasPassed) passed++
+        if (error && isOwnFailure(error)) {
+          failed++
+          failedFiles.add(file ?? '')
+          const around = reportOf(file).path.slice(0, nesting)
+          yield `${isTerminal ? clearLine : ''}\n${describeFailure(event.data, error, around)}`
+        }
         break
       }
       case 'test:stdout':
@@ -99,15 +102,15 @@ function isOwnFailure(error: Error & { failureType?: string }): boolean {
   return error.failureType !== 'subtestsFailed'
 }
 
-type Failure = Extract<TestEvent, { type: 'test:fail' }>['data']
+type Failure = Extract<TestEvent, { type: 'test:complete' }>['data']
 
-function describeFailure(failure: Failure, around: readonly string[]): string {
-  const { file = '', line, name, details } = failure
+function describeFailure(failure: Failure, error: Error, around: readonly string[]): string {
+  const { file = '', line, name } = failure
   const place = relative(process.cwd(), file)
-  const ending = describeEnding(details.error)
+  const ending = describeEnding(error)
   if (ending) return `${styleText('red', '✖')} ${place}\n    ${ending}\n`
   const title = [`${place}:${line ?? ''}`, ...around, name].join(' › ')
-  const reason: unknown = details.error.cause ?? details.error
+  const reason: unknown = error.cause ?? error
   const text =
     typeof reason === 'string' ? reason : inspect(reason, { colors: process.stdout.isTTY })
   const lines = text.split('\n').filter((text) => !isInsideNode(text))
