@@ -23,7 +23,7 @@ descriptors:
 `
 
 /** On a busy machine the console may stop waiting before the service has loaded the rules. */
-const saved = /^Saved( and in force)?\.$/
+const saved = /Saved( and in force)?\./
 
 export const testLimits: RunSuite = async (t, { browser, world }) => {
   const path = join(world.folder, 'rules', file)
