@@ -6,7 +6,6 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createProgress } from '@portcullis/bench-kit/progress'
-import { openCommonPostgres } from './mutants/common-postgres.ts'
 import { findMutants } from './mutants/find-mutants.ts'
 import { readImports } from './mutants/import-graph.ts'
 import type { Mutant } from './mutants/mutant.ts'
@@ -15,6 +14,8 @@ import { type Options, parseOptions, UsageError, usage } from './mutants/options
 import { isKilled, readResults, toReport, toScore } from './mutants/report.ts'
 import { takeSample } from './mutants/sample.ts'
 import { mapConcurrently, measureBaselines, testMutant } from './mutants/test-mutants.ts'
+import { openCommonPostgres } from './testing/common-postgres.ts'
+import { findTestFiles } from './testing/test-files.ts'
 
 const root = dirname(import.meta.dirname)
 // Without this, the exit handlers that end the test processes would not run.
@@ -41,7 +42,9 @@ async function main(options: Options): Promise<number> {
   if (options.isList) return list(mutants, tests)
 
   const wanted = [...new Set([...tests.values()].flat())]
-  await using postgres = await openCommonPostgres(wanted)
+  // Each mutant starts the tests anew, so a common server pays off for a single file.
+  const wantedFiles = findTestFiles().filter((file) => wanted.includes(file.path))
+  await using postgres = await openCommonPostgres(wantedFiles, 1)
   const testing = {
     root,
     // Most tests wait for servers; more than two at a time disturb each other on a small machine.

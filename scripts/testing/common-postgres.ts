@@ -24,9 +24,6 @@ const commonServers: readonly {
   },
 ]
 
-/** For one or two files, a server of their own is as quick. */
-const minUsers = 3
-
 export interface CommonPostgres extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
@@ -36,7 +33,11 @@ export interface CommonPostgres extends AsyncDisposable {
  * of a core. Each file makes databases of its own there; files that stop or tune a server open their own.
  * When a program is missing, each file finds that out itself and skips its tests.
  */
-export async function openCommonPostgres(files: readonly TestFile[]): Promise<CommonPostgres> {
+export async function openCommonPostgres(
+  files: readonly TestFile[],
+  // For one or two files, a server of their own is as quick.
+  minUsers = 3,
+): Promise<CommonPostgres> {
   const opened: (readonly [string, PostgresServer])[] = []
   for (const { name, variable, open } of commonServers) {
     if (files.filter((file) => file.servers.includes(name)).length < minUsers) continue
