@@ -7,11 +7,16 @@ import { type TestContext, test } from 'node:test'
 
 const root = dirname(dirname(import.meta.dirname))
 
+const settings = [
+  ...['biome.json', 'tsconfig.json', 'tsconfig.base.json'],
+  ...['.oxlintrc.json', '.oxlintrc.types.json'],
+]
+
 /** A repository with our settings and these files only. */
 async function openRepository(t: TestContext, files: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-check-'))
   t.after(() => rm(folder, { recursive: true }))
-  for (const name of ['biome.json', 'tsconfig.json', 'tsconfig.base.json', '.oxlintrc.json']) {
+  for (const name of settings) {
     await cp(join(root, name), join(folder, name))
   }
   await writeFile(join(folder, 'package.json'), '{\n  "type": "module"\n}\n')
@@ -34,17 +39,14 @@ async function openRepository(t: TestContext, files: Record<string, string>) {
 const library = 'packages/graphql-over-http/src'
 const sound = { [`${library}/answer.ts`]: 'export const answer = 42\n' }
 
-test('sound code passes with one line per tool', async (t) => {
+test('sound code passes with one line per check', async (t) => {
   const { stdout, status } = await openRepository(t, sound)
   assert.equal(status, 0, stdout)
-  const lines = stdout.trim().split('\n').sort()
-  assert.equal(lines.length, 3)
-  for (const name of ['Biome', 'TypeScript', 'oxlint']) {
-    assert.ok(
-      lines.some((line) => line.startsWith(`✔ ${name} (`)),
-      stdout,
-    )
-  }
+  const names = stdout
+    .trim()
+    .split('\n')
+    .map((line) => /^✔ (\w+) \(/.exec(line)?.[1])
+  assert.deepEqual(names.sort(), ['Biome', 'TypeScript', 'oxlint', 'oxlint'], stdout)
 })
 
 test('each tool finds what it is there for, and shows it', async (t) => {
@@ -59,6 +61,12 @@ test('each tool finds what it is there for, and shows it', async (t) => {
       "  switch (word) {\n    case 'one':\n      return 1\n  }\n  return 0\n}\n",
     [`${library}/first.ts`]: "import { b } from './second.ts'\n\nexport const a = () => b\n",
     [`${library}/second.ts`]: "import { a } from './first.ts'\n\nexport const b = () => a\n",
+    [`${library}/no-extension.ts`]:
+      "import { answer } from './answer'\n\nexport const twice = 2 * answer\n",
+    'packages/graphql-over-http/test/wrong-sign.test.ts':
+      'export const isZero = (value: number) => value === -0\n',
+    [`${library}/label.tsx`]: 'export const label = <label>Name</label>\n',
+    [`${library}/settings.json`]: '{\n  "port": 1,\n  "port": 2\n}\n',
     [`${library}/CamelCase.ts`]: 'export const name = 1\n',
     [`${library}/badly-formatted.ts`]: 'export const   spaces = 1;\n',
     [`${library}/adapters/http.ts`]: 'export const http = 1\n',
@@ -66,11 +74,15 @@ test('each tool finds what it is there for, and shows it', async (t) => {
       "import { http } from './adapters/http.ts'\n\nexport const handler = http\n",
   })
   assert.equal(status, 1)
-  assert.deepEqual(failing.sort(), ['Biome', 'TypeScript', 'oxlint'])
+  assert.deepEqual(failing.sort(), ['Biome', 'TypeScript', 'oxlint', 'oxlint'])
   assert.match(stdout, /wrong-type\.ts.+TS2322/)
   assert.match(stdout, /no-floating-promises/)
   assert.match(stdout, /switch-exhaustiveness-check/)
-  assert.match(stdout, /noImportCycles/)
+  assert.match(stdout, /import\(no-cycle\)/)
+  assert.match(stdout, /no-extension\.ts.+TS2835/)
+  assert.match(stdout, /no-compare-neg-zero[^]*?wrong-sign\.test\.ts/)
+  assert.match(stdout, /label-has-associated-control[^]*?label\.tsx/)
+  assert.match(stdout, /settings\.json.+noDuplicateObjectKeys/)
   assert.match(stdout, /CamelCase\.ts.+useFilenamingConvention/)
   assert.match(stdout, /badly-formatted\.ts/)
   assert.match(stdout, /The core knows no adapter, audit or command\./)

@@ -39,7 +39,7 @@ export type ClientHeaders =
   | { readonly [name: string]: string | undefined }
   | Iterable<readonly [name: string, value: string]>
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is welcome.
+// void allows a function without a return statement.
 type MaybeHeaders = ClientHeaders | null | undefined | void
 
 export interface ClientOptions {

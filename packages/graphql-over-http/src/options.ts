@@ -31,7 +31,7 @@ export type FormatError = (error: Readonly<GraphQLError | Error>) => GraphQLErro
  */
 export type ParseRequestParams<RequestRaw = unknown, RequestContext = unknown> = (
   req: Request<RequestRaw, RequestContext>,
-  // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement is fine
+  // void allows a hook without a return statement, here and below.
 ) => PromiseOrValue<RequestParams | Response | null | undefined | void>
 
 /** @see https://github.com/graphql/graphql-over-http for what the handler does with them. */
@@ -90,20 +90,13 @@ export interface HandlerOptions<
     req: Request<RequestRaw, RequestContext>,
     params: RequestParams,
   ) => PromiseOrValue<
-    | ExecutionResult
-    | OperationArgs<Context>
-    | readonly GraphQLError[]
-    | Response
-    | undefined
-    // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement is fine
-    | void
+    ExecutionResult | OperationArgs<Context> | readonly GraphQLError[] | Response | undefined | void
   >
   /** Runs after execution. May return another result, or a response pair. */
   onOperation?: (
     req: Request<RequestRaw, RequestContext>,
     args: OperationArgs<Context>,
     result: ExecutionResult,
-    // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement is fine
   ) => PromiseOrValue<ExecutionResult | Response | undefined | void>
   /** Applied to every error that is sent. By default errors are sent as they are. */
   formatError?: FormatError

@@ -39,7 +39,7 @@ export interface VariableOptions {
   readonly refuse?: Variable<unknown>['refuse']
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a table mixes values of every type; Settings tells them apart again
+// oxlint-disable-next-line typescript/no-explicit-any -- a table mixes values of every type; Settings tells them apart again
 export type AnyVariable = Variable<any>
 export type Variables = Readonly<Record<string, AnyVariable>>
 

@@ -49,7 +49,7 @@ function refuse(reason: string): RedirectVerdict {
 
 /** Browsers read more into some texts than others: what can be read in two ways is refused. */
 function findFlaw(url: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\u0000-\u0020\u007f\\]/.test(url)) return 'it has spaces, control characters or backslashes'
   if (!URL.canParse(url)) return 'it is not a whole URL'
   if (/^[^/?#]*:\/\/[^/?#]*@/.test(url)) return 'it has a user name'

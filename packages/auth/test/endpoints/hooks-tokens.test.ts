@@ -20,7 +20,7 @@ test('the hook for access tokens', async (t) => {
     post('/token?grant_type=refresh_token', { refresh_token })
   const openSessions = async () =>
     (await query('select 1 from sessions where user_id = $1 and revoked_at is null', [id])).length
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the server asks
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server asks
   const adding = (more: object) => (body: any) => ({
     body: { claims: { ...body.claims, ...more } },
   })
@@ -70,7 +70,7 @@ test('the hook for access tokens', async (t) => {
   await t.test('may change when a token ends', async () => {
     const { body } = await saying(
       name,
-      // biome-ignore lint/suspicious/noExplicitAny: whatever the server asks
+      // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server asks
       (question: any) => adding({ exp: question.claims.iat + 60 })(question),
       login,
     )

@@ -21,7 +21,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
     NODE_OPTIONS: `--import ${loaded}`,
   })
   const { url } = server
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any line
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any field of any line
   const lines = (): any[] =>
     server
       .output()

@@ -96,7 +96,7 @@ test('what users say of themselves does no harm in a message', async (t) => {
       const html = parts.get('text/html') ?? ''
       assert.deepEqual(toTags(html), expected, html)
       for (const [, link = ''] of html.matchAll(/(?:href|src)=(?:"|')([^"']*)/g)) {
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers leave them out
+        // oxlint-disable-next-line no-control-regex -- browsers leave them out
         const read = link.replaceAll('&amp;', '&').replaceAll(/[\u0000-\u0020]/g, '')
         assert.doesNotMatch(read, /^(?:javascript|vbscript|data):/i)
       }

@@ -20,7 +20,7 @@ export interface Mail {
 }
 
 export interface FlowServer extends AuthServer {
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at any column of any table
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any column of any table
   query(sql: string, values?: readonly unknown[]): Promise<readonly any[]>
   /** Those to an address, the newest first. */
   mailsTo(email: string): Promise<readonly Mail[]>
@@ -124,7 +124,7 @@ export async function openFlowServer(
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a row of any table
+// oxlint-disable-next-line typescript/no-explicit-any -- a row of any table
 function toMail({ kind, recipient, payload }: any): Mail {
   const url = new URL(payload.ConfirmationURL)
   return {

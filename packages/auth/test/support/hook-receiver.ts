@@ -10,7 +10,7 @@ export const hookSecret = 'v1,whsec_c2VjcmV0IG9mIHR3ZW50eS1mb3VyIGJ5dGVz'
 export interface Question {
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any question
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any field of any question
   readonly body: any
 }
 

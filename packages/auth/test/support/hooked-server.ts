@@ -31,17 +31,17 @@ export function toHookEnvironment(
 export interface HookedServer extends FlowServer {
   readonly receiver: HookReceiver
   /** What one hook was asked, the newest last. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any question
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any field of any question
   asked(name: HookedName): readonly any[]
   /** What it says while something is done; otherwise all say yes. */
   saying<Result>(
     name: HookedName,
-    // biome-ignore lint/suspicious/noExplicitAny: as above
+    // oxlint-disable-next-line typescript/no-explicit-any -- as above
     reply: (body: any) => Reply,
     use: () => Promise<Result>,
   ): Promise<Result>
   /** The next message that a hook gets to send, or notice of a user, which may come yet. */
-  // biome-ignore lint/suspicious/noExplicitAny: as above
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
   told(name: HookedName, fits: (body: any) => boolean): Promise<any>
 }
 
@@ -55,7 +55,7 @@ export async function openHookedServer(
   const hooks = toHookEnvironment(names, receiver.url)
   const server = await openFlowServer(t, { ...hooks, ...env })
   if (!server) return undefined
-  // biome-ignore lint/suspicious/noExplicitAny: as above
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
   const replies = new Map<string, (body: any) => Reply>()
   receiver.reply = ({ body }) => {
     const { name } = body.metadata

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 export interface HttpAnswer {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any answer
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any field of any answer
   readonly body: any
   readonly headers: Headers
 }

@@ -53,7 +53,7 @@ createHandler({
   context: (req) => {
     isTrue<Equal<typeof req.raw, unknown>>()
     // @ts-expect-error TS18046: nobody said that there is a response
-    req.context.res
+    void req.context.res
   },
 })
 

@@ -37,7 +37,7 @@ const rolesByName: ReadonlyMap<string, FieldRole> = new Map([
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 
 /** RFC 9113 8.2.1: no NUL, line feed or carriage return, no white space at either end. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these bytes are what is looked for
+// oxlint-disable-next-line no-control-regex -- these bytes are what is looked for
 const BAD_VALUE = /[\x00\n\r]|^[ \t]|[ \t]$/
 
 /** RFC 7541 4.1: what an entry counts beyond its name and value. */

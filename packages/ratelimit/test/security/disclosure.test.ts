@@ -54,7 +54,7 @@ test('a service at its most verbose', async (t) => {
       assert.match(line, /^time="[^"]+" level=[a-z]+ msg=/)
       assert.doesNotMatch(line, /level=fatal msg="forged"$/)
     }
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these must not be there
+    // oxlint-disable-next-line no-control-regex -- exactly these must not be there
     assert.doesNotMatch(service.log, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
   })
 

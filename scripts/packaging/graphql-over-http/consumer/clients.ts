@@ -39,7 +39,7 @@ export async function hello(): Promise<string | undefined> {
   })
   const cost: number | undefined = extensions?.cost
   // @ts-expect-error: the result has no such field
-  data?.missing
+  void data?.missing
   return cost === 0 ? undefined : data?.hello
 }
 

@@ -31,6 +31,7 @@ export function Button(props: ButtonProps): JSX.Element {
   }
   return (
     <button
+      // oxlint-disable-next-line react/button-has-type -- its type allows only what a button may be
       type={type}
       class={['button', kind, size].filter(Boolean).join(' ')}
       disabled={isDisabled || isBusy}

@@ -36,6 +36,7 @@ export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
   }
   return (
     <div class={`tabs ${layout}`}>
+      {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its tabs take the focus */}
       <div role="tablist" aria-label={label} ref={list} onKeyDown={move}>
         {tabs.map(({ name, title }) => (
           <button

@@ -49,9 +49,9 @@ export class SrvLookup implements Disposable {
     try {
       await this.#look()
     } catch (error) {
+      const reason = toText(error)
       log.warning(
-        `Failed to refresh the memcached nodes from SRV ${record}, those known are kept: ` +
-          toText(error),
+        `Failed to refresh the memcached nodes from SRV ${record}, those known are kept: ${reason}`,
       )
     }
     this.#lookLater()

@@ -7,7 +7,7 @@ export interface XmlElement {
 const token =
   /<\/([A-Za-z][\w:-]*)\s*>|<([A-Za-z][\w:-]*)((?:\s+[A-Za-z][\w:-]*="[^"<]*")*)\s*(\/?)>|[^<]+/gy
 const strayAmpersand = /&(?!#\d+;|#x[\da-f]+;|amp;|lt;|gt;|quot;|apos;)/i
-// biome-ignore lint/suspicious/noControlCharactersInRegex: XML allows none of them
+// oxlint-disable-next-line no-control-regex -- XML allows none of them
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
 /** Reads the XML that has no declarations, comments or sections. Throws where it is not well-formed. */

@@ -20,7 +20,7 @@ export function CallLogCard(): JSX.Element {
           Every call to the auth server and to the GraphQL API appears here.
         </p>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by keys. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- who has no mouse scrolls it by keys. */}
       <ol class="try-calls" aria-label="Calls, the newest first" tabIndex={0}>
         {calls.map(({ id, method, part, path, status, durationMs, count }) => (
           <li key={id}>

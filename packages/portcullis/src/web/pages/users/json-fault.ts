@@ -105,7 +105,7 @@ function skipItems(
 }
 
 const skipString: Skip = (text, at) => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what JSON forbids.
+  // oxlint-disable-next-line no-control-regex -- those are what JSON forbids.
   const end = matchAt(/"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y, text, at) ?? at
   if (text[end] === '"') return end + 1
   if (text[end] === '\\') throw new FaultFound(end, 'this backslash begins nothing that JSON knows')

@@ -72,7 +72,7 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
     <div ref={viewport} class="user-list" onScroll={onScroll}>
       <table
         id={userListId}
-        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table to walk in by keys.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-to-interactive-role -- a table to walk in by keys.
         role="grid"
         aria-label="Users. Arrow keys move, Enter opens."
         aria-rowcount={total + 1}
