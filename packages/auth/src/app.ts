@@ -106,6 +106,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     log,
     // The log last: it has what the others have found out.
     watches: [...telemetry.calls, createRequestLog(log)],
+    ...(group && { warnOnce: (topic, message) => group.warnOnce(topic, message) }),
   })
   const connections = trackConnections(server.server, () => group?.tellClosed())
   lifecycle.drain('HTTP listener', async (expired) => {

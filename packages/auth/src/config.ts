@@ -24,6 +24,7 @@ import {
 import { type PasskeysConfig, passkeys, toPasskeys } from './config/passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './config/passwords.ts'
 import { processes, toWorkers } from './config/processes.ts'
+import { noProxyRemark, type ProxiesConfig, proxies, toProxies } from './config/proxies.ts'
 import { type SiteConfig, site, toSite } from './config/site.ts'
 import { type SmsConfig, sms, toSms } from './config/sms.ts'
 import { type TokensConfig, tokens, toTokens } from './config/tokens.ts'
@@ -32,6 +33,7 @@ import { noteWithoutEffect } from './config/without-effect.ts'
 /** Every variable there is. Validation, `--help` and the manual come from this table. */
 export const chapters = {
   api,
+  proxies,
   database,
   site,
   tokens,
@@ -52,6 +54,7 @@ export const chapters = {
 
 export interface Config {
   readonly api: ApiConfig
+  readonly proxies: ProxiesConfig
   readonly database: DatabaseConfig
   readonly site: SiteConfig
   readonly tokens: TokensConfig
@@ -78,6 +81,8 @@ export interface ParsedConfig {
   readonly faults: readonly Fault[]
   /** Warnings for the log. */
   readonly notes: readonly string[]
+  /** What is right for some installations and wrong for others. */
+  readonly remarks: readonly string[]
 }
 
 /** @param sources the environment, then files: who comes first wins, in whatever spelling. */
@@ -86,9 +91,11 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
   const { settings } = reading
   const check = createCheck(reading)
   for (const notice of toDeprecations(...sources)) check.note(notice)
+  const limitsConfig = toLimits(settings.limits, check)
   const hooksConfig = toHooks(settings, settings.database.url, check)
   const config: Config = {
     api: toApi(settings.api, check),
+    proxies: toProxies(settings.proxies, limitsConfig.header, check),
     database: toDatabase(settings.database, check),
     site: toSite(settings.site, check),
     tokens: toTokens(settings.tokens, check),
@@ -102,7 +109,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       { isUsed: settings.site.phoneEnabled, isHooked: hooksConfig.sendSms !== undefined },
       check,
     ),
-    limits: toLimits(settings.limits, check),
+    limits: limitsConfig,
     captcha: toCaptcha(settings.captcha, check),
     passwords: toPasswords(settings.passwords, check),
     mfa: toMfa(settings.mfa, check),
@@ -122,5 +129,10 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
   const ours = namesOf(...sources).filter((name) => /^(?:AUTH|GOTRUE)_/.test(name))
   noteMisspellings(chapters, ours, check, inheritedNames)
   noteWithoutEffect(chapters, sources, check)
-  return { config, faults: check.faults, notes: check.notes }
+  return {
+    config,
+    faults: check.faults,
+    notes: check.notes,
+    remarks: config.proxies.headers.length === 0 ? [noProxyRemark] : [],
+  }
 }

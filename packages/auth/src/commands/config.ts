@@ -24,6 +24,7 @@ export const config: Command = {
     const read = readConfig(io, options.values)
     if (read === undefined) return 2
     for (const note of read.notes) io.stdout.write(`warning: ${note}\n`)
+    for (const remark of read.remarks) io.stdout.write(`note: ${remark}\n`)
     io.stdout.write('The configuration is fine.\n')
     return 0
   },

@@ -26,7 +26,7 @@ export const configHelp = `  -c, --config FILE        read this file of variable
 export function readConfig(
   { env, stderr }: CommandIo,
   places: ConfigPlaces,
-): Pick<ParsedConfig, 'config' | 'notes'> | undefined {
+): Omit<ParsedConfig, 'faults'> | undefined {
   let files: readonly NamedFile[]
   try {
     files = readFiles(places)
@@ -35,12 +35,12 @@ export function readConfig(
     return undefined
   }
   const inFiles = Object.assign({}, ...files.map(({ content }) => content.variables))
-  const { config, faults, notes: doubts } = parseConfig(env, inFiles)
+  const { config, faults, notes: doubts, remarks } = parseConfig(env, inFiles)
   const unread = files.flatMap(({ path, content }) =>
     content.unread.map((line) => `${path}, line ${line} is not NAME=value: nobody reads it`),
   )
   const notes = [...unread, ...doubts]
-  if (faults.length === 0) return { config, notes }
+  if (faults.length === 0) return { config, notes, remarks }
   for (const note of notes) stderr.write(`warning: ${note}\n`)
   const lines = faults.map((fault) => `  ${toFaultText(fault)}\n`).join('')
   stderr.write(`The server cannot start: the configuration is not right.\n${lines}`)

@@ -29,7 +29,7 @@ ${toEnvironmentHelp()}`
     const options = readOptions(args, io, toUsage())
     const read = options && readConfig(io, options.values)
     if (read === undefined) return 2
-    const { config, notes } = read
+    const { config, notes, remarks } = read
     const { logFile, logLevel } = config.observability
     using file = openLogFile(io, logFile)
     if (file === undefined) return 2
@@ -41,6 +41,7 @@ ${toEnvironmentHelp()}`
       write: (line) => output.write(line),
     })
     for (const note of notes) log.warning(note)
+    for (const remark of remarks) log.info(remark)
 
     const lifecycle = openLifecycle({
       log,

@@ -1,6 +1,5 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import {
-  boolean,
   type Chapter,
   choice,
   duration,
@@ -36,12 +35,6 @@ export const api = {
       '',
       'Header of a request whose value becomes its id',
       { aliases: ['REQUEST_ID_HEADER'] },
-    ),
-    takesSbForwardedFor: boolean(
-      'AUTH_SECURITY_SB_FORWARDED_FOR_ENABLED',
-      false,
-      'Whether the first address in Sb-Forwarded-For is that of who asks, also for limits; only ' +
-        'where a proxy writes that header',
     ),
     maxRequestDurationMs: duration(
       'AUTH_API_MAX_REQUEST_DURATION',
@@ -83,7 +76,6 @@ export interface ApiConfig {
   /** Begins with a slash, or is empty. */
   readonly pathPrefix: string
   readonly requestIdHeader: string | undefined
-  readonly takesSbForwardedFor: boolean
   readonly maxRequestDurationMs: number
   readonly bodyLimitBytes: number
   readonly corsAllowedHeaders: readonly string[]

@@ -20,7 +20,9 @@ export const limits = {
     header: string(
       'AUTH_RATE_LIMIT_HEADER',
       '',
-      'Header whose value requests are limited by; otherwise it is the address of the connection',
+      'Header that holds the address of the client, or another value that requests are limited by; ' +
+        'of several values the last one counts (AUTH_TRUSTED_HOPS)',
+      { defaultText: 'the address of the connection' },
     ),
     emailSent: unlessBlank(
       string(

@@ -14,6 +14,7 @@ import { ApiError } from '../errors.ts'
 import { toExternalUrl } from '../messages/confirmation-link.ts'
 import type { CallWatch } from '../telemetry/watched-call.ts'
 import type { Answer, Call } from './call.ts'
+import { createClientAddresses } from './client-address.ts'
 import { addCors } from './cors.ts'
 import { addDeadline } from './deadline.ts'
 import { isSdkDialect, wantsVersionedErrors } from './dialect.ts'
@@ -31,11 +32,11 @@ import { findAdminRole } from './guards/admin.ts'
 import { readBearer } from './guards/bearer.ts'
 import { findUserOfClaims } from './guards/caller.ts'
 import { checkCaptcha } from './guards/captcha.ts'
-import { findAddress, findLimitKey, findVouchedAddress } from './guards/client.ts'
 import { dropNulls } from './null-fields.ts'
 import { toOtherMethods } from './other-methods.ts'
 import { toRequestId } from './request-id.ts'
 import { countRequests, toSlowClientOptions } from './slow-clients.ts'
+import { toForwardingWarning } from './untrusted-forwarding.ts'
 import { watchCalls } from './watch-calls.ts'
 
 export interface ServerParts {
@@ -44,6 +45,8 @@ export interface ServerParts {
   readonly log: Log
   /** Told of every request. */
   readonly watches?: readonly CallWatch[]
+  /** Logs a warning that the processes of a server log once in all. */
+  readonly warnOnce?: (topic: string, message: string) => void
 }
 
 /** How somebody who signs in names one of AUTH_SESSIONS_TAGS. */
@@ -64,8 +67,9 @@ export function createServer({
   services,
   log,
   watches = [],
+  warnOnce = (_topic, message) => log.warning(message),
 }: ServerParts): FastifyInstance {
-  const { api, limits, tokens } = services.config
+  const { api, proxies, tokens } = services.config
   const server = Fastify({
     bodyLimit: api.bodyLimitBytes,
     routerOptions: { ignoreTrailingSlash: true },
@@ -88,7 +92,11 @@ export function createServer({
   server.addHook('onReady', async () => {
     schemaCompiler ??= server.validatorCompiler
   })
-  const calls = watchCalls(server, watches, api)
+  const addresses = createClientAddresses({
+    config: proxies,
+    onUntrusted: (...seen) => warnOnce('forwarding', toForwardingWarning(...seen)),
+  })
+  const calls = watchCalls(server, watches, api, addresses)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
     if (isForm(request)) return done(null, parseForm(`${text}`))
@@ -105,8 +113,6 @@ export function createServer({
   addDeadline(server, api.maxRequestDurationMs, (request, reply) => {
     void fail(request, reply, toRequestTimeout())
   })
-  const findVouched = (headers: IncomingHttpHeaders) =>
-    findVouchedAddress(api.takesSbForwardedFor, one(headers, 'sb-forwarded-for'))
   const isSdk = ({ headers }: FastifyRequest) =>
     isSdkDialect(api.compatMode, one(headers, versionHeader))
   const isVersioned = ({ headers }: FastifyRequest) =>
@@ -182,9 +188,8 @@ export function createServer({
   }
 
   async function checkLimit(request: FastifyRequest, limiter: LimiterName): Promise<void> {
-    const header = limits.header && one(request.headers, limits.header)
-    const key = findLimitKey(findVouched(request.headers) ?? header, request.ip)
-    const waitSeconds = await services.requestLimits.take(limiter, key)
+    const { limitKey } = addresses.find(request.headers, request.ip)
+    const waitSeconds = await services.requestLimits.take(limiter, limitKey)
     if (waitSeconds === undefined) return
     throw new ApiError('over_request_rate_limit', 'Request rate limit reached', {
       retryAfterSeconds: waitSeconds,
@@ -216,7 +221,7 @@ export function createServer({
       header,
       isSdk: isSdk(request),
       client: {
-        ip: findVouched(headers) ?? findAddress(header('x-forwarded-for'), request.ip),
+        ip: addresses.find(headers, request.ip).ip,
         userAgent: (headers['user-agent'] ?? '').slice(0, 512),
         tag: tokens.sessions.tags.find((tag) => tag === header(tagHeader)),
       },

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiConfig } from '../config/api.ts'
 import type { ApiError } from '../errors.ts'
 import { type CallWatch, currentCall, type WatchedCall } from '../telemetry/watched-call.ts'
-import { findAddress, findVouchedAddress } from './guards/client.ts'
+import type { ClientAddresses } from './client-address.ts'
 
 export interface WatchedCalls {
   /** For a request that no hook of the server sees. */
@@ -18,14 +18,15 @@ export interface WatchedCalls {
 export function watchCalls(
   server: FastifyInstance,
   watches: readonly CallWatch[],
-  { pathPrefix, takesSbForwardedFor }: Pick<ApiConfig, 'pathPrefix' | 'takesSbForwardedFor'>,
+  { pathPrefix }: Pick<ApiConfig, 'pathPrefix'>,
+  addresses: ClientAddresses,
 ): WatchedCalls {
   const calls = new WeakMap<FastifyRequest, WatchedCall>()
   const toRoute = createRouteReader(pathPrefix)
 
   const begin = (request: FastifyRequest, reply: FastifyReply): void => {
     const startMs = performance.now()
-    const call = toCall(request, toRoute(request.routeOptions?.url), takesSbForwardedFor)
+    const call = toCall(request, toRoute(request.routeOptions?.url), addresses)
     calls.set(request, call)
     const enders = watches.map((watch) => watch.begin(call))
     // After the last byte, or when the caller leaves: there is always one of them.
@@ -79,7 +80,7 @@ function toRoute(pattern: string, pathPrefix: string): Route {
   }
 }
 
-function toCall(request: FastifyRequest, route: Route, takesSb: boolean): WatchedCall {
+function toCall(request: FastifyRequest, route: Route, addresses: ClientAddresses): WatchedCall {
   const { headers } = request
   const header = (name: string) => toText(headers, name)
   const url = request.raw.url ?? ''
@@ -93,9 +94,7 @@ function toCall(request: FastifyRequest, route: Route, takesSb: boolean): Watche
     params: Object.fromEntries(route.names.map((name) => [name, params[name] ?? ''])),
     header,
     requestId: request.id,
-    address:
-      findVouchedAddress(takesSb, header('sb-forwarded-for')) ??
-      findAddress(header('x-forwarded-for'), request.ip),
+    address: addresses.find(headers, request.ip).ip,
     userAgent: (headers['user-agent'] ?? '').slice(0, 512),
     // Whoever mixes up parameters has a secret there.
     grantType:

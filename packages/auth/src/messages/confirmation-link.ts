@@ -83,8 +83,8 @@ export function toExternalUrl(forwarded: ForwardedHost): string {
   if (host === '' || !/^[a-z0-9.-]+(?::\d{1,5})?$/.test(host)) return externalUrl
   if (!externalHosts.some((listed) => listed.trim().toLowerCase() === host)) return externalUrl
   const { protocol, pathname } = new URL(externalUrl)
-  const proto = toFirst(forwarded.proto)
-  const scheme = proto === 'http' || proto === 'https' ? `${proto}:` : protocol
+  // Whoever sends a request must not take the encryption away from its links.
+  const scheme = toFirst(forwarded.proto) === 'https' ? 'https:' : protocol
   return `${scheme}//${host}${pathname.replace(/\/+$/, '')}`
 }
 

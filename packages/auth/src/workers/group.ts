@@ -12,4 +12,6 @@ export interface Group {
   /** One of those has ended. */
   tellClosed(): void
   readonly peers: BucketPeers
+  /** Of all warnings about one topic, from whichever process, the first is logged. */
+  warnOnce(topic: string, message: string): void
 }

@@ -31,3 +31,5 @@ export type FromWorker =
   | AdmittedMessage
   /** One of its connections has ended. */
   | { readonly kind: 'closed' }
+  /** For the log, unless another worker has sent one about the same topic. */
+  | { readonly kind: 'warning'; readonly topic: string; readonly message: string }

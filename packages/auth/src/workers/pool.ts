@@ -11,6 +11,7 @@ export interface AuthPoolSettings extends Pick<PoolSettings<AuthWorker>, 'log' |
 
 /** Workers that know of each other's requests, so that limits hold for all of them together. */
 export function openPool({ start, logFd, ...settings }: AuthPoolSettings): Pool<AuthWorker> {
+  const warned = new Set<string>()
   const pool = new Pool<AuthWorker>({
     ...settings,
     size: start.size,
@@ -21,6 +22,11 @@ export function openPool({ start, logFd, ...settings }: AuthPoolSettings): Pool<
           for (const other of pool.workers) {
             if (other !== worker && other.isReady) other.send({ kind: 'admitted', counts })
           }
+        },
+        onWarning: (topic, message) => {
+          if (warned.has(topic)) return
+          warned.add(topic)
+          settings.log.warning(message)
         },
       })
       return worker

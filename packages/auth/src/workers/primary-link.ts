@@ -45,6 +45,10 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
     void this.send({ kind: 'closed' })
   }
 
+  warnOnce(topic: string, message: string): void {
+    void this.send({ kind: 'warning', topic, message })
+  }
+
   protected hear({ counts }: AdmittedMessage): void {
     for (const [limiter, key, count] of counts) this.#taken(limiter, key, count)
   }

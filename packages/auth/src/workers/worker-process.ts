@@ -11,6 +11,7 @@ import {
 export interface AuthWorkerEvents extends WorkerEvents {
   /** It let requests pass. */
   onAdmitted(counts: readonly Admitted[]): void
+  onWarning(topic: string, message: string): void
 }
 
 const program = join(import.meta.dirname, 'worker-main.ts')
@@ -30,6 +31,7 @@ export class AuthWorker extends WorkerProcess<AdmittedMessage, FromWorker> {
 
   protected take(message: FromWorker): void {
     if (message.kind === 'closed') this.#closedCount += 1
+    else if (message.kind === 'warning') this.#events.onWarning(message.topic, message.message)
     else this.#events.onAdmitted(message.counts)
   }
 }

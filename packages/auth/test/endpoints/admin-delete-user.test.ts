@@ -11,7 +11,7 @@ async function newTrace(server: FlowServer) {
   const { post, query, url, serviceToken } = server
   const { id, email } = await server.newUser()
   const name = `Somebody ${id}`
-  const ip = `2001:db8::${id.slice(0, 4)}:${id.slice(4, 8)}`
+  const ip = `2001:db8::a${id.slice(0, 3)}:b${id.slice(4, 7)}`
   const headers = { 'x-forwarded-for': ip }
   const phone = `1666${Math.floor(Math.random() * 1e7)}`
   await ask(url, `/admin/users/${id}`, {
@@ -53,7 +53,7 @@ async function findText({ query }: FlowServer, text: string): Promise<readonly s
 }
 
 test('DELETE /admin/users/{user_id}', async (t) => {
-  const server = await openFlowServer(t)
+  const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })
   if (!server) return
   const { url, post, serviceToken: token } = server
   const remove = (id: string, body?: object) =>

@@ -7,7 +7,7 @@ import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 
 test('GET /admin/audit', async (t) => {
-  const server = await openFlowServer(t)
+  const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })
   if (!server) return
   const { url, query, serviceToken: token } = server
   const audit = (search = '') => ask(url, `/admin/audit${search}`, { token })

@@ -12,7 +12,7 @@ const iphone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1'
 
 test('people see where they are signed in, and end what they do not know', async (t) => {
-  const server = await openAuthServer(t)
+  const server = await openAuthServer(t, { env: { AUTH_TRUSTED_HOPS: '1' } })
   if (!server) return
   const { url, serviceToken } = server
 

@@ -18,6 +18,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
   const server = await startAuth(t, ['up'], {
     ...env,
     REQUEST_ID_HEADER: 'x-request-id',
+    AUTH_TRUSTED_HOPS: '1',
     NODE_OPTIONS: `--import ${loaded}`,
   })
   const { url } = server

@@ -68,7 +68,7 @@ test('only a listed host changes the external URL', async (t) => {
   ])[] = [
     [undefined, undefined, 'https://x.example/auth/v1'],
     ['other.example', 'https', 'https://other.example/auth/v1'],
-    ['OTHER.example', 'http', 'http://other.example/auth/v1'],
+    ['OTHER.example', 'http', 'https://other.example/auth/v1'],
     ['other.example', undefined, 'https://other.example/auth/v1'],
     ['other.example', 'javascript', 'https://other.example/auth/v1'],
     ['other.example, evil.example', 'https, http', 'https://other.example/auth/v1'],

@@ -8,7 +8,7 @@ import { ask, newEmail, password } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 test('who is deleted is gone', async (t) => {
-  const server = await openFlowServer(t)
+  const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })
   if (!server) return
   const { url, post, query, serviceToken } = server
   const remove = (id: string, body: object = {}) =>

@@ -14,6 +14,7 @@ test('second factors', async (t) => {
   const server = await openFlowServer(t, {
     ...factorEnvironment,
     AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTH_TRUSTED_HOPS: '1',
   })
   if (!server) return
   const { url, query, clock } = server

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
-import { type AuthServer, openAuthServer } from './auth-server.ts'
+import { type AuthServer, type AuthServerOptions, openAuthServer } from './auth-server.ts'
 import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 
@@ -58,11 +58,13 @@ const environment = {
 export async function openFlowServer(
   t: TestContext,
   env: Readonly<Record<string, string>> = {},
+  options: Pick<AuthServerOptions, 'checkers'> = {},
 ): Promise<FlowServer | undefined> {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
   const schema = `flows_${process.pid}_${randomUUID().slice(0, 8)}`
   const server = await openAuthServer(t, {
+    ...options,
     env: { ...environment, ...env },
     database: { url: postgres.url, schema },
   })

@@ -30,7 +30,7 @@ class FakeChild extends EventEmitter {
     return true
   }
 
-  say(message: { readonly kind: string; readonly counts?: unknown }): void {
+  say(message: Readonly<Record<string, unknown>>): void {
     this.emit('message', message)
   }
 
@@ -62,11 +62,12 @@ function openFakePool(t: TestContext, size: number) {
     t.mock.restoreAll()
     syncBuiltinESMExports()
   })
-  const log = { error: () => {}, warning: () => {}, info: () => {} }
+  const warnings: unknown[] = []
+  const log = { error: () => {}, warning: (text: unknown) => warnings.push(text), info: () => {} }
   const { config } = parseConfig(testEnvironment)
   const start = { size, config, version: '0', databaseUrl: '', maxConnections: undefined }
   const pool = openPool({ start, logFd: 2, log, onHopeless: assert.ifError })
-  return { pool, children }
+  return { pool, children, warnings }
 }
 
 test('requests that a worker has admitted are reported to all other workers, and not to itself', (t) => {
@@ -82,6 +83,17 @@ test('requests that a worker has admitted are reported to all other workers, and
   assert.deepEqual(first.heard, [{ kind: 'admitted', counts }])
   assert.deepEqual(third.heard, [{ kind: 'admitted', counts }])
   assert.deepEqual(second.heard, [])
+})
+
+test('of the warnings of all workers about one topic the first is logged', (t) => {
+  const { children, warnings } = openFakePool(t, 2)
+  const [first, second] = children
+  assert.ok(first && second)
+  first.say({ kind: 'warning', topic: 'forwarding', message: 'of the first' })
+  second.say({ kind: 'warning', topic: 'forwarding', message: 'of the second' })
+  second.say({ kind: 'warning', topic: 'another', message: 'of something else' })
+  first.say({ kind: 'warning', topic: 'forwarding', message: 'again' })
+  assert.deepEqual(warnings, ['of the first', 'of something else'])
 })
 
 test('a worker that is still starting is not told, and one that was replaced is', async (t) => {

@@ -51,6 +51,12 @@ test('what passed elsewhere is heard, and a connection whose client has left is 
   assert.deepEqual(stops, ['SIGTERM'])
 })
 
+test('a warning goes to the primary, which knows whether it is the first', () => {
+  const { link, sent } = openLink()
+  link.warnOnce('forwarding', 'a proxy')
+  assert.deepEqual(sent, [{ kind: 'warning', topic: 'forwarding', message: 'a proxy' }])
+})
+
 test('nothing is sent to a primary that is gone', async () => {
   const { link, sent, channel } = openLink()
   channel.connected = false
