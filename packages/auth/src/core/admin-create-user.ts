@@ -5,7 +5,7 @@ import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
 import { unconfirmed } from './new-users.ts'
 import { findPasswordFormat } from './password-formats.ts'
-import { checkLength } from './password-policy.ts'
+import { requireHashable } from './password-policy.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
 import { toTakenError } from './taken-names.ts'
@@ -94,6 +94,6 @@ async function toHash({ passwords }: Services, input: AdminNewUser): Promise<str
     )
   }
   if (password === undefined) return passwords.createUnusable()
-  checkLength(password)
+  requireHashable(password)
   return passwords.hash(password)
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { ApiError, invalid } from '../errors.ts'
+import { isStorableText } from './storable-json.ts'
 
 export interface PasswordPolicy {
   readonly minLength: number
@@ -19,8 +20,17 @@ export interface Weakness {
   readonly reasons: readonly ('length' | 'characters' | 'pwned')[]
 }
 
-/** bcrypt looks at no more than these, so that a longer one would seem stronger than it is. */
+/** bcrypt ignores every byte after these, so a longer password would be equal to its beginning. */
 const mostBytes = 72
+
+/**
+ * Whether no other text has the same hash. bcrypt repeats a password with a zero byte in between,
+ * so that `ab` and `ab\0ab` are the same to it; and all halves of surrogate pairs are one character
+ * in UTF-8.
+ */
+export function isHashable(password: string): boolean {
+  return Buffer.byteLength(password) <= mostBytes && isStorableText(password)
+}
 
 /** Undefined: strong enough. @throws {ApiError} where that cannot be told, and must be. */
 export async function findWeakness(
@@ -62,14 +72,16 @@ export async function noticeWeakness(
 }
 
 /** @throws {ApiError} */
-export function checkLength(password: string): void {
-  if (Buffer.byteLength(password) <= mostBytes) return
-  throw invalid('Password cannot be longer than 72 characters')
+export function requireHashable(password: string): void {
+  if (Buffer.byteLength(password) > mostBytes) {
+    throw invalid('Password cannot be longer than 72 characters')
+  }
+  if (!isHashable(password)) throw invalid('Password has a character that cannot be stored')
 }
 
 /** @throws {ApiError} */
 export async function checkPassword(password: string, policy: PasswordPolicy): Promise<void> {
-  checkLength(password)
+  requireHashable(password)
   const weakness = await findWeakness(password, policy)
   if (weakness === undefined) return
   const { message, reasons } = weakness

@@ -1,12 +1,14 @@
 import type { HashQueue } from './hash-queue.ts'
 import { findPasswordFormat, type WrittenFormat, writtenFormats } from './password-formats.ts'
+import { isHashable } from './password-policy.ts'
 
 export interface Passwords {
   /** As it is stored. */
   hash(password: string): Promise<string>
   /**
    * Whether it is the password of that hash. Undefined stands for a user who has none or does not
-   * exist: it costs the same, so that time tells nothing.
+   * exist: it costs the same, so that time tells nothing. A password that sign-up would refuse,
+   * because others have the same hash, is wrong whatever the format of the hash.
    */
   check(password: string, hash: string | undefined): Promise<CheckedPassword>
   /** Spends the time of a hash, where an answer without one would give something away. */
@@ -27,7 +29,7 @@ export function createPasswords(
 ): Passwords {
   const decoy = written.createUnusable()
   const pretend = async (password: string): Promise<void> => {
-    await queue.run(() => written.verify(password, decoy))
+    await queue.run(() => written.verify(isHashable(password) ? password : '', decoy))
   }
   return {
     hash: (password) => queue.run(() => written.hash(password)),
@@ -37,8 +39,9 @@ export function createPasswords(
         await pretend(password)
         return { isRight: false, isOutdated: false }
       }
-      const matches = await queue.run(() => format.verify(password, hash))
-      return { isRight: matches && hash !== decoy, isOutdated: !written.isCurrent(hash) }
+      const isFit = isHashable(password)
+      const matches = await queue.run(() => format.verify(isFit ? password : '', hash))
+      return { isRight: isFit && matches && hash !== decoy, isOutdated: !written.isCurrent(hash) }
     },
     pretend,
     createUnusable: written.createUnusable,

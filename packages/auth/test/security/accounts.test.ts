@@ -73,6 +73,8 @@ test('nobody learns who has an account', async (t) => {
       post('/resend', { type: 'email_change', email }),
     '18.4 POST /token with a wrong password': (email: string) =>
       post('/token?grant_type=password', { email, password: 'wrong' }),
+    '18.63 POST /token with a password that is too long': (email: string) =>
+      post('/token?grant_type=password', { email, password: 'x'.repeat(73) }),
     '18.3 POST /verify with digits': (email: string) =>
       post('/verify', { type: 'email', email, token: '000000' }),
   } as const

@@ -3,9 +3,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, password } from '../support/http-client.ts'
-import { newPerson, signInByLink } from './people.ts'
+import { hash as hashArgon2 } from '@node-rs/argon2'
+import { hash as hashBcrypt } from '@node-rs/bcrypt'
+import { errorOf, type FlowServer, openFlowServer } from '../support/flow-server.ts'
+import { ask, newEmail, password } from '../support/http-client.ts'
+import { newPerson, type Person, signInByLink } from './people.ts'
 
 const newPassword = 'a wholly new password'
 
@@ -105,3 +107,68 @@ test('18.25 the code of a change of password', async (t) => {
     assert.deepEqual(errorOf(late).slice(0, 2), refused)
   })
 })
+
+test('18.63 only the whole password signs in', async (t) => {
+  const server = await openFlowServer(t)
+  if (!server) return
+  const signIn = (email: string, word: string) =>
+    server.post('/token?grant_type=password', { email, password: word })
+  const refused = [400, 'invalid_credentials', 'Invalid login credentials']
+  const hashers = {
+    bcrypt: (word: string) => hashBcrypt(word, { cost: 4 }),
+    argon2: (word: string) => hashArgon2(word, { memoryCost: 64, timeCost: 1 }),
+  } as const
+  const longest = 'x'.repeat(72)
+  // What bcrypt takes for the password, and what UTF-8 makes the same text.
+  const alike: readonly (readonly [string, readonly string[]])[] = [
+    [longest, [`${longest}x`, `${longest}\0`, 'x'.repeat(500_000)]],
+    ['secret', ['secret\0secret', 'secret\0']],
+    ['a\ufffdb and more', ['a\ud800b and more', 'a\udfffb and more']],
+  ]
+  for (const [format, toHash] of Object.entries(hashers)) {
+    await t.test(`18.63 an imported hash, ${format}`, async () => {
+      for (const [word, others] of alike) {
+        const { email } = await importUser(server, await toHash(word))
+        for (const other of others) assert.deepEqual(errorOf(await signIn(email, other)), refused)
+        assert.equal((await signIn(email, word)).status, 200)
+        // Now the hash is our own.
+        for (const other of others) assert.deepEqual(errorOf(await signIn(email, other)), refused)
+        assert.equal((await signIn(email, word)).status, 200)
+      }
+      const { email } = await importUser(server, await toHash(`${longest}x`))
+      assert.deepEqual(errorOf(await signIn(email, `${longest}x`)), refused)
+    })
+  }
+
+  await t.test('18.63 the current password, where a new one is set', async () => {
+    const { email } = await importUser(server, await hashers.bcrypt(longest))
+    const { access_token: token } = (await signIn(email, longest)).body
+    const put = (current: string) =>
+      ask(server.url, '/user', {
+        method: 'PUT',
+        body: { password: newPassword, current_password: current },
+        token,
+      })
+    assert.equal(errorOf(await put(`${longest}x`))[1], 'current_password_invalid')
+    assert.equal((await put(longest)).status, 200)
+  })
+
+  await t.test('18.63 nobody gets a password that others are equal to', async () => {
+    for (const word of ['secret\0one', 'a half \ud800']) {
+      const answer = await server.post('/signup', { email: newEmail(), password: word })
+      assert.deepEqual(errorOf(answer), [
+        400,
+        'validation_failed',
+        'Password has a character that cannot be stored',
+      ])
+    }
+  })
+})
+
+async function importUser({ url, serviceToken: token }: FlowServer, hash: string): Promise<Person> {
+  const email = newEmail()
+  const fields = { email, email_confirm: true, password_hash: hash }
+  const { status, body } = await ask(url, '/admin/users', { body: fields, token })
+  assert.equal(status, 200)
+  return { id: body.id, email }
+}
