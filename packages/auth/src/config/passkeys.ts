@@ -40,6 +40,12 @@ export const passkeys = {
       'How long a passkey may take to answer',
       { bareSeconds: true },
     ),
+    requiresUserVerification: boolean(
+      'AUTH_WEBAUTHN_REQUIRE_USER_VERIFICATION',
+      false,
+      'Whether passkeys and security keys must ask their owner for a PIN, a fingerprint or the like. ' +
+        'Otherwise whoever holds the device can use it, and devices that cannot ask are accepted',
+    ),
   }),
 } satisfies Chapter
 
@@ -48,6 +54,8 @@ export interface RelyingParty {
   readonly id: string
   readonly name: string
   readonly origins: readonly string[]
+  /** Whether an answer counts only if the authenticator has checked who is using it. */
+  readonly requiresUserVerification: boolean
 }
 
 export interface PasskeysConfig {
@@ -65,7 +73,7 @@ export function toPasskeys(
   isUsed: boolean,
   check: Check,
 ): PasskeysConfig {
-  const { enabled, mostPerUser, challengeExpiresInMs } = settings
+  const { enabled, mostPerUser, challengeExpiresInMs, requiresUserVerification } = settings
   const site = URL.canParse(siteUrl) ? new URL(siteUrl) : undefined
   const id = settings.rpId.toLowerCase() || (site?.hostname ?? '')
   const given = settings.rpOrigins.map((text) => text.replace(/\/$/, ''))
@@ -78,7 +86,7 @@ export function toPasskeys(
     enabled,
     mostPerUser,
     challengeExpiresInMs,
-    relyingParty: { id, name: settings.rpName || id, origins },
+    relyingParty: { id, name: settings.rpName || id, origins, requiresUserVerification },
   }
 }
 

@@ -72,7 +72,7 @@ export async function createCreationOptions(ask: CreationAsk): Promise<WebAuthnO
     excludeCredentials: ask.exclude.map(toDescriptor),
     authenticatorSelection: {
       residentKey: ask.isDiscoverable ? 'required' : 'discouraged',
-      userVerification: 'preferred',
+      userVerification: toUserVerification(ask.relyingParty),
     },
   })
   return { challenge: options.challenge, json: toJson(options) }
@@ -90,10 +90,14 @@ export async function createRequestOptions(ask: RequestAsk): Promise<WebAuthnOpt
   const options = await generateAuthenticationOptions({
     rpID: ask.relyingParty.id,
     timeout: ask.timeoutMs,
-    userVerification: 'preferred',
+    userVerification: toUserVerification(ask.relyingParty),
     ...(ask.allow && { allowCredentials: ask.allow.map(toDescriptor) }),
   })
   return { challenge: options.challenge, json: toJson(options) }
+}
+
+function toUserVerification({ requiresUserVerification }: RelyingParty) {
+  return requiresUserVerification ? 'required' : 'preferred'
 }
 
 function toDescriptor({ id, transports }: Named) {
@@ -142,7 +146,7 @@ export async function verifyCreation(
       expectedChallenge: challenge,
       expectedOrigin: [...relyingParty.origins],
       expectedRPID: relyingParty.id,
-      requireUserVerification: false,
+      requireUserVerification: relyingParty.requiresUserVerification,
       supportedAlgorithmIDs: algorithms,
     })
     if (!verified) throw new CredentialError('The registration could not be verified')
@@ -183,7 +187,7 @@ export async function verifyAssertion(
       expectedChallenge: challenge,
       expectedOrigin: [...relyingParty.origins],
       expectedRPID: relyingParty.id,
-      requireUserVerification: false,
+      requireUserVerification: relyingParty.requiresUserVerification,
       credential: {
         id: credential.id,
         publicKey: toBytes(credential.publicKey),

@@ -27,6 +27,7 @@ test('the relying party is that of AUTH_SITE_URL, if nothing else is said', () =
       id: 'shop.example',
       name: 'shop.example',
       origins: ['https://shop.example:8443'],
+      requiresUserVerification: false,
     },
   })
   assert.equal(config.limits.passkey, 30)
@@ -42,6 +43,7 @@ test('the relying party can be said, also in the names of before', () => {
       'https://example.com/,https://app.example.com,android:apk-key-hash:abc',
     GOTRUE_WEBAUTHN_CHALLENGE_EXPIRY_DURATION: '90s',
     GOTRUE_PASSKEY_MAX_PASSKEYS_PER_USER: '2',
+    AUTH_WEBAUTHN_REQUIRE_USER_VERIFICATION: 'true',
   })
   assert.deepEqual([faults, notes], [[], []])
   assert.deepEqual(config.passkeys, {
@@ -52,6 +54,7 @@ test('the relying party can be said, also in the names of before', () => {
       id: 'example.com',
       name: 'Example',
       origins: ['https://example.com', 'https://app.example.com', 'android:apk-key-hash:abc'],
+      requiresUserVerification: true,
     },
   })
 })

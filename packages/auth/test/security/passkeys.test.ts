@@ -1,0 +1,98 @@
+/**
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { claimsOf, type Somebody } from '../support/factors.ts'
+import { errorOf, type FlowServer, openFlowServer } from '../support/flow-server.ts'
+import { createPasskeyCalls, newAuthenticator, passkeyEnvironment } from '../support/passkeys.ts'
+import type { Lies } from '../support/software-authenticator.ts'
+
+/** The user touched the authenticator, which did not check who they are. */
+const unverified = { flags: 1 } as const
+
+const failed = [400, 'webauthn_verification_failed', 'Credential verification failed']
+const wrong = [422, 'mfa_verification_failed', 'Invalid WebAuthn credential shown']
+
+/** What is asked of an authenticator, and what its answers lead to. */
+function createCalls(server: FlowServer) {
+  const calls = createPasskeyCalls(server)
+  /** Enrolls a key as a second factor, or shows it again. */
+  const showFactor = async (
+    who: Somebody,
+    factorId: string,
+    authenticator: ReturnType<typeof newAuthenticator>,
+    lies: Lies,
+  ) => {
+    const { body } = await calls.challenge(who, factorId)
+    const { type, credential_options } = body.webauthn
+    const { publicKey } = credential_options
+    const credential_response =
+      type === 'create' ? authenticator.create(publicKey, lies) : authenticator.get(publicKey, lies)
+    const answer = await calls.call(who, `/factors/${factorId}/verify`, {
+      challenge_id: body.id,
+      webauthn: { type, credential_response },
+    })
+    const asked = publicKey.userVerification ?? publicKey.authenticatorSelection.userVerification
+    return { answer, asked }
+  }
+  const enroll = async (who: Somebody) =>
+    (await calls.enroll(who, { factor_type: 'webauthn' })).body.id as string
+  return { ...calls, enroll, showFactor }
+}
+
+test('18.62 a passkey need not check its user by default, and its session stays at aal1', async (t) => {
+  const server = await openFlowServer(t, passkeyEnvironment)
+  if (!server) return
+  const calls = createCalls(server)
+  const options = await calls.signInOptions()
+  assert.equal(options.body.options.userVerification, 'preferred')
+  const owner = await calls.newOwner()
+  for (const lies of [unverified, {}]) {
+    const { status, body } = await calls.signInWith(owner.authenticator, lies)
+    assert.equal(status, 200)
+    assert.equal(claimsOf(body.access_token).aal, 'aal1')
+  }
+})
+
+test('18.62 where user verification is required, nothing counts without it', async (t) => {
+  const server = await openFlowServer(t, {
+    ...passkeyEnvironment,
+    AUTH_WEBAUTHN_REQUIRE_USER_VERIFICATION: 'true',
+  })
+  if (!server) return
+  const calls = createCalls(server)
+
+  await t.test('18.62 registration of a passkey', async () => {
+    const who = await calls.newSomebody()
+    const { body } = await calls.registrationOptions(who)
+    assert.equal(body.options.authenticatorSelection.userVerification, 'required')
+    const authenticator = newAuthenticator()
+    assert.deepEqual(errorOf(await calls.register(who, authenticator, unverified)), failed)
+    assert.deepEqual((await calls.list(who)).body, [])
+    assert.equal((await calls.register(who, authenticator)).status, 200)
+  })
+
+  await t.test('18.62 sign-in with a passkey, which stays at aal1', async () => {
+    const options = await calls.signInOptions()
+    assert.equal(options.body.options.userVerification, 'required')
+    const owner = await calls.newOwner()
+    assert.deepEqual(errorOf(await calls.signInWith(owner.authenticator, unverified)), failed)
+    const { status, body } = await calls.signInWith(owner.authenticator)
+    assert.equal(status, 200)
+    assert.equal(claimsOf(body.access_token).aal, 'aal1')
+  })
+
+  await t.test('18.62 a second factor', async () => {
+    const who = await calls.newSomebody()
+    const authenticator = newAuthenticator()
+    const factorId = await calls.enroll(who)
+    const made = await calls.showFactor(who, factorId, authenticator, unverified)
+    assert.deepEqual([made.asked, errorOf(made.answer)], ['required', wrong])
+    calls.take(who, (await calls.showFactor(who, factorId, authenticator, {})).answer)
+    const shown = await calls.showFactor(who, factorId, authenticator, unverified)
+    assert.deepEqual([shown.asked, errorOf(shown.answer)], ['required', wrong])
+    calls.take(who, (await calls.showFactor(who, factorId, authenticator, {})).answer)
+    assert.equal(claimsOf(who.token).aal, 'aal2')
+  })
+})
