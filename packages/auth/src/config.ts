@@ -14,6 +14,7 @@ import { type HooksConfig, hooks, toHooks } from './config/hooks.ts'
 import { inheritedNames, toDeprecations } from './config/inherited.ts'
 import { type LimitsConfig, limits, toLimits } from './config/limits.ts'
 import { type MailConfig, mail, toMail } from './config/mail.ts'
+import { type MetadataConfig, metadata } from './config/metadata.ts'
 import { type MfaConfig, mfa, toMfa } from './config/mfa.ts'
 import { type ObservabilityConfig, observability, toObservability } from './config/observability.ts'
 import {
@@ -42,6 +43,7 @@ export const chapters = {
   limits,
   captcha,
   passwords,
+  metadata,
   mfa,
   passkeys,
   observability,
@@ -63,6 +65,7 @@ export interface Config {
   readonly limits: LimitsConfig
   readonly captcha: CaptchaConfig | undefined
   readonly passwords: PasswordsConfig
+  readonly metadata: MetadataConfig
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
   readonly external: ExternalConfig
@@ -112,6 +115,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     limits: limitsConfig,
     captcha: toCaptcha(settings.captcha, check),
     passwords: toPasswords(settings.passwords, check),
+    metadata: settings.metadata,
     mfa: toMfa(settings.mfa, check),
     passkeys: toPasskeys(
       settings.passkeys,

@@ -63,6 +63,13 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
       refreshTokens: createRefreshTokens(await loadServerKey(db, 'refresh_tokens')),
       settings: { ...tokens, ...tokens.sessions },
       customize: hooks.customAccessToken,
+      tokenSize: {
+        mostBytes: config.metadata.mostTokenBytes,
+        onOmitted: (userId) =>
+          settings.log.warning(
+            `An access token was issued without the user_metadata of user ${userId}: with them it would be longer than AUTH_JWT_MAX_BYTES allows`,
+          ),
+      },
       now,
     }),
     passwords: createPasswords(

@@ -4,6 +4,7 @@ import { findUserById } from '../db/users.ts'
 import { ApiError } from '../errors.ts'
 import { toSubjectEntry } from './admin-audit.ts'
 import type { Metadata } from './metadata.ts'
+import { checkMetadataSize } from './metadata-limits.ts'
 import { checkPassword } from './password-policy.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
@@ -42,10 +43,20 @@ export async function updateUserAsAdmin(
   if (password !== undefined) await checkPassword(password, passwordPolicy)
   const [user] = await db.run<UserRow>(findUserById, [update.userId])
   if (user === undefined) throw userNotFound()
+  const { mostUserBytes, mostAppBytes } = services.config.metadata
   const hash = password === undefined ? null : await passwords.hash(password)
-  const change = toChange(update, user, hash, new Date(services.now()))
+  const change: UserChange = {
+    ...toChange(update, user, hash, new Date(services.now())),
+    most_user_metadata: mostUserBytes,
+    most_app_metadata: mostAppBytes,
+  }
+  checkMetadataSize(services, user, change)
   const updated = await changeUserWhole(db, change, 'admin')
-  if (updated === undefined) throw userNotFound()
+  if (updated === undefined) {
+    const [present] = await db.run<UserRow>(findUserById, [update.userId])
+    if (present !== undefined) checkMetadataSize(services, present, change)
+    throw userNotFound()
+  }
   return toUserRecord(updated)
 }
 

@@ -86,7 +86,7 @@ async function createAccount(
   const isConfirmed = email !== undefined && (email.isVerified || autoconfirm)
   const needsMail = email !== undefined && !isConfirmed
   const now = new Date(services.now())
-  const identity = toNewIdentity(ask)
+  const identity = toNewIdentity(services, ask)
   const actor = { id: randomUUID(), email: email?.email ?? null, phone: null, is_sso_user: false }
   try {
     const user = await insertUser(services, {
@@ -136,7 +136,7 @@ async function enterExisting(
   }
   const now = new Date(services.now())
   return change(services, {
-    ...toChange(ask, user),
+    ...toChange(services, ask, user),
     ...toParts(services, ask, now, null),
     takes_over: standing.takesOver,
     confirms: standing.confirms,
@@ -164,7 +164,7 @@ export async function acceptInvitation(
     throw new ApiError('bad_oauth_callback', message)
   }
   const changed = await change(services, {
-    ...toChange(ask, user),
+    ...toChange(services, ask, user),
     ...toParts(services, ask, now, null),
     // Whoever has the link has the mailbox; what others left in the account before goes.
     takes_over: true,
@@ -178,14 +178,16 @@ export async function acceptInvitation(
 
 /** An identity for a user, and nothing else. */
 export function toChange(
+  services: Services,
   ask: Pick<AccountAsk, 'provider' | 'profile'>,
   user: Pick<UserRow, 'id'>,
 ): Omit<ExternalChange, keyof RequestParts> {
-  const identity = toNewIdentity(ask)
+  const identity = toNewIdentity(services, ask)
   return {
     user_id: user.id,
     identity,
     user_metadata: identity.identity_data,
+    most_user_metadata: services.config.metadata.mostUserBytes,
     takes_over: false,
     keeps_metadata: false,
     email: null,
@@ -241,15 +243,15 @@ export function toParts(
   return { ...always, token, messages: [message], ...cap }
 }
 
-function toNewIdentity({
-  provider,
-  profile,
-}: Pick<AccountAsk, 'provider' | 'profile'>): NewIdentity {
+function toNewIdentity(
+  { config }: Services,
+  { provider, profile }: Pick<AccountAsk, 'provider' | 'profile'>,
+): NewIdentity {
   return {
     id: randomUUID(),
     provider: provider.id,
     provider_id: profile.id,
-    identity_data: toIdentityData(profile),
+    identity_data: toIdentityData(profile, config.metadata.mostUserBytes),
   }
 }
 

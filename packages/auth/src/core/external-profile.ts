@@ -1,6 +1,7 @@
 import { parseEmail } from './email-address.ts'
 import type { Json, Metadata } from './metadata.ts'
 import { findUnstorable } from './storable-json.ts'
+import { countStoredBytes } from './stored-size.ts'
 
 /** An address as a provider knows it. */
 export interface ExternalEmail {
@@ -49,18 +50,39 @@ export function findMainEmail(emails: readonly ExternalEmail[]): ExternalEmail |
   return emails.toSorted((one, other) => rank(other) - rank(one))[0]
 }
 
-/** What is stored with the identity (reference 5.3). */
-export function toIdentityData(profile: ExternalProfile): Metadata {
+/**
+ * What is stored with the identity (reference 5.3). Nobody is kept from signing in by what a provider
+ * says about them: of claims that are too large together, the largest are left out.
+ */
+export function toIdentityData(profile: ExternalProfile, mostBytes: number): Metadata {
   const main = findMainEmail(profile.emails)
   const { email: _, ...claims } = profile.claims
-  return {
-    phone_verified: false,
-    ...toStorableClaims(claims),
+  const fixed = {
     sub: profile.id,
     provider_id: profile.id,
     ...(main && { email: main.email }),
     email_verified: main?.isVerified ?? false,
   }
+  const always = { phone_verified: false, ...fixed }
+  return {
+    phone_verified: false,
+    ...toSmallClaims(toStorableClaims(claims), mostBytes - countStoredBytes(always)),
+    ...fixed,
+  }
+}
+
+function toSmallClaims(claims: Metadata, mostBytes: number): Metadata {
+  const sized = Object.entries(claims).map(
+    ([key, value]) => [key, value, countStoredBytes({ [key]: value })] as const,
+  )
+  let total = sized.reduce((sum, [, , bytes]) => sum + bytes, 0)
+  const dropped = new Set<string>()
+  for (const [key, , bytes] of sized.toSorted(([, , one], [, , other]) => other - one)) {
+    if (total <= mostBytes) break
+    dropped.add(key)
+    total -= bytes
+  }
+  return Object.fromEntries(Object.entries(claims).filter(([key]) => !dropped.has(key)))
 }
 
 /** Without what is empty, and without what PostgreSQL cannot store. */

@@ -14,6 +14,7 @@ import { type LinkType, linkTypes } from './generate-link-types.ts'
 import { insertUser } from './insert-user.ts'
 import type { Invitation } from './invite-user.ts'
 import type { MailPlan } from './mail-plan.ts'
+import { checkMetadataSize } from './metadata-limits.ts'
 import { draftEmailUser, unconfirmed } from './new-users.ts'
 import type { Services } from './services.ts'
 import { emailExists } from './taken-names.ts'
@@ -90,6 +91,7 @@ async function linkFor(
   const { type, newEmail, data, adminRole, client } = request
   const { sentColumn, refusesConfirmed, changesEmail, action, voidsPassword } = linkTypes[type]
   if (refusesConfirmed && known.email_confirmed_at !== null) throw emailExists()
+  if (refusesConfirmed) checkMetadataSize(services, known, { user_metadata: data })
   if (changesEmail && newEmail !== undefined) await checkFree(services, newEmail, known)
   const plan = planLink(services, request)
   const now = new Date(services.now())

@@ -53,7 +53,7 @@ export async function linkIdentity(
   const needsMail = main !== undefined && !confirms
   const now = new Date(services.now())
   const changed = await change(services, {
-    ...toChange(ask, user),
+    ...toChange(services, ask, user),
     ...toParts(services, ask, now, needsMail ? main.email : null),
     email: main?.email ?? null,
     confirms,

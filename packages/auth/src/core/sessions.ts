@@ -20,6 +20,7 @@ import type { Claims, TokenSigner } from './json-web-token.ts'
 import type { Json } from './metadata.ts'
 import type { RefreshToken, RefreshTokens } from './refresh-tokens.ts'
 import { type SessionLimits, toLimitValues } from './session-limits.ts'
+import { fitClaims, type TokenSize } from './token-size.ts'
 import { toUserRecord } from './user-record.ts'
 
 export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, SessionLimits {
@@ -35,6 +36,7 @@ export interface SessionParts {
   readonly settings: SessionSettings
   /** A hook that changes the claims of tokens. */
   readonly customize: Hooks['customAccessToken']
+  readonly tokenSize: TokenSize
   readonly now: () => number
 }
 
@@ -74,7 +76,7 @@ export interface Sessions {
 }
 
 export function createSessions(parts: SessionParts): Sessions {
-  const { db, signer, refreshTokens, settings, customize, now } = parts
+  const { db, signer, refreshTokens, settings, customize, tokenSize, now } = parts
 
   /** @param method how the user signed in, where it is not the newest of the session's methods. */
   async function toClaims(
@@ -86,10 +88,10 @@ export function createSessions(parts: SessionParts): Sessions {
     const { session_id: sessionId, session_created_at: sessionCreatedAt, aal, amr } = row
     const signedIn = { user: row, sessionId, sessionCreatedAt, aal, amr }
     const claims = toAccessClaims(settings, signedIn, nowMs)
-    if (customize === undefined) return claims
+    if (customize === undefined) return fitClaims(tokenSize, claims, false)
     const newest = amr.reduce((last, one) => (one.timestamp >= last.timestamp ? one : last), none)
     const question = { user_id: row.id, claims, authentication_method: method ?? newest.method }
-    return customize(question, { ip: client.ip })
+    return fitClaims(tokenSize, await customize(question, { ip: client.ip }), true)
   }
 
   /**

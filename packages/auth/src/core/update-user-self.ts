@@ -9,6 +9,7 @@ import { checkAuthorized } from './authorized-addresses.ts'
 import { secondsUntilDue, toCapError, toCapParts, toGapError } from './email-limits.ts'
 import { isBelowLevel } from './factors/member.ts'
 import type { Metadata } from './metadata.ts'
+import { checkMetadataSize, omitKeys } from './metadata-limits.ts'
 import { planNotices } from './notifications.ts'
 import { mostAttempts } from './one-time-tokens.ts'
 import { checkPassword } from './password-policy.ts'
@@ -57,7 +58,7 @@ export async function updateSelf(services: Services, update: SelfUpdate): Promis
   const { user } = update
   const email = update.email === user.email ? undefined : update.email
   const phone = update.phone === user.phone ? undefined : update.phone
-  const changes = { ...update, email, phone }
+  const changes = { ...update, email, phone, data: update.data && toOwnData(user, update.data) }
   await checkRights(services, changes)
   const nonceHash = await checkDatabase(services, changes)
   const hash = await hashNew(services, changes)
@@ -79,6 +80,11 @@ export async function updateSelf(services: Services, update: SelfUpdate): Promis
     services.wakeMessages()
   }
   return toUserRecord(updated)
+}
+
+/** The number of the account stands in its metadata too: that is the server's copy. */
+function toOwnData(user: SelfUser, data: Metadata): Metadata {
+  return user.phone === null ? data : omitKeys(data, new Set(['phone']))
 }
 
 /** What needs no look at the database. */
@@ -109,6 +115,10 @@ async function checkRights(services: Services, update: SelfUpdate): Promise<void
       'Updating email, phone, password of a SSO account only possible via SSO',
     )
   }
+  checkMetadataSize(services, user, {
+    user_metadata: update.data ?? null,
+    app_metadata: appMetadata ?? null,
+  })
   if (password !== undefined) {
     await checkPassword(password, services.passwordPolicy)
     if (needsNonce(services, user) && nonce === undefined) {
@@ -247,6 +257,8 @@ function toChanges(
     shown_hash: hash === null ? null : shownHash,
     user_metadata: data ?? null,
     app_metadata: appMetadata ?? null,
+    most_user_metadata: config.metadata.mostUserBytes,
+    most_app_metadata: config.metadata.mostAppBytes,
     ...(asked !== undefined && {
       email_change: asked,
       restarts_email_change: true,
@@ -282,15 +294,13 @@ function toChanges(
 }
 
 /** Why the statement changed nothing, though all was well a moment ago. */
-async function findReason(
-  db: Queries,
-  { config }: Services,
-  change: UserChange,
-): Promise<ApiError> {
+async function findReason(db: Queries, services: Services, change: UserChange): Promise<ApiError> {
+  const { config } = services
   const { now, user_id: userId, nonce_hash: nonceHash, messages, channel } = change
   const { shown_hash: shownHash } = change
   if (nonceHash !== null) return badNonce()
   const [user] = await db.run<UserRow>(findUserById, [userId])
+  if (user) checkMetadataSize(services, user, change)
   if (user && shownHash !== null && user.encrypted_password !== shownHash) {
     return new ApiError('conflict', 'The account is being changed, please try again')
   }

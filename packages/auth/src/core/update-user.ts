@@ -14,6 +14,8 @@ export const noChange = {
   encrypted_password: null,
   user_metadata: null,
   app_metadata: null,
+  most_user_metadata: null,
+  most_app_metadata: null,
   copied_metadata: null,
   is_anonymous: null,
   changes_ban: false,

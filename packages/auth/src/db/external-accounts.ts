@@ -52,7 +52,10 @@ export interface ExternalChange extends RequestParts, WithNotices {
   readonly user_id: string
   /** Made, or brought up to date. */
   readonly identity: NewIdentity
+  /** Copied where the user's metadata do not grow too large by it. */
   readonly user_metadata: Metadata
+  /** In bytes, as PostgreSQL prints it. */
+  readonly most_user_metadata: number
   /**
    * Nobody has ever proven to be this user: whoever made the account may be somebody else. Their
    * password, identities, factors, passkeys, sessions and pending codes go.
@@ -75,7 +78,7 @@ export const changeExternally = statement(
   'change_externally',
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, identity jsonb,
-       user_metadata jsonb, takes_over boolean, keeps_metadata boolean, email text,
+       user_metadata jsonb, most_user_metadata int, takes_over boolean, keeps_metadata boolean, email text,
        confirms boolean, confirmation_sent_at timestamptz, ${noticeColumn}, ${partColumns})
    ), ending as materialized (
      -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
@@ -128,8 +131,12 @@ export const changeExternally = statement(
        email_change_sent_at = case when p.takes_over then null else u.email_change_sent_at end,
        email_change_confirm_status =
          case when p.takes_over then 0 else u.email_change_confirm_status end,
-       raw_user_meta_data = case when p.takes_over and not p.keeps_metadata then '{}'
-         else u.raw_user_meta_data end || p.user_metadata,
+       raw_user_meta_data = (
+         select case
+           when octet_length((b.kept || p.user_metadata)::text) <= p.most_user_metadata
+           then b.kept || p.user_metadata else b.kept end
+         from (select case when p.takes_over and not p.keeps_metadata then '{}'
+           else u.raw_user_meta_data end as kept) b),
        raw_app_meta_data = u.raw_app_meta_data || v.app_meta_data,
        updated_at = p.now
      from identified n cross join p cross join provided v

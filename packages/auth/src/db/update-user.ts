@@ -19,6 +19,9 @@ export interface UserChange extends RequestParts, WithNotices {
   /** Keys replace those of before; a key that is null is removed. */
   readonly user_metadata: Metadata | null
   readonly app_metadata: Metadata | null
+  /** In bytes, as PostgreSQL prints it. What is larger already may shrink; null: no limit. */
+  readonly most_user_metadata: number | null
+  readonly most_app_metadata: number | null
   /** Goes into those keys of the user's metadata that are there: copies of the identity's. */
   readonly copied_metadata: Metadata | null
   readonly is_anonymous: boolean | null
@@ -62,6 +65,12 @@ function merge(before: string, change: string): string {
        select key from jsonb_each(coalesce(${change}, '{}')) where value = 'null'))`
 }
 
+/** The same rule as that of `checkMetadataSize`, for what others are changing at this moment. */
+function staysSmall(before: string, change: string, most: string): string {
+  return `(${most} is null or octet_length(${merge(before, change)}::text)
+         <= greatest(${most}, octet_length(${before}::text)))`
+}
+
 /** The first provider and all of them, in the order they came. */
 const providers = `(
        select jsonb_build_object('provider', list -> 0, 'providers', list) from (
@@ -77,7 +86,7 @@ const providers = `(
 
 /**
  * Everything that one request changes about a user. No row: there is no such user, the code is not
- * right, the last request is too recent, the password that was shown is another one by now, or no more
+ * right, the metadata would grow too large, the last request is too recent, the password that was shown is another one by now, or no more
  * messages may be sent now; nothing was written. An
  * address or number that is taken violates `users_email` or `users_phone`. $1 a UserChange.
  */
@@ -87,6 +96,7 @@ export const updateUser = statement(
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, role text, email text,
        email_confirmed_at timestamptz, phone text, phone_confirmed_at timestamptz,
        encrypted_password text, user_metadata jsonb, app_metadata jsonb, copied_metadata jsonb,
+       most_user_metadata int, most_app_metadata int,
        is_anonymous boolean, changes_ban boolean, banned_until timestamptz,
        invited_at timestamptz, confirmation_sent_at timestamptz, recovery_sent_at timestamptz,
        email_change text, restarts_email_change boolean, email_change_gap_seconds double precision,
@@ -110,6 +120,8 @@ export const updateUser = statement(
      where u.id = p.user_id and u.deleted_at is null and (select count(*) from ending) >= 0
        and (p.nonce_hash is null or exists (select from nonce))
        and (p.shown_hash is null or u.encrypted_password = p.shown_hash)
+       and ${staysSmall('u.raw_user_meta_data', 'p.user_metadata', 'p.most_user_metadata')}
+       and ${staysSmall('u.raw_app_meta_data', 'p.app_metadata', 'p.most_app_metadata')}
        and (nullif(p.email_change_gap_seconds, 0) is null or u.email_change_sent_at is null
          or u.email_change_sent_at <= p.now - make_interval(secs => p.email_change_gap_seconds))
        and (nullif(p.phone_change_gap_seconds, 0) is null or u.phone_change_sent_at is null

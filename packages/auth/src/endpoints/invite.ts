@@ -1,7 +1,7 @@
 import { checkAuthorized } from '../core/authorized-addresses.ts'
 import { parseEmail } from '../core/email-address.ts'
 import { inviteUser } from '../core/invite-user.ts'
-import { toMetadata } from '../core/metadata.ts'
+import { parseUserMetadata } from '../core/metadata-limits.ts'
 import { json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
@@ -25,7 +25,7 @@ export const invite = defineEndpoint({
     return json(
       await inviteUser(services, {
         email,
-        data: toMetadata(body.data),
+        data: parseUserMetadata(services, body.data),
         audience,
         adminRole,
         client,

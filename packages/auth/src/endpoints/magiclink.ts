@@ -1,6 +1,6 @@
 import { parseEmail } from '../core/email-address.ts'
 import { type MagicLinkAsk, requestMagicLink } from '../core/magic-link.ts'
-import { toMetadata } from '../core/metadata.ts'
+import { parseOwnMetadata } from '../core/metadata-limits.ts'
 import type { Services } from '../core/services.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Call, json } from '../http/call.ts'
@@ -54,7 +54,7 @@ export async function sendMagicLink(
   const email = parseEmail(call.body.email)
   await requestMagicLink(services, {
     ...readMailAsk(call, services, email),
-    data: toMetadata(call.body.data),
+    data: parseOwnMetadata(services, call.body.data),
     newcomer,
     firstMail: call.isSdk ? 'confirmation' : 'magicLink',
   })

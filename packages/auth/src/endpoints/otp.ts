@@ -1,4 +1,4 @@
-import { toMetadata } from '../core/metadata.ts'
+import { parseOwnMetadata } from '../core/metadata-limits.ts'
 import { parseTextChannel } from '../core/phone-gateway.ts'
 import { parsePhone } from '../core/phone-number.ts'
 import { requestPhoneOtp } from '../core/phone-otp.ts'
@@ -74,7 +74,7 @@ async function sendCode(call: OtpCall, services: Services): Promise<Answer> {
     audience,
     client,
     channel,
-    data: toMetadata(body.data),
+    data: parseOwnMetadata(services, body.data),
     newcomer: findNewcomerRule(call),
   })
   return json({})

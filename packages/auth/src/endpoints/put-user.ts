@@ -1,5 +1,6 @@
 import { parseEmail } from '../core/email-address.ts'
 import { toMetadata } from '../core/metadata.ts'
+import { parseOwnChange } from '../core/metadata-limits.ts'
 import { parseTextChannel } from '../core/phone-gateway.ts'
 import { parsePhone } from '../core/phone-number.ts'
 import { parseChallenge } from '../core/pkce.ts'
@@ -47,7 +48,7 @@ export const putUser = defineEndpoint({
         password,
         currentPassword: body.current_password || undefined,
         nonce: body.nonce || undefined,
-        data: data && toMetadata(data),
+        data: data && parseOwnChange(data),
         appMetadata: appMetadata && toMetadata(appMetadata),
         challenge: parseChallenge(body.code_challenge, body.code_challenge_method),
         client,

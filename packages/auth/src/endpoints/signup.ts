@@ -1,6 +1,6 @@
 import { checkAuthorized } from '../core/authorized-addresses.ts'
 import { parseEmail } from '../core/email-address.ts'
-import { toMetadata } from '../core/metadata.ts'
+import { parseOwnMetadata } from '../core/metadata-limits.ts'
 import { checkPassword } from '../core/password-policy.ts'
 import { parseTextChannel } from '../core/phone-gateway.ts'
 import { parsePhone } from '../core/phone-number.ts'
@@ -69,7 +69,9 @@ async function anonymous(call: SignupCall, services: Services): Promise<Answer> 
     throw new ApiError('anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
   }
   checkSignupAllowed(services)
-  return json(await signUpAnonymously(services, { audience, client, data: toMetadata(data) }))
+  return json(
+    await signUpAnonymously(services, { audience, client, data: parseOwnMetadata(services, data) }),
+  )
 }
 
 async function named(call: SignupCall, services: Services): Promise<Answer> {
@@ -92,7 +94,7 @@ async function named(call: SignupCall, services: Services): Promise<Answer> {
       await signUpByPhone(services, {
         phone: parsePhone(phone),
         password,
-        data: toMetadata(data),
+        data: parseOwnMetadata(services, data),
         audience: call.audience,
         client: call.client,
         channel: textChannel,
@@ -110,7 +112,7 @@ async function named(call: SignupCall, services: Services): Promise<Answer> {
     await signUpByEmail(services, {
       email: address,
       password,
-      data: toMetadata(data),
+      data: parseOwnMetadata(services, data),
       audience: call.audience,
       client: call.client,
       challenge,

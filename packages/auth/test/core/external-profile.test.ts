@@ -31,11 +31,10 @@ test('the main address is a verified one before a primary one', () => {
 })
 
 test('claims that are empty or cannot be stored are left out, and addresses that are only claimed', () => {
-  const data = toIdentityData({
-    id: '7',
-    emails: [],
-    claims: { name: 'Ada', picture: '', nickname: 'a\0b', custom_claims: {}, email: 'x@y.example' },
-  })
+  const claims = {
+    ...{ name: 'Ada', picture: '', nickname: 'a\0b', custom_claims: {}, email: 'x@y.example' },
+  }
+  const data = toIdentityData({ id: '7', emails: [], claims }, 6_144)
   assert.deepEqual(data, {
     name: 'Ada',
     sub: '7',
@@ -43,4 +42,15 @@ test('claims that are empty or cannot be stored are left out, and addresses that
     email_verified: false,
     phone_verified: false,
   })
+})
+
+test('of claims that are too large together the largest are left out', () => {
+  const claims = { name: 'Ada', picture: 'p'.repeat(400), bio: 'b'.repeat(500), nickname: 'ada' }
+  const keysOf = (mostBytes: number) =>
+    Object.keys(toIdentityData({ id: '7', emails: [], claims }, mostBytes)).toSorted()
+  const fixed = ['email_verified', 'phone_verified', 'provider_id', 'sub']
+  assert.deepEqual(keysOf(2_000), ['bio', 'name', 'nickname', 'picture', ...fixed].toSorted())
+  assert.deepEqual(keysOf(700), ['name', 'nickname', 'picture', ...fixed].toSorted())
+  assert.deepEqual(keysOf(200), ['name', 'nickname', ...fixed].toSorted())
+  assert.deepEqual(keysOf(10), fixed)
 })

@@ -68,6 +68,7 @@ async function refresh({ settings: changed, row, afterMs = 0, counter = 5, custo
     refreshTokens,
     settings: { ...settings, ...changed },
     customize,
+    tokenSize: { mostBytes: 12_288, onOmitted: () => assert.fail('nothing is too large') },
     now: () => created + afterMs,
   })
   const text = refreshTokens.encode({ sessionId, counter })

@@ -217,7 +217,7 @@ test('strange input', async (t) => {
     }
     // What nobody reads is nobody's problem.
     assert.equal((await put(`{"unknown":${deep(100_000)}}`)).status, 200)
-    const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`k${at}`, at]))
+    const many = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`k${at}`, at]))
     assert.equal((await put({ data: many })).status, 200)
     const none = Object.fromEntries(Object.keys(many).map((key) => [key, null]))
     assert.equal((await put({ data: none })).status, 200)

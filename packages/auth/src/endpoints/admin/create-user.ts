@@ -1,6 +1,6 @@
 import { createUserAsAdmin } from '../../core/admin-create-user.ts'
 import { parseBan } from '../../core/ban-duration.ts'
-import { toMetadata } from '../../core/metadata.ts'
+import { parseAppMetadata, parseUserMetadata } from '../../core/metadata-limits.ts'
 import type { Services } from '../../core/services.ts'
 import { type Answer, type Call, json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
@@ -54,8 +54,8 @@ async function create(
       passwordHash: fields.password_hash || undefined,
       isEmailConfirmed: fields.email_confirm ?? false,
       isPhoneConfirmed: fields.phone_confirm ?? false,
-      userMetadata: toMetadata(fields.user_metadata),
-      appMetadata: toMetadata(fields.app_metadata),
+      userMetadata: parseUserMetadata(services, fields.user_metadata),
+      appMetadata: parseAppMetadata(services, fields.app_metadata),
       bannedUntil: parseBan(fields.ban_duration, services.now()),
       adminRole,
       client,

@@ -2,7 +2,7 @@ import { checkAuthorized } from '../../core/authorized-addresses.ts'
 import { parseEmail } from '../../core/email-address.ts'
 import { generateLink } from '../../core/generate-link.ts'
 import { isLinkType, type LinkType, linkTypes } from '../../core/generate-link-types.ts'
-import { toMetadata } from '../../core/metadata.ts'
+import { parseUserMetadata } from '../../core/metadata-limits.ts'
 import { checkPassword } from '../../core/password-policy.ts'
 import type { Services } from '../../core/services.ts'
 import { invalid } from '../../errors.ts'
@@ -42,7 +42,7 @@ export const adminGenerateLink = defineEndpoint({
         email,
         newEmail: parseNewEmail(type, fields, services),
         password: await parsePassword(type, fields, services),
-        data: toMetadata(fields.data),
+        data: parseUserMetadata(services, fields.data),
         audience,
         adminRole,
         client,
