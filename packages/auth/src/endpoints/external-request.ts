@@ -54,7 +54,12 @@ export async function startRequest(
   }
   const started = await startExternal(services, request)
   const { url } = started
-  return { ...redirect(url, 302), ...withCookie(services, request, started), url }
+  const answer = redirect(url, 302)
+  return {
+    ...answer,
+    headers: { ...answer.headers, ...toCookies(services, request, started) },
+    url,
+  }
 }
 
 /** Only this host can set the first of them, so that no other can put one into a browser. */
@@ -63,17 +68,17 @@ export function toCookieName({ config }: Services, state: string): string {
   return `${prefix}auth-flow-${state}`
 }
 
-function withCookie(
+function toCookies(
   services: Services,
   { provider }: ExternalRequest,
-  { url, state, browserSecret }: StartedRequest,
-): Pick<Answer, 'headers'> {
+  { state, browserSecret }: StartedRequest,
+): Answer['headers'] {
   if (browserSecret === undefined) return {}
   const cookie = toCookie(toCookieName(services, state), browserSecret, {
     ...cookieSettings(services),
     sameSite: provider.returnsByForm ? 'None' : 'Lax',
   })
-  return { headers: { location: url, 'set-cookie': cookie } }
+  return { 'set-cookie': cookie }
 }
 
 function cookieSettings({ config }: Services): CookieSettings {

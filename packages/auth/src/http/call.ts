@@ -1,4 +1,5 @@
 import type { LimiterName } from '../core/request-limits.ts'
+import { serialiseUrl } from '../core/serialise-url.ts'
 import type { Client } from '../core/sessions.ts'
 import type { UserRow } from '../db/user-row.ts'
 import type { ApiError } from '../errors.ts'
@@ -52,6 +53,7 @@ export function json(body: unknown, headers?: Answer['headers']): Answer {
 
 export const noContent: Answer = { status: 204 }
 
+/** @throws {TypeError} unless the location is an absolute URL. */
 export function redirect(location: string, status: 302 | 303 = 303): Answer {
-  return { status, headers: { location } }
+  return { status, headers: { location: serialiseUrl(location) } }
 }

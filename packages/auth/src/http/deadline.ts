@@ -12,6 +12,11 @@ export function addDeadline(
 ): void {
   server.addHook('onRequest', (request, reply, done) => {
     const timer = setTimeout(() => {
+      if (reply.raw.headersSent) {
+        // The rest of this answer will not come, unless it is the client that reads slowly.
+        if (!reply.raw.writableEnded) reply.raw.destroy()
+        return
+      }
       // The rest of the body is not waited for either.
       if (!request.raw.complete) reply.header('connection', 'close')
       giveUp(request, reply)

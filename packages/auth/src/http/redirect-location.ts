@@ -1,3 +1,4 @@
+import { serialiseUrl } from '../core/serialise-url.ts'
 import type { TokenResponse } from '../core/sessions.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
 
@@ -43,14 +44,14 @@ export function toErrorParameters(
 export function withFragment(target: string, parameters: Parameters): string {
   const fragment = new URLSearchParams({ ...parameters, sb: '' })
   fragment.sort()
-  return `${target.replace(/#.*$/s, '')}#${fragment}`
+  return serialiseUrl(target, (url) => {
+    url.hash = `${fragment}`
+  })
 }
 
 /** Beside the query that is there, and in place of parameters with the same names. */
 export function withQuery(target: string, parameters: Parameters): string {
-  const [, base = '', query = '', fragment = ''] =
-    /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(target) ?? []
-  const merged = new URLSearchParams(query)
-  for (const [name, value] of Object.entries(parameters)) merged.set(name, value)
-  return `${base}?${merged}${fragment}`
+  return serialiseUrl(target, ({ searchParams }) => {
+    for (const [name, value] of Object.entries(parameters)) searchParams.set(name, value)
+  })
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Log } from '@portcullis/service-kit/log'
 import Fastify, {
   type FastifyInstance,
@@ -32,6 +32,7 @@ import { findAdminRole } from './guards/admin.ts'
 import { readBearer } from './guards/bearer.ts'
 import { findUserOfClaims } from './guards/caller.ts'
 import { checkCaptcha } from './guards/captcha.ts'
+import { sendLastResort } from './last-resort.ts'
 import { dropNulls } from './null-fields.ts'
 import { toOtherMethods } from './other-methods.ts'
 import { toRequestId } from './request-id.ts'
@@ -120,12 +121,28 @@ export function createServer({
 
   // The deadline and what it cuts off may both have an answer, in the same moment even.
   const answered = new WeakSet<FastifyReply>()
-  const send = (reply: FastifyReply, { status, body, headers }: Answer) => {
+  const send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => {
     if (answered.has(reply)) return reply
     answered.add(reply)
-    reply.headers({ ...safeHeaders, ...headers }).code(status)
-    // Fastify would answer an object without a type as JSON by itself, and a missing one not at all.
-    return body === undefined ? reply.send() : reply.type('application/json').send(body)
+    try {
+      const { status, body, headers } = answer
+      const text = body === undefined ? undefined : JSON.stringify(body)
+      reply.headers({ ...safeHeaders, ...headers })
+      // Fastify would answer in its own words, and quote the header to the caller.
+      checkHeaders(reply.getHeaders())
+      reply.code(status)
+      return text === undefined ? reply.send() : reply.type('application/json').send(text)
+    } catch (error) {
+      return sendAnyway(request, reply, error)
+    }
+  }
+  /** For an answer that cannot be sent: the caller gets another one all the same. */
+  const sendAnyway = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
+    const known = toUnexpected(error)
+    logFailure(request, known)
+    const { headers, ...answer } = toErrorAnswer(known, isVersioned(request), request.id)
+    sendLastResort(reply, { ...answer, headers: { ...safeHeaders, ...headers } })
+    return reply
   }
   const logFailure = (request: FastifyRequest, known: ApiError) => {
     calls.fail(request, known)
@@ -133,9 +150,11 @@ export function createServer({
     log.error(() => `request ${request.id} failed: ${known.message} ${toReason(known)}`.trim())
   }
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
+    // Sending takes no time: an answer that has not ended by now never will.
+    if (answered.has(reply) && !reply.raw.writableEnded) return sendAnyway(request, reply, error)
     const known = toApiError(error, api.bodyLimitBytes)
     logFailure(request, known)
-    return send(reply, toErrorAnswer(known, isVersioned(request), request.id))
+    return send(request, reply, toErrorAnswer(known, isVersioned(request), request.id))
   }
   server.setErrorHandler((error, request, reply) => fail(request, reply, error))
   server.setNotFoundHandler((request, reply) => fail(request, reply, toNoRoute(request)))
@@ -159,7 +178,7 @@ export function createServer({
               return await endpoint.handle(call, services)
             })
             if (answer.failure) logFailure(request, answer.failure)
-            return send(reply, answer)
+            return send(request, reply, answer)
           } catch (error) {
             // Nobody waits for it any more, and Fastify would not say a word.
             if (answered.has(reply)) return fail(request, reply, error)
@@ -178,7 +197,7 @@ export function createServer({
         // Before the body is read.
         async onRequest(request, reply) {
           reply.header('allow', allow)
-          if (isLook) return send(reply, { status: 200 })
+          if (isLook) return send(request, reply, { status: 200 })
           const message = `There is no ${method} here, but ${allow}`
           return fail(request, reply, new ApiError('method_not_allowed', message))
         },
@@ -244,6 +263,14 @@ export function createServer({
     done()
   })
   return server
+}
+
+/** @throws {TypeError} where Node would refuse to send one of them. */
+function checkHeaders(headers: ReturnType<FastifyReply['getHeaders']>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    validateHeaderName(name)
+    for (const each of [value].flat()) validateHeaderValue(name, `${each}`)
+  }
 }
 
 function toNoRoute({ method }: Pick<FastifyRequest, 'method'>): ApiError {

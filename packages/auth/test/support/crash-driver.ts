@@ -3,10 +3,11 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { checkPerson } from './crash-checks.ts'
-import { newPerson, operations, type Person, pickOperation, type Random } from './crash-people.ts'
+import { newPerson, operations, type Person, pickOperation } from './crash-people.ts'
 import type { CrashServer } from './crash-server.ts'
 import { type MailServer, openMailServer } from './mail-server.ts'
 import { until } from './outbox.ts'
+import { createRandom, type Random } from './random.ts'
 
 export interface CrashSettings {
   readonly moments: number
@@ -187,16 +188,5 @@ async function query(settings: CrashSettings, sql: string): Promise<unknown[]> {
     return rows.map(([first]) => first)
   } finally {
     await client.end()
-  }
-}
-
-/** mulberry32: the same numbers for the same seed. */
-function createRandom(seed: number): Random {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

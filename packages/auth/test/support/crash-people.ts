@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { serviceToken } from './crash-server.ts'
 import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
+import type { Random } from './random.ts'
 
 /** What is known of something that a request was to change: `maybe` until it is answered. */
 export type Known = 'yes' | 'no' | 'maybe'
@@ -27,8 +28,6 @@ export interface Person {
   /** Whether something has changed since it was checked. */
   isDirty: boolean
 }
-
-export type Random = () => number
 
 /** Returns whether the server has acknowledged it. @throws when there is no answer. */
 type Operation = (url: string, person: Person) => Promise<boolean>

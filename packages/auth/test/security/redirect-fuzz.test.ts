@@ -1,0 +1,187 @@
+/**
+ * @legs safety, endurance
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
+import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { serviceToken, unlimited } from '../support/crash-server.ts'
+import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { openOAuthServer } from '../support/oauth-server.ts'
+import { providerShapes } from '../support/provider-shapes/index.ts'
+import { createRandom } from '../support/random.ts'
+import { openRawConnection } from '../support/raw-connection.ts'
+
+const rounds = enduranceOr(3_000, 25)
+/** How long a client waits for an answer that the server owes it within a minute, however busy the machine. */
+const patienceMs = 300_000
+
+const allowList = 'https://any.example/mine/**,https://*.preview.example/**,myapp://**'
+
+/** A whole number below a limit. */
+type Random = (limit: number) => number
+
+/** Text as it stands in a query, percent-encoded or not, well or badly. */
+function toStrangeText(random: Random): string {
+  const pieces = [
+    () => encodeURIComponent(String.fromCodePoint(0x100 + random(0xd700))),
+    () => encodeURIComponent(String.fromCodePoint(0x1_0000 + random(0x10_0000))),
+    () => encodeURIComponent(String.fromCodePoint(0x80 + random(0x80))),
+    () => `%${random(0x80).toString(16).padStart(2, '0')}`,
+    // Halves of a pair, as UTF-8 does not have them; bytes that UTF-8 does not have.
+    () => `%ED%${(0xa0 + random(0x20)).toString(16)}%${(0x80 + random(0x40)).toString(16)}`,
+    () => ['%FF', '%C3', '%', '%zz', '%u0100', '%EF%BF%BF'][random(6)] ?? '',
+    () => ['%0D%0A', '%0d%0aset-cookie:%20a=b', '%00', '%09', '%7F', '%5C', '%20'][random(7)] ?? '',
+    () =>
+      ['..', '/../', '%2e%2e/', '..%2f', '//', '@', ':', '?', '%23', '%3F', '&', '='][random(12)] ??
+      '',
+    () => ['a', 'login', '/x', '.evil.example', 'x'.repeat(random(3_000))][random(5)] ?? '',
+  ]
+  return Array.from({ length: random(6) }, () => pieces[random(pieces.length)]?.() ?? '').join('')
+}
+
+function toStrangeTarget(random: Random): string {
+  const starts = [
+    ...['https://site.example', 'https://site.example/', 'https://site.example/a?b=', 'https:'],
+    ...['https://site.example/%23', 'https://any.example/mine/', 'https://any.example/mine/?a='],
+    ...['https://a.preview.example/', 'https://', 'myapp://', 'myapp://login/', 'myapp:', '//', ''],
+  ]
+  return `${starts[random(starts.length)]}${toStrangeText(random)}`
+}
+
+/** What a browser may be sent to, whatever the request says. */
+function isPermitted({ protocol, hostname, pathname, port }: URL, providerUrl: URL): boolean {
+  if (protocol === 'myapp:' || hostname === 'site.example') return true
+  if (hostname === 'any.example') return pathname.startsWith('/mine/')
+  if (/^[^.]*\.preview\.example$/.test(hostname)) return true
+  return hostname === providerUrl.hostname && port === providerUrl.port
+}
+
+test('18.48 whatever a request contains, its redirect is a URL and it is answered', async (t) => {
+  const env = await openProgramEnvironment(t)
+  const shape = providerShapes.find(({ id }) => id === 'keycloak')
+  if (!env || shape === undefined) return
+  const seed = Number(process.env['FUZZ_SEED']) || randomInt(2 ** 31)
+  t.diagnostic(`FUZZ_SEED=${seed}`)
+  const provider = await openOAuthServer(t, shape)
+  const server = await startAuth(t, [], {
+    ...env,
+    ...unlimited,
+    ...provider.env,
+    AUTH_URI_ALLOW_LIST: allowList,
+    AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
+    // A connection that stays open would keep the server from ending.
+    AUTH_DRAIN_TIMEOUT: '24h',
+  })
+  const { url } = server
+  const providerUrl = new URL(provider.url)
+  const headers = { 'user-agent': 'fuzz' }
+  let locations = 0
+
+  const check = ({ status, headers: answered }: HttpAnswer, request: string) => {
+    assert.ok(status < 500 || status === 504, `${status} ${request}`)
+    assert.equal(answered.get('set-cookie')?.includes('a=b') ?? false, false, request)
+    const location = answered.get('location')
+    if (location === null) return
+    locations += 1
+    assert.match(location, /^[!-~]+$/, request)
+    assert.ok(isPermitted(new URL(location), providerUrl), `${location} ${request}`)
+  }
+  const follow = async (path: string, options: Parameters<typeof ask>[2] = {}) => {
+    const signal = AbortSignal.timeout(patienceMs)
+    const gone = once(signal, 'abort').then(() => {
+      throw new Error(`No answer to ${path}`)
+    })
+    const answer = await Promise.race([ask(url, path, { headers, ...options }), gone])
+    check(answer, path)
+    return answer
+  }
+
+  const { body: signedUp } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+  const token: string = signedUp.access_token
+  const flags = ['', '', '&skip_http_redirect=true']
+  const depart = async (
+    random: Random,
+    path: string,
+    options: Parameters<typeof ask>[2] = {},
+  ): Promise<string> => {
+    const more = `&${toStrangeText(random)}=${toStrangeText(random)}&scopes=${toStrangeText(random)}`
+    const target = `&redirect_to=${toStrangeTarget(random)}`
+    const { headers: answered } = await follow(`${path}${more}${target}`, options)
+    const location = answered.get('location')
+    return location === null ? '' : (new URL(location).searchParams.get('state') ?? '')
+  }
+  const makeLink = async (): Promise<string> => {
+    const { status, body } = await ask(url, '/admin/generate_link', {
+      body: { type: 'magiclink', email: newEmail() },
+      token: serviceToken,
+    })
+    assert.equal(status, 200)
+    return `/verify?type=${body.verification_type}&token=${body.hashed_token}`
+  }
+  /** A browser, which never percent-encodes what a script writes into a header. */
+  const strangeHeader = (random: Random) => {
+    const text = Array.from({ length: random(9) }, () => String.fromCharCode(0xa1 + random(0x5e)))
+    return `https://site.example/${text.join('')}`
+  }
+
+  const requests: readonly ((random: Random) => Promise<unknown>)[] = [
+    (random) => follow(`/verify?type=signup&token=none&redirect_to=${toStrangeTarget(random)}`),
+    (random) => follow(`/verify?type=${toStrangeText(random)}&token=pkce_${toStrangeText(random)}`),
+    async (random) => follow(`${await makeLink()}&redirect_to=${toStrangeTarget(random)}`),
+    async (random) => follow(await makeLink(), { headers: { redirect_to: strangeHeader(random) } }),
+    async (random) => follow(await makeLink(), { headers: { referer: strangeHeader(random) } }),
+    (random) => depart(random, '/authorize?provider=keycloak'),
+    (random) => depart(random, `/authorize?provider=${toStrangeText(random)}`),
+    (random) =>
+      depart(random, `/user/identities/authorize?provider=keycloak${flags[random(3)]}`, { token }),
+    (random) => follow(`/callback?state=${toStrangeText(random)}&error=${toStrangeText(random)}`),
+    async (random) => {
+      const state = await depart(random, '/authorize?provider=keycloak')
+      const error = `error=${toStrangeText(random)}&error_description=${toStrangeText(random)}`
+      await follow(`/callback?state=${state}&${random(2) === 0 ? error : 'error=x'}`)
+    },
+    async (random) => {
+      const state = await depart(random, '/authorize?provider=keycloak')
+      await follow(`/callback?state=${state}&code=${toStrangeText(random)}`)
+    },
+    async (random) => {
+      const state = await depart(random, '/authorize?provider=keycloak')
+      const form = `state=${state}&error=${toStrangeText(random)}`
+      const type = { 'content-type': 'application/x-www-form-urlencoded' }
+      await follow('/callback', { body: form, headers: { ...headers, ...type } })
+    },
+    async (random) => {
+      const connection = await openRawConnection(t, url)
+      const target = `https://site.example/${String.fromCodePoint(0xa1 + random(0xd000))}`
+      connection.write(`GET /verify?type=signup&token=none&redirect_to=${target} HTTP/1.1\r\n`)
+      connection.write('host: x\r\nconnection: close\r\n\r\n')
+      const received = await connection.received
+      assert.match(received, /^HTTP\/1\.1 (?:303|400) /)
+      assert.match(received, /^[\r\n -~]*$/)
+    },
+  ]
+  for (let round = 0; round < rounds; round += 1) {
+    await Promise.all(
+      requests.map((request, at) => {
+        const next = createRandom(seed + round * requests.length + at)
+        return request((limit) => Math.floor(next() * limit))
+      }),
+    )
+  }
+  t.diagnostic(`${locations} redirects`)
+  assert.ok(locations > rounds * 5, `${locations} redirects only`)
+
+  // With a link that is good, the redirect has the tokens and nobody waits.
+  const good = await follow(
+    `${await makeLink()}&redirect_to=https://site.example/%C4%80%F0%9F%98%80`,
+  )
+  assert.match(
+    good.headers.get('location') ?? '',
+    /^https:\/\/site\.example\/%C4%80%F0%9F%98%80#access_token=/,
+  )
+  assert.equal(await server.stop('SIGTERM'), 0)
+})
