@@ -1,9 +1,9 @@
+import { domainToASCII } from 'node:url'
+import { compileGlob, type Glob, GlobError } from './glob.ts'
+
 /**
- * A pattern of AUTH_URI_ALLOW_LIST. `*` is any run without `.` and `/`, `**` any run, `?` one
- * character but `.` and `/`, `[a-z]`, `[!a]`, `{a,b}`, and `\` makes a character plain.
- *
- * Scheme, authority and the rest are matched apart, so that nothing in an authority can borrow the
- * end of a trusted one.
+ * A pattern of AUTH_URI_ALLOW_LIST: a URL that is a glob. Scheme, authority and the rest are matched
+ * separately, so that nothing in an authority can borrow the end of a trusted one.
  */
 export interface RedirectPattern {
   readonly text: string
@@ -13,8 +13,8 @@ export interface RedirectPattern {
 export interface RedirectParts {
   /** `https:` */
   readonly scheme: string
-  /** `user@host:port`; empty where there is none. */
-  readonly authority: string
+  /** `host:port`; undefined where no `//` follows the scheme. */
+  readonly authority: string | undefined
   /** Path and query, without the fragment. */
   readonly rest: string
 }
@@ -24,62 +24,95 @@ export class RedirectPatternError extends Error {
   override readonly name = 'RedirectPatternError'
 }
 
+/** Schemes whose URLs have a host and a path in any case, be it `/`. */
+const hostSchemes: ReadonlySet<string> = new Set([
+  ...['http:', 'https:', 'ws:', 'wss:', 'ftp:', 'file:'],
+])
+
+/** Whether a URL of this scheme always has `//`, a host and a path. */
+export function isHostScheme(scheme: string): boolean {
+  return hostSchemes.has(scheme)
+}
+
+/** @throws {RedirectPatternError} */
 export function parseRedirectPattern(text: string): RedirectPattern {
-  const { scheme, authority, rest } = splitRedirect(text)
+  const { scheme, authority, rest } = splitUrl(text)
   if (scheme === '') throw new RedirectPatternError(`${text} has no scheme, such as https://`)
-  // A host alone stands for its root too: that is how URLs are written out.
-  const matchers = [scheme, authority, rest === '' ? '{,/}' : rest].map((part) =>
-    toRegExp(part, text),
-  )
+  const globs = {
+    scheme: compilePart(scheme, text),
+    authority:
+      authority === undefined ? undefined : compilePart(toHostGlob(scheme, authority, text), text),
+    rest: compilePart(toRestGlob(scheme, authority ?? '', toReadable(rest)), text),
+  }
   return {
     text,
     matches: (parts) =>
-      [parts.scheme, parts.authority, parts.rest].every(
-        (part, index) => matchers[index]?.test(part) === true,
-      ),
+      globs.scheme.matches(parts.scheme) &&
+      (globs.authority === undefined || parts.authority === undefined
+        ? globs.authority === parts.authority
+        : globs.authority.matches(parts.authority)) &&
+      globs.rest.matches(parts.rest),
   }
 }
 
+function compilePart(glob: string, text: string): Glob {
+  try {
+    return compileGlob(glob)
+  } catch (error) {
+    throw error instanceof GlobError ? new RedirectPatternError(`${text} ${error.message}`) : error
+  }
+}
+
+/** Hosts are compared as URLs are written out: Punycode, and no port that is the scheme's own. */
+function toHostGlob(scheme: string, authority: string, text: string): string {
+  if (!isHostScheme(scheme)) return toReadable(authority)
+  const own = scheme === 'https:' ? /:443$/ : /:80$/
+  const labels = authority.replace(own, '').split('.')
+  return labels.map((label) => toAsciiLabel(label, text)).join('.')
+}
+
+function toAsciiLabel(label: string, text: string): string {
+  if (!/[^ -~]/.test(label)) return label
+  const ascii = /[*?[\]{},\\]/.test(label) ? '' : domainToASCII(label)
+  if (ascii !== '') return ascii
+  throw new RedirectPatternError(`${text} must name its host in ASCII letters (xn--…)`)
+}
+
+function toRestGlob(scheme: string, authority: string, rest: string): string {
+  // `myapp://**` is any URL of the scheme, and not only one without a path.
+  if (rest === '' && /(?<!\\)\*\*$/.test(authority)) return '**'
+  if (isHostScheme(scheme)) return rest.startsWith('/') ? rest : `/${rest}`
+  // A host alone stands for its root too.
+  return rest === '' ? '{,/}' : rest
+}
+
+/** @param url as `serialiseUrl` writes it. */
 export function splitRedirect(url: string): RedirectParts {
-  const [, scheme = '', , authority = '', rest = ''] =
-    /^([A-Za-z][A-Za-z0-9+.*-]*:)(\/\/([^/?#]*))?([^#]*)/.exec(url) ?? []
-  return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest }
-}
-
-const singles: Readonly<Record<string, string>> = { '?': '[^./]', ',': '|', '{': '(?:', '}': ')' }
-
-function toRegExp(glob: string, whole: string): RegExp {
-  let source = ''
-  let depth = 0
-  for (let at = 0; at < glob.length; at += 1) {
-    const character = glob[at] ?? ''
-    if (character === '\\') {
-      at += 1
-      source += toPlain(glob[at] ?? '\\')
-    } else if (glob.startsWith('**', at)) {
-      at += 1
-      source += '.*'
-    } else if (character === '*') {
-      source += '[^./]*'
-    } else if (character === '[') {
-      const end = glob.indexOf(']', at + 2)
-      if (end === -1) throw new RedirectPatternError(`${whole} has a [ without its ]`)
-      const content = glob.slice(at + 1, end)
-      source += `[${content.replace(/^!/, '^').replaceAll(/[\\\][]/g, '\\$&')}]`
-      at = end
-    } else if (character === ',' && depth === 0) {
-      source += ','
-    } else if (Object.hasOwn(singles, character)) {
-      depth += character === '{' ? 1 : character === '}' ? -1 : 0
-      source += singles[character]
-    } else {
-      source += toPlain(character)
-    }
+  const { scheme, authority, rest } = splitUrl(url)
+  const isRooted = !isHostScheme(scheme) || rest.startsWith('/')
+  return {
+    scheme,
+    authority: authority && toReadable(authority),
+    rest: toReadable(isRooted ? rest : `/${rest}`),
   }
-  if (depth !== 0) throw new RedirectPatternError(`${whole} has braces that do not match`)
-  return new RegExp(`^(?:${source})$`, 's')
 }
 
-function toPlain(character: string): string {
-  return character.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+function splitUrl(url: string): RedirectParts {
+  const [, scheme = '', , authority, rest = ''] =
+    /^([A-Za-z][A-Za-z0-9+.*-]*:)(\/\/([^/?#]*))?([^#]*)/.exec(url) ?? []
+  return { scheme: scheme.toLowerCase(), authority: authority?.toLowerCase(), rest }
+}
+
+/**
+ * Letters that URLs have percent-encoded, as letters, so that `?` and `[ä-ü]` of a pattern stand for one
+ * of them. Everything that has a meaning in a URL is ASCII and stays as it is.
+ */
+function toReadable(text: string): string {
+  return text.replaceAll(/(?:%[89a-f][\da-f])+/gi, (bytes) => {
+    try {
+      return decodeURIComponent(bytes)
+    } catch {
+      return bytes
+    }
+  })
 }

@@ -1,4 +1,10 @@
-import { parseRedirectPattern, type RedirectPattern, splitRedirect } from './redirect-pattern.ts'
+import {
+  isHostScheme,
+  parseRedirectPattern,
+  type RedirectPattern,
+  splitRedirect,
+} from './redirect-pattern.ts'
+import { serialiseUrl } from './serialise-url.ts'
 
 export interface RedirectSettings {
   readonly siteUrl: string
@@ -7,11 +13,15 @@ export interface RedirectSettings {
   readonly isStrict: boolean
 }
 
-/** Why a URL may be redirected to, or why not. */
-export interface RedirectVerdict {
-  readonly isPermitted: boolean
-  readonly reason: string
-}
+/** Whether a URL may be redirected to, and why. */
+export type RedirectVerdict =
+  | { readonly isPermitted: false; readonly reason: string }
+  | {
+      readonly isPermitted: true
+      readonly reason: string
+      /** The URL that was checked, and the only one that may be sent. */
+      readonly target: string
+    }
 
 export interface Redirects {
   readonly siteUrl: string
@@ -19,6 +29,9 @@ export interface Redirects {
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+const longestRedirect = 2_048
+/** Longer names do not exist in DNS. */
+const longestHost = 253
 
 /** @throws {RedirectPatternError} */
 export function createRedirects({ siteUrl, allowList, isStrict }: RedirectSettings): Redirects {
@@ -27,33 +40,50 @@ export function createRedirects({ siteUrl, allowList, isStrict }: RedirectSettin
   const judge = (url: string): RedirectVerdict => {
     const flaw = findFlaw(url)
     if (flaw !== undefined) return refuse(flaw)
-    const target = new URL(url)
-    if (isOfSite(target, site, isStrict)) return permit(`it is on the host of ${siteUrl}`)
-    const strange = findStrangeHost(target)
+    const target = serialiseUrl(url)
+    const parsed = new URL(target)
+    const excess = findExcess(target, parsed)
+    if (excess !== undefined) return refuse(excess)
+    if (isOfSite(parsed, site, isStrict)) return permit(target, `it is on the host of ${siteUrl}`)
+    const strange = findStrangeHost(parsed) ?? findHiddenDots(target)
     if (strange !== undefined) return refuse(strange)
-    const pattern = findPattern(url, patterns)
-    if (pattern !== undefined) return permit(`it matches ${pattern.text}`)
+    const pattern = findPattern(target, patterns)
+    if (pattern !== undefined) return permit(target, `it matches ${pattern.text}`)
     const listed = patterns.length === 0 ? 'the allow list is empty' : 'no pattern of it matches'
     return refuse(`it is not on the host of ${siteUrl}, and ${listed}`)
   }
-  return { siteUrl, judge }
+  return { siteUrl: serialiseUrl(siteUrl), judge }
 }
 
-function permit(reason: string): RedirectVerdict {
-  return { isPermitted: true, reason }
+function permit(target: string, reason: string): RedirectVerdict {
+  return { isPermitted: true, reason, target }
 }
 
 function refuse(reason: string): RedirectVerdict {
   return { isPermitted: false, reason }
 }
 
-/** Browsers read more into some texts than others: what can be read in two ways is refused. */
+/** Some URLs mean different things to different programs; they are refused. */
 function findFlaw(url: string): string | undefined {
+  if (url.length > longestRedirect) return `it is longer than ${longestRedirect} characters`
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\u0000-\u0020\u007f\\]/.test(url)) return 'it has spaces, control characters or backslashes'
-  if (!URL.canParse(url)) return 'it is not a whole URL'
-  if (/^[^/?#]*:\/\/[^/?#]*@/.test(url)) return 'it has a user name'
+  const parsed = URL.parse(url)
+  if (parsed === null) return 'it is not a whole URL'
+  // Browsers resolve `https:example.com` relative to the page they are on.
+  if (isHostScheme(parsed.protocol) && !/^[a-z]+:\/\/[^/]/i.test(url)) {
+    return 'it is not a whole URL: // and a host must follow the scheme'
+  }
+  if (parsed.username !== '' || /^[^/?#]*:\/\/[^/?#]*@/.test(url)) return 'it has a user name'
   return undefined
+}
+
+/** Encoding makes a URL longer. */
+function findExcess(target: string, { hostname }: URL): string | undefined {
+  if (target.length > longestRedirect) {
+    return `it is longer than ${longestRedirect} characters when it is percent-encoded`
+  }
+  return hostname.length > longestHost ? `its host is longer than ${longestHost}` : undefined
 }
 
 function isOfSite(target: URL, site: URL, isStrict: boolean): boolean {
@@ -78,11 +108,24 @@ function findStrangeHost({ protocol, hostname }: URL): string | undefined {
   return undefined
 }
 
-/** As written and as URLs are written out, which may differ in a slash or in letter case. */
-function findPattern(url: string, patterns: readonly RedirectPattern[]) {
-  const written = splitRedirect(url)
-  const host = splitRedirect(new URL(url).href)
-  return patterns.find((pattern) =>
-    pattern.matches({ ...written, authority: host.authority || written.authority }),
-  )
+/**
+ * Writing a URL out has resolved `..` and `%2e%2e`. What is left is for servers alone, and some of them
+ * decode a slash, decode twice, or drop what follows `;` before they resolve it.
+ */
+function findHiddenDots(target: string): string | undefined {
+  const [path = ''] = target.split(/[?#]/, 1)
+  const segments = path
+    .replaceAll(/%(?:25)*2e/gi, '.')
+    .replaceAll(/%(?:25)*(?:2f|5c)/gi, '/')
+    .replaceAll(/%(?:25)*3b/gi, ';')
+    .split('/')
+  const isDots = segments.some((segment) => /^\.\.?(?:;|$)/.test(segment))
+  return isDots
+    ? 'a part of its path is .. or ., which may lead out of the permitted path'
+    : undefined
+}
+
+function findPattern(target: string, patterns: readonly RedirectPattern[]) {
+  const parts = splitRedirect(target)
+  return patterns.find((pattern) => pattern.matches(parts))
 }

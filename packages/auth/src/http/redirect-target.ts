@@ -16,11 +16,11 @@ export function findRedirectTarget(
   // An empty one says nothing, and must not hide one that does.
   const named = call.header('redirect_to') || call.query['redirect_to'] || inBody
   if (named) {
-    if (redirects.judge(named).isPermitted) return named
+    const verdict = redirects.judge(named)
+    if (verdict.isPermitted) return verdict.target
     if (!call.isSdk) throw invalid('redirect_to is not permitted')
     return redirects.siteUrl
   }
-  const referrer = call.header('referer')
-  const isReferrerFine = referrer !== undefined && redirects.judge(referrer).isPermitted
-  return isReferrerFine ? referrer : redirects.siteUrl
+  const verdict = redirects.judge(call.header('referer') ?? '')
+  return verdict.isPermitted ? verdict.target : redirects.siteUrl
 }

@@ -110,5 +110,79 @@ test('the verdict says why', () => {
 test('a pattern that cannot be read is refused at the start', () => {
   assert.throws(() => parseRedirectPattern('https://a[b.example'), /a \[ without its \]/)
   assert.throws(() => parseRedirectPattern('https://{a.example'), /braces that do not match/)
+  assert.throws(() => parseRedirectPattern('https://a}.example'), /braces that do not match/)
+  assert.throws(() => parseRedirectPattern('https://a.example/[z-a]'), /range z-a/)
+  assert.throws(() => parseRedirectPattern('https://b\u00fccher-*.example'), /in ASCII letters/)
   assert.throws(() => parseRedirectPattern('example.com'), /has no scheme/)
+})
+
+test('patterns are compared with URLs as they are written out', () => {
+  const expected: Readonly<
+    Record<string, readonly [yes: readonly string[], no: readonly string[]]>
+  > = {
+    'https://b\u00fccher.example/\u00e4': [
+      ['https://b\u00fccher.example/\u00e4', 'https://xn--bcher-kva.example/%C3%A4'],
+      ['https://bcher.example/%C3%A4', 'https://xn--bcher-kva.example/a'],
+    ],
+    'https://a.example/%C3%A4/[\u00e4-\u00fc]?': [
+      ['https://a.example/\u00e4/\u00f6\u0100', 'https://a.example/%c3%a4/%C3%B6x'],
+      ['https://a.example/\u00e4/o\u0100', 'https://a.example/\u00e4/\u00f6'],
+    ],
+    'https://a.example:443/x': [['https://a.example/x', 'https://a.example:443/x'], []],
+    'http://a.example:80': [['http://a.example', 'http://a.example:80/'], ['http://a.example:81']],
+    'https://a.example/': [['https://a.example', 'https://a.example/'], ['https://a.example/x']],
+    'https://a.example?x=*': [['https://a.example?x=1', 'https://a.example/?x=1'], []],
+    'http*://a.example': [['http://a.example', 'https://a.example/'], ['https://a.example/x']],
+    'myapp:callback': [['myapp:callback'], ['myapp://callback', 'myapp:/callback']],
+    'myapp:/callback': [['myapp:/callback'], ['myapp:callback', 'myapp://callback']],
+    'myapp://Login': [
+      ['myapp://login', 'myapp://LOGIN/'],
+      ['myapp:login', 'myapp://login/x'],
+    ],
+  }
+  for (const [pattern, [yes, no]] of Object.entries(expected)) {
+    const { judge } = createRedirects({
+      siteUrl: 'https://site.example',
+      allowList: [pattern],
+      isStrict: false,
+    })
+    for (const url of yes) assert.equal(judge(url).isPermitted, true, `${pattern} ${url}`)
+    for (const url of no) assert.equal(judge(url).isPermitted, false, `${pattern} ${url}`)
+  }
+})
+
+test('a ** at the end takes what follows the host too, and no other scheme', () => {
+  const { judge } = createRedirects({
+    siteUrl: 'https://site.example',
+    allowList: ['myapp://**', 'com.app://**', 'https://preview-**'],
+    isStrict: false,
+  })
+  for (const url of [
+    ...['myapp://', 'myapp://login', 'myapp://login/x', 'myapp://login/x?y=z', 'myapp:///x'],
+    ...['com.app://login/x', 'com.app://', 'https://preview-1.example/a/b?c'],
+  ]) {
+    assert.equal(judge(url).isPermitted, true, url)
+  }
+  for (const url of [
+    'myapp:login',
+    'myapp:/login',
+    'myapp2://login',
+    'comxapp://x',
+    'https://x.y/a',
+  ]) {
+    assert.equal(judge(url).isPermitted, false, url)
+  }
+})
+
+test('a URL is written out once: what was sent is sent again as it is', () => {
+  for (const url of [
+    'https://SITE.example:3000?\u0100#\u{1f600}',
+    'https://any.example.com/a/./b/%2e%2e/%7e?%27',
+    'myapp://callback',
+  ]) {
+    const first = redirects.judge(url)
+    assert.ok(first.isPermitted, url)
+    const second = redirects.judge(first.target)
+    assert.ok(second.isPermitted && second.target === first.target, first.target)
+  }
 })

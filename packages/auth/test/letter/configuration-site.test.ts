@@ -61,7 +61,8 @@ test('Configuration: with nothing but what is required', async (t) => {
 test('Configuration: site and passwords', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SITE_URL: 'https://app.example/start',
-    AUTH_URI_ALLOW_LIST: 'https://*.foo.example/cb, https://bar.example/docs/*,myapp://cb',
+    AUTH_URI_ALLOW_LIST:
+      'https://*.foo.example/cb, https://bar.example/docs/*,myapp://cb, any://**,com.app://**',
     AUTH_PASSWORD_MIN_LENGTH: '10',
     AUTH_PASSWORD_REQUIRED_CHARACTERS: 'abc:\\:!:xyz\\:',
     AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED: 'false',
@@ -94,6 +95,10 @@ test('Configuration: site and passwords', async (t) => {
       assert.equal((await recoverTo(url, 'myapp://cb')).status, 200)
       assert.equal((await recoverTo(url, 'https://bar.example/docs/one')).status, 200)
       assert.equal((await recoverTo(url, 'https://bar.example/')).status, 400)
+      for (const any of ['any://login/x', 'any://', 'com.app://login/x', 'com.app://']) {
+        assert.equal((await recoverTo(url, any)).status, 200, any)
+      }
+      assert.equal((await recoverTo(url, 'myapp://login/x')).status, 400)
     },
   )
 

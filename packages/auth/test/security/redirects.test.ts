@@ -84,7 +84,57 @@ const elsewhere = [
   'myapp2://callback',
 ]
 
-const allowList = 'https://docs.example/docs,https://*.foo.example.com/*,myapp://callback'
+const allowList = [
+  'https://docs.example/docs',
+  'https://*.foo.example.com/*',
+  'myapp://callback',
+  'https://mine.example/mine/**',
+  'https://**.deep.example/',
+  'otherapp://**',
+  'com.app.example:/mine/**',
+].join()
+
+/** What is sent in place of each; undefined: it is refused. */
+const rewritten: Readonly<Record<string, string | undefined>> = {
+  'https://mine.example/mine/../evil/': undefined,
+  'https://mine.example/mine/%2e%2e/evil/': undefined,
+  'https://mine.example/mine/%2E./evil/': undefined,
+  'https://mine.example/mine/.%2e/evil/': undefined,
+  'https://mine.example/mine/..': undefined,
+  'https://mine.example/mine/a/../../evil': undefined,
+  'https://mine.example/mine\\..\\evil': undefined,
+  'https://mine.example/mine/..\\evil': undefined,
+  'https://mine.example/mine/..%2fevil': undefined,
+  'https://mine.example/mine/%2e%2e%2Fevil': undefined,
+  'https://mine.example/mine/..%5cevil': undefined,
+  'https://mine.example/mine/%252e%252e/evil': undefined,
+  'https://mine.example/mine/%25252e%25252e%25252fevil': undefined,
+  'https://mine.example/mine/..;/evil': undefined,
+  'https://mine.example/mine/.\t./evil': undefined,
+  'https://mine.example/mine/.\n./evil': undefined,
+  'com.app.example:/mine/../evil': undefined,
+  'https:mine.example/mine/a': undefined,
+  'https:/mine.example/mine/a': undefined,
+  'https:///mine.example/mine/a': undefined,
+  'https:site.example': undefined,
+  'https:/site.example': undefined,
+  'https:///site.example': undefined,
+  'HTTPS:site.example/': undefined,
+  'http:site.example/': undefined,
+  'otherapp:login': undefined,
+  'https://mine.example/mine/./a/../b': 'https://mine.example/mine/b',
+  'https://mine.example/evil/../mine/b': 'https://mine.example/mine/b',
+  'https://MINE.example:443/mine/b': 'https://mine.example/mine/b',
+  'https://mine.example/mine/...': 'https://mine.example/mine/...',
+  'https://mine.example/mine/?next=../..': 'https://mine.example/mine/?next=../..',
+  'https://mine.example/mine/\u0100?\u{1f600}': 'https://mine.example/mine/%C4%80?%F0%9F%98%80',
+  'https://mine.example/mine/a b': undefined,
+  'https://site\u3002example/': 'https://site.example/',
+  'otherapp://login/x': 'otherapp://login/x',
+  'otherapp://': 'otherapp://',
+  'otherapp://\u00e4?x': 'otherapp://%C3%A4?x',
+  'com.app.example:/mine/x': 'com.app.example:/mine/x',
+}
 
 test('nobody is sent elsewhere', async (t) => {
   const server = await openFlowServer(t, { AUTH_URI_ALLOW_LIST: allowList })
@@ -110,18 +160,50 @@ test('nobody is sent elsewhere', async (t) => {
   }
 
   await t.test('18.6 what is permitted is, also in capitals and with another port', async () => {
-    const fine = [
-      'https://site.example/in?a=b',
-      'HTTPS://SITE.example/',
-      'http://site.example:8080/',
-      'https://docs.example/docs',
-      'https://a.foo.example.com/x',
-      'myapp://callback',
-    ]
-    for (const target of fine) {
-      const location = (await follow(target)).headers.get('location') ?? ''
-      assert.ok(location.startsWith(`${target}#error=`), location)
+    const fine = {
+      'https://site.example/in?a=b': 'https://site.example/in?a=b',
+      'https://site.example': 'https://site.example',
+      'HTTPS://SITE.example/': 'https://site.example/',
+      'http://site.example:8080/': 'http://site.example:8080/',
+      'https://docs.example/docs': 'https://docs.example/docs',
+      'https://a.foo.example.com/x': 'https://a.foo.example.com/x',
+      'myapp://callback': 'myapp://callback',
     }
+    for (const [target, sent] of Object.entries(fine)) {
+      const location = (await follow(target)).headers.get('location') ?? ''
+      assert.ok(location.startsWith(`${sent}#error=`), location)
+    }
+  })
+
+  for (const [target, sent] of Object.entries(rewritten)) {
+    await t.test(`18.50 what is sent is what was checked: ${JSON.stringify(target)}`, async () => {
+      const answer = await follow(target)
+      const location = answer.headers.get('location')
+      if (sent === undefined) assert.deepEqual([answer.status, location], [400, null])
+      else assert.ok(location?.startsWith(`${sent}#error=`), `${location}`)
+    })
+  }
+
+  await t.test('18.50 the same for a referrer, and for what a link carries', async () => {
+    const headers = { referer: 'https://mine.example/mine/../evil/' }
+    const answer = await ask(url, '/verify?type=signup&token=none', { headers })
+    assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
+    const { email } = await server.newUser()
+    const redirectTo = encodeURIComponent('https://MINE.example/mine/./a/../\u00e4')
+    await post(`/recover?redirect_to=${redirectTo}`, { email })
+    const { searchParams } = (await server.mailTo(email)).url
+    assert.equal(searchParams.get('redirect_to'), 'https://mine.example/mine/%C3%A4')
+  })
+
+  await t.test('18.49 a redirect_to has 2,048 characters at most, and a host 253', async () => {
+    const long = (length: number) => 'https://site.example/'.padEnd(length, 'x')
+    assert.equal((await follow(long(2_048))).status, 303)
+    assert.equal((await follow(long(2_049))).status, 400)
+    // It is longer when it is encoded.
+    assert.equal((await follow(`https://site.example/${'\u{1f600}'.repeat(160)}`)).status, 303)
+    assert.equal((await follow(`https://site.example/${'\u{1f600}'.repeat(180)}`)).status, 400)
+    assert.equal((await follow(`https://${'a.'.repeat(120)}deep.example/`)).status, 303)
+    assert.equal((await follow(`https://${'a.'.repeat(121)}deep.example/`)).status, 400)
   })
 
   await t.test('18.6 a referrer elsewhere is ignored', async () => {

@@ -1,0 +1,150 @@
+/** Why a glob cannot be read; it continues a sentence that begins with the glob. */
+export class GlobError extends Error {
+  override readonly name = 'GlobError'
+}
+
+export interface Glob {
+  matches(text: string): boolean
+  /** The same, with the number of places in the glob that were visited. */
+  run(text: string): { readonly isMatch: boolean; readonly steps: number }
+}
+
+type Accepts = (character: string) => boolean
+
+/** One place of a glob that has been read. */
+type Place =
+  | { readonly kind: 'one'; readonly accepts: Accepts }
+  | { readonly kind: 'any number'; readonly accepts: Accepts }
+  | { readonly kind: 'go to'; readonly places: number[] }
+
+const isAny: Accepts = () => true
+/** `*` and `?` stay within a label of a host and within a segment of a path. */
+const isNoSeparator: Accepts = (character) => character !== '.' && character !== '/'
+
+/**
+ * `*` is any run without `.` and `/`, `**` any run, `?` one character except `.` and `/`, `[a-z]` and
+ * `[!a]` one of a set, `{a,b}` one of several, and `\` makes a character literal.
+ *
+ * All ways through a glob are followed at once, so the work is at most the length of the text times the
+ * length of the glob. A regular expression would try them one after the other: with two `**` in the glob,
+ * the work grows with the square of the text.
+ * @throws {GlobError}
+ */
+export function compileGlob(glob: string): Glob {
+  const places = readPlaces(glob)
+  const run = (text: string) => follow(places, text)
+  return { run, matches: (text) => run(text).isMatch }
+}
+
+function readPlaces(glob: string): readonly Place[] {
+  const characters = [...glob]
+  const places: Place[] = []
+  let at = 0
+
+  const readSequence = (isAlternative: boolean): void => {
+    while (at < characters.length) {
+      const character = characters[at] ?? ''
+      if (isAlternative && (character === ',' || character === '}')) return
+      at += 1
+      if (character === '{') readAlternatives()
+      else places.push(readPlace(character))
+    }
+  }
+
+  const readAlternatives = (): void => {
+    const starts: number[] = []
+    const ends: number[][] = []
+    places.push({ kind: 'go to', places: starts })
+    do {
+      starts.push(places.length)
+      readSequence(true)
+      const end: number[] = []
+      ends.push(end)
+      places.push({ kind: 'go to', places: end })
+      at += 1
+    } while (characters[at - 1] === ',')
+    if (characters[at - 1] !== '}') throw new GlobError('has braces that do not match')
+    for (const end of ends) end.push(places.length)
+  }
+
+  const readPlace = (character: string): Place => {
+    if (character === '}') throw new GlobError('has braces that do not match')
+    if (character === '*') {
+      if (characters[at] !== '*') return { kind: 'any number', accepts: isNoSeparator }
+      at += 1
+      return { kind: 'any number', accepts: isAny }
+    }
+    if (character === '?') return { kind: 'one', accepts: isNoSeparator }
+    if (character === '[') {
+      const end = characters.indexOf(']', at + 1)
+      if (end === -1) throw new GlobError('has a [ without its ]')
+      const set = characters.slice(at, end)
+      at = end + 1
+      return { kind: 'one', accepts: readSet(set) }
+    }
+    if (character !== '\\' || at === characters.length) return toLiteral(character)
+    at += 1
+    return toLiteral(characters[at - 1] ?? '')
+  }
+
+  readSequence(false)
+  return places
+}
+
+function toLiteral(literal: string): Place {
+  return { kind: 'one', accepts: (character) => character === literal }
+}
+
+/** @param set what stands between the brackets. */
+function readSet(set: readonly string[]): Accepts {
+  const isNegated = set.length > 1 && (set[0] === '!' || set[0] === '^')
+  const members = isNegated ? set.slice(1) : set
+  const ranges: (readonly [number, number])[] = []
+  for (let at = 0; at < members.length; at += 1) {
+    const first = members[at] ?? ''
+    const isRange = members[at + 1] === '-' && at + 2 < members.length
+    const last = isRange ? (members[at + 2] ?? '') : first
+    if (isRange) at += 2
+    if (toCode(first) > toCode(last)) {
+      throw new GlobError(`has the range ${first}-${last}, whose ends are in the wrong order`)
+    }
+    ranges.push([toCode(first), toCode(last)])
+  }
+  return (character) => {
+    const code = toCode(character)
+    return ranges.some(([first, last]) => first <= code && code <= last) !== isNegated
+  }
+}
+
+function toCode(character: string): number {
+  return character.codePointAt(0) ?? 0
+}
+
+function follow(places: readonly Place[], text: string): ReturnType<Glob['run']> {
+  let steps = 0
+  /** Adds a place, and those that are reached from it without a character. */
+  const reach = (reached: Set<number>, start: number): void => {
+    const waiting = [start]
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      if (reached.has(at)) continue
+      steps += 1
+      reached.add(at)
+      const place = places[at]
+      if (place?.kind === 'any number') waiting.push(at + 1)
+      else if (place?.kind === 'go to') waiting.push(...place.places)
+    }
+  }
+  let reached = new Set<number>()
+  reach(reached, 0)
+  for (const character of text) {
+    const next = new Set<number>()
+    for (const at of reached) {
+      const place = places[at]
+      if (place === undefined || place.kind === 'go to' || !place.accepts(character)) continue
+      reach(next, place.kind === 'one' ? at + 1 : at)
+    }
+    if (next.size === 0) return { isMatch: false, steps }
+    reached = next
+  }
+  return { isMatch: reached.has(places.length), steps }
+}
