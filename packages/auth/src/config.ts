@@ -109,7 +109,11 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     ),
     sms: toSms(
       settings.sms,
-      { isUsed: settings.site.phoneEnabled, isHooked: hooksConfig.sendSms !== undefined },
+      {
+        isUsed: settings.site.phoneEnabled,
+        isSecondFactor: settings.mfa.phoneEnroll || settings.mfa.phoneVerify,
+        isHooked: hooksConfig.sendSms !== undefined,
+      },
       check,
     ),
     limits: limitsConfig,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { type AnyVariable, type Environment, toFaultText } from '@portcullis/service-kit/env'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
@@ -199,6 +200,66 @@ test('what a timer or the database cannot hold is refused at start', () => {
   assert.deepEqual(faultsOf({ AUTH_SMTP_MAX_FREQUENCY: '87600h', AUTH_DRAIN_TIMEOUT: '24h' }), [])
 })
 
+test('new users never have the role of an administrator', () => {
+  const roleOfAll = (role: string, env = {}) =>
+    faultsOf({ AUTH_JWT_DEFAULT_GROUP_NAME: role, ...env })
+  for (const role of ['service_role', 'supabase_admin', ' service_role ']) {
+    assert.match(
+      roleOfAll(role).join(),
+      /^AUTH_JWT_DEFAULT_GROUP_NAME=.*is one of AUTH_JWT_ADMIN_ROLES: everybody/,
+    )
+  }
+  const own = { GOTRUE_JWT_ADMIN_ROLES: 'boss,authenticated' }
+  assert.match(roleOfAll('authenticated', own).join(), /is one of GOTRUE_JWT_ADMIN_ROLES/)
+  assert.deepEqual([roleOfAll('authenticated'), roleOfAll('')], [[], []])
+  const notes = notesOf({ AUTH_JWT_DEFAULT_GROUP_NAME: 'admin' })
+  assert.match(notes.join(), /^AUTH_JWT_DEFAULT_GROUP_NAME is AUTH_JWT_ADMIN_GROUP_NAME/)
+})
+
+test('templates are fetched by http or https, or are paths of the site', () => {
+  const names = all.map(({ name }) => name).filter((name) => name.includes('_MAILER_TEMPLATES_'))
+  assert.ok(names.length > 10)
+  for (const name of names) {
+    for (const url of ['ftp://site.example/x', 'file:///etc/passwd', 'data:text/html,x', 'C:\\x']) {
+      const [fault = ''] = faultsOf({ [name]: url })
+      assert.ok(fault.startsWith(`${name}=`), `${name} ${url}`)
+      assert.match(fault, /must be a whole URL that begins with https:\/\/ or http:\/\//)
+    }
+    for (const url of [
+      'https://site.example/x.html',
+      'HTTP://site.example',
+      '/x.html',
+      'x.html',
+      '',
+    ]) {
+      assert.deepEqual(faultsOf({ [name]: url }), [], url)
+    }
+  }
+})
+
+test('hosts are names or addresses', () => {
+  for (const name of ['AUTH_SMTP_HOST', 'AUTH_API_HOST']) {
+    for (const host of ['localhost', 'mail.example.', 'a_b.example', '127.0.0.1', '::', ' ::1 ']) {
+      assert.deepEqual(faultsOf({ [name]: host }), [], host)
+    }
+    for (const host of [
+      'mail example',
+      'http://mail.example',
+      'mail.example:25',
+      'mail.example/x',
+      '256.1.1.1',
+      '[::1]',
+      '-x.example',
+      'a..b',
+      `${'a'.repeat(64)}.example`,
+    ]) {
+      const [fault = ''] = faultsOf({ [name]: host })
+      assert.ok(fault.startsWith(`${name}=`), host)
+      assert.match(fault, /must be a host name or an address/)
+    }
+  }
+})
+
 test('names of headers are such', () => {
   for (const name of ['AUTH_REQUEST_ID_HEADER', 'AUTH_RATE_LIMIT_HEADER']) {
     assert.deepEqual(faultsOf({ [name]: 'X-Id_1' }), [])
@@ -369,7 +430,14 @@ test('a CAPTCHA that is enabled needs a secret', () => {
 })
 
 test('a secret shorter than 32 bytes is noted, and codes of a wrong length are of 6 digits', () => {
-  assert.match(notesOf({ AUTH_JWT_SECRET: 'short' }).join(), /^AUTH_JWT_SECRET is shorter than 32/)
+  const [note = ''] = notesOf({ AUTH_JWT_SECRET: 'x'.repeat(31) })
+  assert.match(note, /^AUTH_JWT_SECRET is shorter than 32 bytes/)
+  assert.deepEqual(notesOf({ AUTH_JWT_SECRET: 'x'.repeat(32) }), [])
+  assert.deepEqual(notesOf({ AUTH_JWT_SECRET: 'ü'.repeat(16) }), [])
+  // The command that it names makes a good one.
+  const [, command = ''] = / -p "(.+)"$/.exec(note) ?? []
+  const made = execFileSync(process.execPath, ['-p', command], { encoding: 'utf8' }).trim()
+  assert.deepEqual(notesOf({ AUTH_JWT_SECRET: made }), [])
   const lengths = { AUTH_SMS_OTP_LENGTH: '4', AUTH_MAILER_OTP_LENGTH: '11' }
   const { sms, mail } = withRequired(lengths)
   assert.deepEqual([sms.otpLength, mail.otpLength], [6, 6])

@@ -142,9 +142,13 @@ export function choiceType<const Choice extends string>(
 ): ValueType<Choice> {
   const bySpelling = new Map<string, Choice>(Object.entries(spellings))
   for (const choice of choices) bySpelling.set(choice.toLowerCase(), choice)
+  const shown = choices.map((choice) => {
+    const others = Object.keys(spellings).filter((text) => spellings[text] === choice)
+    return others.length === 0 ? choice : `${choice} (also ${others.join(', ')})`
+  })
   return {
-    name: choices.join(', '),
-    allowed: `one of: ${choices.join(', ')}`,
+    name: shown.join(', '),
+    allowed: `one of: ${shown.join(', ')}`,
     takesEmpty: false,
     parse: (text) => bySpelling.get(text.trim().toLowerCase()),
     toText: String,

@@ -138,7 +138,7 @@ test('a choice is taken in any letter case and in its other spellings', () => {
   assert.equal(readAll({ LEVEL: 'HIGH' }).level, 'high')
   assert.equal(readAll({ LEVEL: 'Hi' }).level, 'high')
   assert.deepEqual(readAll({ LEVEL: 'medium' }).faults, [
-    'LEVEL="medium": must be one of: low, high',
+    'LEVEL="medium": must be one of: low, high (also hi)',
   ])
 })
 

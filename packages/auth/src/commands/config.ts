@@ -1,9 +1,11 @@
 import type { Command } from '@portcullis/service-kit/command'
-import { configHelp, readConfig, readOptions } from './read-config.ts'
+import { findMachineFaults } from './machine-faults.ts'
+import { configHelp, readConfig, readOptions, toRefusal } from './read-config.ts'
 
 const usage = `Usage: auth config check [--config FILE] [--config-dir FOLDER]
 
-Says everything that is wrong or doubtful with the configuration, and starts nothing.
+Says everything that is wrong or doubtful with the configuration, and starts nothing. It also tries
+whether this machine has the address to listen on and the folder of the log file.
 
 Options:
 ${configHelp}
@@ -25,6 +27,11 @@ export const config: Command = {
     if (read === undefined) return 2
     for (const note of read.notes) io.stdout.write(`warning: ${note}\n`)
     for (const remark of read.remarks) io.stdout.write(`note: ${remark}\n`)
+    const faults = await findMachineFaults(read.config)
+    if (faults.length > 0) {
+      io.stderr.write(toRefusal(faults))
+      return 2
+    }
     io.stdout.write('The configuration is fine.\n')
     return 0
   },

@@ -42,9 +42,14 @@ export function readConfig(
   const notes = [...unread, ...doubts]
   if (faults.length === 0) return { config, notes, remarks }
   for (const note of notes) stderr.write(`warning: ${note}\n`)
-  const lines = faults.map((fault) => `  ${toFaultText(fault)}\n`).join('')
-  stderr.write(`The server cannot start: the configuration is not right.\n${lines}`)
+  stderr.write(toRefusal(faults.map(toFaultText)))
   return undefined
+}
+
+/** @param faults one line each. */
+export function toRefusal(faults: readonly string[]): string {
+  const lines = faults.map((fault) => `  ${fault}\n`).join('')
+  return `The server cannot start: the configuration is not right.\n${lines}`
 }
 
 interface NamedFile {

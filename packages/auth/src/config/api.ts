@@ -11,7 +11,7 @@ import {
 } from '@portcullis/service-kit/env'
 import { withOldNames } from './auth-name.ts'
 import { checkDuration, oneDay } from './durations.ts'
-import { checkHeaderName, checkPresent, checkWebUrl } from './required.ts'
+import { checkHeaderName, checkHost, checkPresent, checkWebUrl } from './required.ts'
 
 const compatModes = ['auto', 'specification', 'upstream'] as const
 
@@ -95,6 +95,7 @@ export function toApi(settings: Settings<typeof api.variables>, check: Check): A
   for (const name of settings.corsAllowedHeaders) {
     checkHeaderName(variables.corsAllowedHeaders, name, check)
   }
+  checkHost(variables.host, settings.host.trim(), check)
   checkDuration(variables.drainTimeoutMs, settings.drainTimeoutMs, oneDay, check)
   const pathPrefix = settings.pathPrefix.replace(/\/+$/, '')
   if (pathPrefix !== '' && !/^(?:\/[\w.~-]+)+$/.test(pathPrefix)) {

@@ -22,7 +22,6 @@ export const limits = {
       '',
       'Header that holds the address of the client, or another value that requests are limited by; ' +
         'of several values the last one counts (AUTH_TRUSTED_HOPS)',
-      { defaultText: 'the address of the connection' },
     ),
     emailSent: unlessBlank(
       string(

@@ -17,6 +17,7 @@ import {
   notificationVariables,
   toNotifications,
 } from './notifications.ts'
+import { checkHost, checkWebUrl } from './required.ts'
 import { unlessBlank } from './unless-blank.ts'
 
 /** The messages there are; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
@@ -200,6 +201,7 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
     otpLength = 6
   }
   checkSubjects(settings, check)
+  checkTemplateUrls(settings, check)
   checkDuration(variables.maxFrequencyMs, settings.maxFrequencyMs, tenYears, check)
   return {
     smtp: use.isHooked ? undefined : toSmtp(settings, use.isUsed, check),
@@ -273,6 +275,16 @@ function checkSubjects(settings: MailSettings, check: Check): void {
   }
 }
 
+/** A path of the site, or a URL that a web server answers. */
+function checkTemplateUrls(settings: MailSettings, check: Check): void {
+  const values: Readonly<Record<string, unknown>> = settings
+  for (const [key, variable] of Object.entries(mail.variables)) {
+    if (!variable.name.startsWith('AUTH_MAILER_TEMPLATES_')) continue
+    const text = `${values[key]}`.trim()
+    if (/^[a-z][a-z0-9+.-]*:/i.test(text)) checkWebUrl(variable, text, check)
+  }
+}
+
 /** Required where messages must go out; elsewhere a warning will do (D23). A hook needs none. */
 function toSmtp(
   settings: MailSettings,
@@ -300,6 +312,7 @@ function toSmtp(
       )
     }
   }
+  checkHost(variables.host, settings.host.trim(), check)
   const address = settings.adminEmail.trim()
   if (address !== '' && !/^[^\s<>@]+@[^\s<>@]+$/.test(address)) {
     const name = check.nameOf(variables.adminEmail)

@@ -13,7 +13,7 @@ import { unlessBlank } from './unless-blank.ts'
 export const observability = {
   title: 'Logs, traces and metrics',
   variables: withOldNames({
-    logLevel: choice('AUTH_LOG_LEVEL', logLevels, 'info', 'The most talkative level to be logged', {
+    logLevel: choice('AUTH_LOG_LEVEL', logLevels, 'info', 'The most verbose level to be logged', {
       aliases: ['LOG_LEVEL'],
       spellings: { warn: 'warning' },
     }),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Check } from '@portcullis/service-kit/config-check'
 import type { AnyVariable } from '@portcullis/service-kit/env'
 
@@ -28,4 +29,15 @@ const token = /^[\w!#$%&'*+.^`|~-]+$/
 export function checkHeaderName(variable: AnyVariable, value: string, check: Check): void {
   if (value === '' || token.test(value)) return
   check.fault(variable, `must be the name of a header, such as X-Real-IP, not ${value}`)
+}
+
+/** Labels of letters, digits, hyphens and, as some networks have them, underscores. */
+const hostName = /^(?=.{1,253}$)(?:[\w](?:[\w-]{0,61}[\w])?\.)*[\w](?:[\w-]{0,61}[\w])?\.?$/
+
+/** A name or an address, without a scheme, a port or brackets. */
+export function checkHost(variable: AnyVariable, value: string, check: Check): void {
+  // Digits and dots alone are an address or nothing.
+  const isName = hostName.test(value) && !/^[\d.]+$/.test(value)
+  if (value === '' || isIP(value) !== 0 || isName) return
+  check.fault(variable, 'must be a host name or an address, such as mail.example.com or 127.0.0.1')
 }

@@ -46,7 +46,7 @@ export const smsGateways = {
 } as const satisfies Record<string, GatewayNeeds>
 export type SmsGatewayName = keyof typeof smsGateways
 
-/** Whether a message could leave. The server starts all the same (reference 9.2). */
+/** Whether a message can be sent. */
 export type SmsGateway =
   | {
       readonly isReady: true

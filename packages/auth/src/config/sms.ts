@@ -17,7 +17,13 @@ import { withOldNames } from './auth-name.ts'
 import { checkDuration, tenYears, tenYearsInSeconds } from './durations.ts'
 import type { ChannelUse } from './mail.ts'
 import { checkWebUrl } from './required.ts'
-import { findGateway, type SmsGateway, throughHook, toGatewayName } from './sms-gateways.ts'
+import {
+  findGateway,
+  type SmsGateway,
+  smsGateways,
+  throughHook,
+  toGatewayName,
+} from './sms-gateways.ts'
 import { unlessBlank } from './unless-blank.ts'
 
 export const sms = {
@@ -121,7 +127,12 @@ export interface TestCodes {
   readonly validUntilMs: number
 }
 
-export function toSms(settings: SmsSettings, use: ChannelUse, check: Check): SmsConfig {
+export interface SmsUse extends ChannelUse {
+  /** Whether codes of phone factors are sent. */
+  readonly isSecondFactor: boolean
+}
+
+export function toSms(settings: SmsSettings, use: SmsUse, check: Check): SmsConfig {
   const { testOtp, testOtpValidUntil, ...rest } = settings
   const { variables } = sms
   const isLengthRight = rest.otpLength >= 6 && rest.otpLength <= 10
@@ -132,11 +143,7 @@ export function toSms(settings: SmsSettings, use: ChannelUse, check: Check): Sms
   checkDuration(variables.maxFrequencyMs, rest.maxFrequencyMs, tenYears, check)
   const provider = toGatewayName(rest.provider)
   const gateway = use.isHooked ? throughHook : findGateway({ ...settings, provider })
-  if (!gateway.isReady && (provider !== '' || (use.isUsed && testOtp.size === 0))) {
-    const name = check.nameOf(variables.provider)
-    const problem = provider === '' ? 'is not set' : `is ${provider}: ${gateway.problem}`
-    check.note(`${name} ${problem}. No text message can be sent`)
-  }
+  if (!gateway.isReady) checkGateway(gateway, { ...rest, provider }, testOtp.size > 0, use, check)
   if (testOtp.size > 0 && testOtpValidUntil === '') {
     const names = [variables.testOtp, variables.testOtpValidUntil].map(check.nameOf)
     check.note(`${names[0]} lets whoever knows its codes sign in, and ${names[1]} sets no end`)
@@ -150,6 +157,31 @@ export function toSms(settings: SmsSettings, use: ChannelUse, check: Check): Sms
       byPhone: toCodesByPhone(testOtp, check),
       validUntilMs: toEnd(testOtpValidUntil, check),
     },
+  }
+}
+
+/**
+ * A gateway that is named is meant to send. Without a name, phone sign-in may be for later; with codes for
+ * tests nothing may have to be sent.
+ */
+function checkGateway(
+  gateway: Extract<SmsGateway, { isReady: false }>,
+  { provider, autoconfirm }: Pick<SmsSettings, 'provider' | 'autoconfirm'>,
+  hasTestCodes: boolean,
+  use: SmsUse,
+  check: Check,
+): void {
+  const { provider: variable } = sms.variables
+  const name = check.nameOf(variable)
+  if (provider === '') {
+    const isMissed = (use.isUsed || use.isSecondFactor) && !hasTestCodes
+    if (isMissed) check.note(`${name} is not set. No text message can be sent`)
+  } else if (!gateway.isKnown) {
+    check.fault(variable, `must be one of: ${Object.keys(smsGateways).join(', ')}`)
+  } else if (!hasTestCodes && (use.isSecondFactor || (use.isUsed && !autoconfirm))) {
+    check.fault(variable, `cannot send text messages: ${gateway.problem}`)
+  } else {
+    check.note(`${name} is ${provider}: ${gateway.problem}. No text message can be sent`)
   }
 }
 

@@ -97,11 +97,25 @@ export interface TokensConfig {
   readonly sessions: SessionLimits
 }
 
+const shortSecret =
+  'is shorter than 32 bytes: whoever has one access token can find a short secret by trying, and ' +
+  'then sign in as anybody. Make a good one with: ' +
+  `node -p "require('node:crypto').randomBytes(32).toString('base64')"`
+
 export function toTokens(settings: Settings<typeof tokens.variables>, check: Check): TokensConfig {
   const { variables } = tokens
   checkPresent(variables.secret, settings.secret, check)
   if (settings.secret !== '' && Buffer.byteLength(settings.secret) < 32) {
-    check.note(`${check.nameOf(variables.secret)} is shorter than 32 bytes: a longer one is safer`)
+    check.note(`${check.nameOf(variables.secret)} ${shortSecret}`)
+  }
+  const defaultGroup = settings.defaultGroup.trim()
+  if (settings.adminRoles.includes(defaultGroup)) {
+    const adminRoles = check.nameOf(variables.adminRoles)
+    const message = `is one of ${adminRoles}: everybody who signs up would be an administrator`
+    check.fault(variables.defaultGroup, message)
+  } else if (defaultGroup !== '' && defaultGroup === settings.adminGroup) {
+    const names = [variables.defaultGroup, variables.adminGroup].map(check.nameOf)
+    check.note(`${names[0]} is ${names[1]}: everybody who signs up may change their app_metadata`)
   }
   if (settings.keys !== '') {
     try {

@@ -2,7 +2,7 @@
  * @servers postgres
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -54,6 +54,39 @@ test('config check tells every fault at once, by name, and shows no secret', asy
   ])
   assert.match(stderr, /^warning: AUTH_PASSWORD_MIN_LENGTH is 4/m)
   assert.doesNotMatch(stderr, /hidden-word|nobody-should-see|^\s+at /m)
+})
+
+test('config check tries what only this machine can tell', async (t) => {
+  const folder = openFolder(t, { 'there.log': '' })
+  const check = async (env: Readonly<Record<string, string>>) => {
+    const { code, stderr } = await runCommand(['config', 'check'], { env: { ...good, ...env } })
+    return { code, faults: stderr.split('\n').filter((line) => line.startsWith('  AUTH_')) }
+  }
+  const missing = join(folder, 'missing/auth.log')
+  const both = await check({ AUTH_LOG_FILE: missing, AUTH_API_HOST: '192.0.2.1' })
+  assert.equal(both.code, 2)
+  const [log = '', host = '', ...others] = both.faults
+  assert.deepEqual(others, [])
+  assert.ok(log.startsWith(`  AUTH_LOG_FILE=${JSON.stringify(missing)}: the folder `), log)
+  assert.match(log, /missing does not exist; create it first$/)
+  assert.match(host, /^ {2}AUTH_API_HOST="192\.0\.2\.1": .*EADDRNOTAVAIL/)
+  assert.match((await check({ AUTH_LOG_FILE: folder })).faults.join(), /is a folder/)
+  for (const path of ['there.log', 'new.log']) {
+    assert.equal((await check({ AUTH_LOG_FILE: join(folder, path) })).code, 0, path)
+  }
+  assert.deepEqual(readdirSync(folder), ['there.log'])
+  assert.equal((await check({ AUTH_API_HOST: '' })).code, 0)
+})
+
+test('a weak secret and a wrong role are said by config check', async () => {
+  const check = (env: Readonly<Record<string, string>>) =>
+    runCommand(['config', 'check'], { env: { ...good, ...env } })
+  const weak = await check({ AUTH_JWT_SECRET: 'secret' })
+  assert.equal(weak.code, 0)
+  assert.match(weak.stdout, /^warning: AUTH_JWT_SECRET is shorter than 32 bytes.*node -p ".+"$/m)
+  const wrong = await check({ AUTH_JWT_DEFAULT_GROUP_NAME: 'service_role' })
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /^ {2}AUTH_JWT_DEFAULT_GROUP_NAME="service_role": is one of/m)
 })
 
 test('every command that needs a configuration refuses a wrong one in the same way', async () => {

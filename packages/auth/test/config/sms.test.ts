@@ -34,21 +34,41 @@ test('every gateway is ready with its settings, and names the one that is missin
     assert.deepEqual(bare.faults, [])
     const note = `AUTH_SMS_PROVIDER is ${name}: ${problem}. No text message can be sent`
     assert.deepEqual(bare.notes, [note])
+    const fault = `AUTH_SMS_PROVIDER="${name}": cannot send text messages: ${problem}`
+    for (const needed of [
+      'AUTH_EXTERNAL_PHONE_ENABLED',
+      'AUTH_MFA_PHONE_ENROLL_ENABLED',
+      'AUTH_MFA_PHONE_VERIFY_ENABLED',
+    ]) {
+      const used = { AUTH_SMS_PROVIDER: name, [needed]: 'true' }
+      assert.deepEqual([read(used).faults, read(used).notes], [[fault], []], needed)
+      const hooked = {
+        AUTH_HOOK_SEND_SMS_ENABLED: 'true',
+        AUTH_HOOK_SEND_SMS_URI: 'pg-functions://postgres/public/send_sms',
+      }
+      assert.deepEqual(read({ ...used, ...hooked }).faults, [], needed)
+    }
+    const tested = { AUTH_SMS_TEST_OTP: '15550100:123456', AUTH_EXTERNAL_PHONE_ENABLED: 'true' }
+    assert.deepEqual(read({ AUTH_SMS_PROVIDER: name, ...tested }).faults, [])
+    const confirmed = { AUTH_EXTERNAL_PHONE_ENABLED: 'true', AUTH_SMS_AUTOCONFIRM: 'true' }
+    assert.deepEqual(read({ AUTH_SMS_PROVIDER: name, ...confirmed }).faults, [])
   }
 })
 
-test('an unknown gateway stops nothing, and is warned of', () => {
+test('a gateway that does not exist is a fault, and none at all is a warning', () => {
   const { sms, faults, notes } = read({ GOTRUE_SMS_PROVIDER: 'Pigeon' })
   const problem = 'sms Provider pigeon could not be found'
   assert.deepEqual(sms.gateway, { isReady: false, isKnown: false, problem })
-  assert.deepEqual(faults, [])
-  assert.deepEqual(notes, [
-    `GOTRUE_SMS_PROVIDER is pigeon: ${problem}. No text message can be sent`,
+  assert.deepEqual(faults, [
+    'GOTRUE_SMS_PROVIDER="Pigeon": must be one of: twilio, messagebird, textlocal, vonage, webhook',
   ])
+  assert.deepEqual(notes, [])
   assert.deepEqual(read({}).notes, [])
-  assert.deepEqual(read({ AUTH_EXTERNAL_PHONE_ENABLED: 'true' }).notes, [
-    'AUTH_SMS_PROVIDER is not set. No text message can be sent',
-  ])
+  for (const used of ['AUTH_EXTERNAL_PHONE_ENABLED', 'AUTH_MFA_PHONE_VERIFY_ENABLED']) {
+    const without = read({ [used]: 'true' })
+    assert.deepEqual(without.faults, [])
+    assert.deepEqual(without.notes, ['AUTH_SMS_PROVIDER is not set. No text message can be sent'])
+  }
   assert.equal(read({ AUTH_SMS_PROVIDER: 'GATEWAYA' }).sms.provider, 'twilio')
 })
 

@@ -214,8 +214,11 @@ test('numbers of tests are sent nothing, and their code works', async (t) => {
 })
 
 test('what is wrong with the gateway is told at once, whoever it is about', async (t) => {
-  const server = await openPhoneServer(t, { AUTH_SMS_PROVIDER: 'gatewayA' })
-  const unknown = await openPhoneServer(t, { AUTH_SMS_PROVIDER: 'pigeon' })
+  const server = await openPhoneServer(t, {
+    AUTH_SMS_PROVIDER: 'gatewayA',
+    AUTH_SMS_TEST_OTP: `${newPhone()}:123456`,
+  })
+  const unknown = await openPhoneServer(t, { AUTH_SMS_PROVIDER: '' })
   if (!server || !unknown) return
   const phone = newPhone()
   await ask(server.url, '/admin/users', {
@@ -241,7 +244,7 @@ test('what is wrong with the gateway is told at once, whoever it is about', asyn
     'unexpected_failure',
     'Unable to get SMS provider',
   ])
-  assert.ok(unknown.log.some((line) => line.includes('sms Provider pigeon could not be found')))
+  assert.ok(unknown.log.some((line) => line.includes('sms Provider  could not be found')))
   const whatsapp = await unknown.post('/otp', { phone, channel: 'whatsapp' })
   assert.match(whatsapp.body.msg, /^Invalid channel, /)
 })

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
+import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { findFreePort } from '@portcullis/test-servers'
-import { parseConfig } from '../../src/config.ts'
+import { chapters, parseConfig } from '../../src/config.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { ask } from '../support/http-client.ts'
@@ -111,12 +112,17 @@ test('Configuration › DB_NAMESPACE: default not shown (D30: auth)', () => {
 })
 
 test('Configuration › LOG_LEVEL: `panic`, `fatal`, `error`, `warn`, `info`, `debug`', () => {
-  for (const level of ['panic', 'fatal', 'error', 'warn', 'info', 'debug']) {
+  const levels = ['panic', 'fatal', 'error', 'warn', 'info', 'debug']
+  for (const level of levels) {
     for (const name of ['LOG_LEVEL', 'AUTH_LOG_LEVEL']) {
       assert.deepEqual(faultsOf({ [name]: level }), [], level)
     }
   }
   assert.equal(faultsOf({ LOG_LEVEL: 'loud' }).length, 1)
+  // Whoever asks for help is shown the names that the specification has.
+  const help = toHelpText(chapters, { columns: 1_000 })
+  const [, names = ''] = /AUTH_LOG_LEVEL = info\n.*\((panic.*)\)/.exec(help) ?? []
+  for (const level of levels) assert.match(names, new RegExp(`\\b${level}\\b`))
 })
 
 test('Configuration: a server in a process of its own', async (t) => {
