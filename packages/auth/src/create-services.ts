@@ -1,16 +1,16 @@
 import { availableParallelism } from 'node:os'
-import type { Config } from './config.ts'
 import { createBuckets } from './core/buckets.ts'
 import { createDecoyIds } from './core/decoy-ids.ts'
 import { createHashQueue } from './core/hash-queue.ts'
 import { createTokenSigner } from './core/json-web-token.ts'
+import { toLimitTable } from './core/limit-table.ts'
 import { createMessageGaps } from './core/message-gaps.ts'
 import { createOneTimeTokens } from './core/one-time-tokens.ts'
 import { type WrittenFormat, writtenFormats } from './core/password-formats.ts'
 import { createPasswords } from './core/passwords.ts'
 import { createRedirects } from './core/redirects.ts'
 import { createRefreshTokens } from './core/refresh-tokens.ts'
-import type { LimiterName, RequestLimit, RequestLimits } from './core/request-limits.ts'
+import type { LimitTable, RequestLimits } from './core/request-limits.ts'
 import { createSecretBox } from './core/secret-box.ts'
 import type { Services } from './core/services.ts'
 import { createSessions } from './core/sessions.ts'
@@ -30,10 +30,7 @@ interface ServicesSettings
   /** The processes that share the cores and the requests of this one. */
   readonly group?: Pick<Group, 'size' | 'peers'>
   /** Makes of the limits that this process counts those that it shares with others. */
-  readonly shareLimits?: (
-    limits: Readonly<Record<LimiterName, RequestLimit>>,
-    own: RequestLimits,
-  ) => Promise<RequestLimits>
+  readonly shareLimits?: (limits: LimitTable, own: RequestLimits) => Promise<RequestLimits>
 }
 
 /** What endpoints work with, and commands that do the same. */
@@ -43,7 +40,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
   const signingKeys = createSigningKeys(tokens)
   const signer = createTokenSigner(signingKeys)
   const oneTimeTokens = createOneTimeTokens(await loadServerKey(db, 'one_time_tokens'))
-  const limits = toRequestLimits(config)
+  const limits = toLimitTable(config)
   const ownLimits = createBuckets(limits, now, settings.group?.peers)
   const hooks = createHooks({ config: config.hooks, db, now, log: settings.log })
   const share = settings.group?.size ?? 1
@@ -98,31 +95,5 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     }),
     requestLimits: (await settings.shareLimits?.(limits, ownLimits)) ?? ownLimits,
     now,
-  }
-}
-
-/** Reference 8.1. */
-function toRequestLimits({
-  limits,
-  mfa,
-}: Pick<Config, 'limits' | 'mfa'>): Readonly<Record<LimiterName, RequestLimit>> {
-  const inFiveMinutes = (most: number) => ({ most, periodMs: 300_000, burst: Math.min(30, most) })
-  const otp = inFiveMinutes(limits.otp)
-  return {
-    token: inFiveMinutes(limits.token),
-    verify: inFiveMinutes(limits.verify),
-    signup: otp,
-    otp,
-    magiclink: otp,
-    recover: otp,
-    resend: otp,
-    user: otp,
-    passkey: inFiveMinutes(limits.passkey),
-    anonymous: { most: limits.anonymous, periodMs: 3_600_000, burst: limits.anonymous },
-    mfa: {
-      most: mfa.requestsPerMinute,
-      periodMs: 60_000,
-      burst: Math.min(30, 2 * mfa.requestsPerMinute),
-    },
   }
 }

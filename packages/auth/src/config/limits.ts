@@ -4,7 +4,6 @@ import {
   type Chapter,
   duration,
   hideCredentials,
-  integer,
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
@@ -12,6 +11,7 @@ import { withOldNames } from './auth-name.ts'
 import { tenYears } from './durations.ts'
 import { type LimitService, parseLimitService } from './limit-service.ts'
 import { checkHeaderName } from './required.ts'
+import { noteIfOff, off, switchableLimit } from './switchable-limit.ts'
 import { unlessBlank } from './unless-blank.ts'
 
 export const limits = {
@@ -27,23 +27,28 @@ export const limits = {
       string(
         'AUTH_RATE_LIMIT_EMAIL_SENT',
         '30',
-        'Emails of the whole server: N an hour, or N/DURATION for N that come back one per duration',
+        'Emails of the whole server: N an hour, or N/DURATION for N that come back one per duration; ' +
+          '0: none at all, off: no limit',
       ),
     ),
     smsSent: unlessBlank(string('AUTH_RATE_LIMIT_SMS_SENT', '30', 'The same for text messages')),
-    token: integer('AUTH_RATE_LIMIT_TOKEN_REFRESH', 150, 'Requests to /token in 5 minutes'),
-    verify: integer('AUTH_RATE_LIMIT_VERIFY', 30, 'Requests to /verify in 5 minutes'),
-    otp: integer(
+    token: switchableLimit('AUTH_RATE_LIMIT_TOKEN_REFRESH', 150, 'Requests to /token in 5 minutes'),
+    verify: switchableLimit('AUTH_RATE_LIMIT_VERIFY', 30, 'Requests to /verify in 5 minutes'),
+    otp: switchableLimit(
       'AUTH_RATE_LIMIT_OTP',
       30,
       'Requests to each of /signup, /otp, /magiclink, /recover, /resend, PUT /user in 5 minutes',
     ),
-    passkey: integer(
+    passkey: switchableLimit(
       'AUTH_RATE_LIMIT_PASSKEY',
       30,
       'Requests to /passkeys/authentication/options in 5 minutes',
     ),
-    anonymous: integer('AUTH_RATE_LIMIT_ANONYMOUS_USERS', 30, 'Anonymous sign-ins in an hour'),
+    anonymous: switchableLimit(
+      'AUTH_RATE_LIMIT_ANONYMOUS_USERS',
+      30,
+      'Anonymous sign-ins in an hour',
+    ),
     serviceUrl: string(
       'AUTH_RATE_LIMIT_SERVICE_URL',
       '',
@@ -65,6 +70,7 @@ export interface LimitsConfig {
   readonly header: string | undefined
   readonly emailSent: MessageCap
   readonly smsSent: MessageCap
+  /** 0 turns these limits off. */
   readonly token: number
   readonly verify: number
   readonly otp: number
@@ -90,8 +96,13 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
   const { variables } = limits
   const toCap = (variable: typeof variables.emailSent, text: string): MessageCap => {
     const cap = parseMessageCap(text)
-    if (cap === undefined) check.fault(variable, 'must be a number, or number/duration: 30, 10/2m')
+    if (cap === undefined) {
+      check.fault(variable, 'must be a number, number/duration or off: 30, 10/2m')
+    }
     return cap ?? { most: 0, refillMs: undefined }
+  }
+  for (const name of ['token', 'verify', 'otp', 'passkey', 'anonymous'] as const) {
+    noteIfOff(variables[name], settings[name], check)
   }
   const header = settings.header.trim()
   checkHeaderName(variables.header, header, check)
@@ -110,7 +121,12 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
   }
 }
 
+/** As many as the table can count. */
+const noCap: MessageCap = { most: 2 ** 31 - 1, refillMs: undefined }
+
+/** Unlike a limit of requests, a cap of 0 sends nothing (reference 8.2). */
 export function parseMessageCap(text: string): MessageCap | undefined {
+  if (off.test(text)) return noCap
   const [, most, duration] = /^\s*(\d{1,9})\s*(?:\/\s*(\S+))?\s*$/.exec(text) ?? []
   if (most === undefined) return undefined
   if (duration === undefined) return { most: Number(most), refillMs: undefined }

@@ -10,6 +10,7 @@ import {
 import { withOldNames } from './auth-name.ts'
 import { checkDuration, tenYears } from './durations.ts'
 import { checkTemplate } from './sms.ts'
+import { noteIfOff, switchableLimit } from './switchable-limit.ts'
 import { unlessBlank } from './unless-blank.ts'
 
 export const mfa = {
@@ -63,11 +64,10 @@ export const mfa = {
     mostVerified: integer('AUTH_MFA_MAX_VERIFIED_FACTORS', 10, 'Verified factors of a user', {
       min: 0,
     }),
-    requestsPerMinute: integer(
+    requestsPerMinute: switchableLimit(
       'AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY',
       15,
       'Challenges and answers to them from one address in a minute',
-      { min: 0 },
     ),
     phoneOtpLength: integer('AUTH_MFA_PHONE_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
     phoneMaxFrequencyMs: duration(
@@ -101,6 +101,7 @@ export interface MfaConfig {
   readonly factorExpiresInMs: number
   readonly mostEnrolled: number
   readonly mostVerified: number
+  /** 0: no limit. */
   readonly requestsPerMinute: number
   readonly phoneOtpLength: number
   readonly phoneMaxFrequencyMs: number
@@ -115,6 +116,7 @@ export function toMfa(settings: Settings<typeof mfa.variables>, check: Check): M
   if (!isLengthRight) {
     check.note(`${check.nameOf(mfa.variables.phoneOtpLength)} must be from 6 to 10: 6 is used`)
   }
+  noteIfOff(mfa.variables.requestsPerMinute, rest.requestsPerMinute, check)
   checkTemplate(mfa.variables.phoneTemplate, rest.phoneTemplate, check)
   for (const name of [
     'challengeExpiresInMs',

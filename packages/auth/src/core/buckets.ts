@@ -1,4 +1,4 @@
-import type { LimiterName, RequestLimit, RequestLimits } from './request-limits.ts'
+import type { LimiterName, LimitTable, RequestLimit, RequestLimits } from './request-limits.ts'
 
 interface Bucket {
   tokens: number
@@ -8,11 +8,14 @@ interface Bucket {
 /** More would be an attack on memory: the least used are forgotten first. */
 const mostBuckets = 100_000
 
+/** Told to peers of a bucket that is full again, whatever they have counted. */
+const everything = Number.NEGATIVE_INFINITY
+
 /** Processes beside this one, that count the same requests. */
 export interface BucketPeers {
-  /** A request has passed here: the others should know soon. */
-  tell(limiter: LimiterName, key: string): void
-  /** @param taken is called with what has passed elsewhere. */
+  /** So many were counted here: the others should know soon. */
+  tell(limiter: LimiterName, key: string, count: number): void
+  /** @param taken is called with what was counted elsewhere. */
   hear(taken: (limiter: LimiterName, key: string, count: number) => void): void
 }
 
@@ -22,14 +25,14 @@ export interface BucketPeers {
  * missing afterwards.
  */
 export function createBuckets(
-  limits: Readonly<Record<LimiterName, RequestLimit>>,
+  limits: LimitTable,
   now: () => number,
   peers?: BucketPeers,
 ): RequestLimits {
   const buckets = new Map<string, Bucket>()
-  const fill = (limiter: LimiterName, key: string): Bucket => {
-    const { most, periodMs, burst } = limits[limiter]
-    const id = `${limiter}\0${key}`
+  const fill = (limiter: LimiterName, key: string, limit: RequestLimit): Bucket => {
+    const { most, periodMs, burst } = limit
+    const id = toId(limiter, key)
     const nowMs = now()
     const bucket = buckets.get(id) ?? { tokens: burst, filledAtMs: nowMs }
     // A clock that was set back fills nothing.
@@ -45,18 +48,39 @@ export function createBuckets(
     return bucket
   }
   peers?.hear((limiter, key, count) => {
-    fill(limiter, key).tokens -= count
+    const { [limiter]: limit } = limits
+    if (limit === undefined) return
+    const bucket = fill(limiter, key, limit)
+    bucket.tokens = Math.min(limit.burst, bucket.tokens - count)
   })
   return {
     take(limiter, key) {
-      const { most, periodMs } = limits[limiter]
-      if (most === 0) return Math.ceil(periodMs / 1_000)
-      const bucket = fill(limiter, key)
-      if (bucket.tokens < 1)
-        return Math.max(1, Math.ceil(((1 - bucket.tokens) * periodMs) / most / 1_000))
+      const { [limiter]: limit } = limits
+      if (limit === undefined) return undefined
+      const bucket = fill(limiter, key, limit)
+      if (bucket.tokens < 1) return toWaitSeconds(bucket, limit)
       bucket.tokens -= 1
-      peers?.tell(limiter, key)
+      peers?.tell(limiter, key, 1)
       return undefined
     },
+    peek(limiter, key) {
+      const { [limiter]: limit } = limits
+      if (limit === undefined) return { left: Number.POSITIVE_INFINITY, waitSeconds: 0 }
+      if (!buckets.has(toId(limiter, key))) return { left: Math.floor(limit.burst), waitSeconds: 0 }
+      const bucket = fill(limiter, key, limit)
+      if (bucket.tokens < 1) return { left: 0, waitSeconds: toWaitSeconds(bucket, limit) }
+      return { left: Math.floor(bucket.tokens), waitSeconds: 0 }
+    },
+    clear(limiter, key) {
+      if (buckets.delete(toId(limiter, key))) peers?.tell(limiter, key, everything)
+    },
   }
+}
+
+function toId(limiter: LimiterName, key: string): string {
+  return `${limiter}\0${key}`
+}
+
+function toWaitSeconds({ tokens }: Bucket, { most, periodMs }: RequestLimit): number {
+  return Math.max(1, Math.ceil(((1 - tokens) * periodMs) / most / 1_000))
 }

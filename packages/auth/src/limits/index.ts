@@ -2,13 +2,13 @@ import { hideCredentials } from '@portcullis/service-kit/env'
 import type { Log } from '@portcullis/service-kit/log'
 import type { LimitService as Address } from '../config/limit-service.ts'
 import type { LimitsConfig } from '../config/limits.ts'
-import type { LimiterName, RequestLimit, RequestLimits } from '../core/request-limits.ts'
+import type { LimitTable, RequestLimits } from '../core/request-limits.ts'
 import type { LimitService } from './limit-service.ts'
 import { openSharedLimits } from './shared-limits.ts'
 
 export interface RequestLimitsSettings {
   readonly config: LimitsConfig
-  readonly limits: Readonly<Record<LimiterName, RequestLimit>>
+  readonly limits: LimitTable
   /** Those that this process counts. */
   readonly own: RequestLimits
   readonly log: Log

@@ -1,4 +1,4 @@
-import type { LimiterName, RequestLimit } from '../core/request-limits.ts'
+import type { LimiterName, RequestLimit, Room } from '../core/request-limits.ts'
 
 /** Somebody else who counts, for several processes. */
 export interface LimitService extends AsyncDisposable {
@@ -6,6 +6,10 @@ export interface LimitService extends AsyncDisposable {
   connect(): Promise<void>
   /** How many seconds to wait; undefined: it may pass. Rejects where no answer comes. */
   take(limiter: LimiterName, key: string, limit: RequestLimit): Promise<number | undefined>
+  /** What is still allowed, as far as the service can tell without counting. */
+  peek(limiter: LimiterName, key: string, limit: RequestLimit): Promise<Room>
+  /** Forgets what was counted, where the service can. */
+  clear(limiter: LimiterName, key: string): Promise<void>
   /** Nobody waits for its answer any more: what the connection still holds is given up. */
   drop(): void
 }

@@ -19,6 +19,9 @@ const units = [
 ] as const
 const day = units[3]
 
+/** The protocol has 32 bits for them. */
+const mostRequests = 2 ** 32 - 1
+
 /**
  * A window as long as the bucket takes to fill, with room for what the bucket holds: 30 in 5
  * minutes, or 30 a minute for 150 in 5 minutes with a burst of 30. In any such time at most twice
@@ -35,7 +38,7 @@ export function toLimitWindow(limit: RequestLimit, nowMs: number): LimitWindow {
   const nowInUnit = Math.floor(nowMs / 1_000) % unit.seconds
   const part = Math.floor(nowInUnit / seconds)
   return {
-    requests: Math.max(1, Math.floor((most * seconds * 1_000) / periodMs)),
+    requests: Math.min(mostRequests, Math.max(1, Math.floor((most * seconds * 1_000) / periodMs))),
     unit: unit.wire,
     part: seconds === unit.seconds ? undefined : part,
     secondsLeft: Math.min((part + 1) * seconds, unit.seconds) - nowInUnit,

@@ -2,12 +2,15 @@ import { setTimeout } from 'node:timers/promises'
 import { createClient, createCluster, createSentinel } from '@redis/client'
 import type { RedisService } from '../config/limit-service.ts'
 import type { RequestLimit } from '../core/request-limits.ts'
-import { tokenBucket } from './token-bucket.ts'
+import { tokenBucket, tokensLeft } from './token-bucket.ts'
 
 /** The little that all kinds of Redis do for us. */
 export interface RedisClient {
   connect(): Promise<void>
   takeToken(key: string, limit: RequestLimit): Promise<number>
+  /** How many are left, and the seconds until there is one. */
+  peekTokens(key: string, limit: RequestLimit): Promise<readonly [number, number]>
+  forget(key: string): Promise<void>
   close(): void
 }
 
@@ -17,7 +20,7 @@ export function createRedisClient(service: RedisService, onError: OnError): Redi
   return shapes[service.shape](service, onError)
 }
 
-const scripts = { takeToken: tokenBucket } as const
+const scripts = { takeToken: tokenBucket, peekTokens: tokensLeft } as const
 
 /** Old servers know no other protocol, and one number is the same in all. */
 const RESP = 2
@@ -39,6 +42,8 @@ const shapes: Readonly<
     return {
       connect: async () => void (await client.connect()),
       takeToken: (key, limit) => client.takeToken(key, limit),
+      peekTokens: (key, limit) => client.peekTokens(key, limit),
+      forget: async (key) => void (await client.del(key)),
       close: () => client.destroy(),
     }
   },
@@ -58,6 +63,8 @@ const shapes: Readonly<
     return {
       connect: createRetry(connect, onError, () => isClosed),
       takeToken: (key, limit) => cluster.takeToken(key, limit),
+      peekTokens: (key, limit) => cluster.peekTokens(key, limit),
+      forget: async (key) => void (await cluster.del(key)),
       close() {
         isClosed = true
         cluster.destroy()
@@ -83,6 +90,8 @@ const shapes: Readonly<
     return {
       connect: createRetry(connect, onError, () => isClosed),
       takeToken: (key, limit) => sentinel.takeToken(key, limit),
+      peekTokens: (key, limit) => sentinel.peekTokens(key, limit),
+      forget: async (key) => void (await sentinel.del(key)),
       close() {
         isClosed = true
         sentinel.destroy().catch(onError)

@@ -17,17 +17,28 @@ export function openRedisLimits(service: RedisService): LimitService {
   }
   const open = () => createRedisClient(service, onError)
   let client = open()
+  const toName = (limiter: string, key: string) => `${service.prefix}${limiter}:${key}`
+  /** That the client is offline says less than why. */
+  const explained = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw error instanceof ClientOfflineError ? new Error(reason, { cause: error }) : error
+    }
+  }
   return {
     connect: () => Promise.race([client.connect(), firstError.promise]),
-    async take(limiter, key, { most, periodMs, burst }) {
-      const name = `${service.prefix}${limiter}:${key}`
-      try {
-        return (await client.takeToken(name, { most, periodMs, burst })) || undefined
-      } catch (error) {
-        // That the client is offline says less than why.
-        throw error instanceof ClientOfflineError ? new Error(reason, { cause: error }) : error
-      }
+    async take(limiter, key, limit) {
+      const waitSeconds = await explained(() => client.takeToken(toName(limiter, key), limit))
+      return waitSeconds || undefined
     },
+    async peek(limiter, key, limit) {
+      const [left, waitSeconds] = await explained(() =>
+        client.peekTokens(toName(limiter, key), limit),
+      )
+      return { left, waitSeconds }
+    },
+    clear: (limiter, key) => explained(() => client.forget(toName(limiter, key))),
     drop() {
       client.close()
       client = open()

@@ -1,5 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { LimiterName, RequestLimit, RequestLimits } from '../core/request-limits.ts'
+import type { LimitTable, RequestLimit, RequestLimits } from '../core/request-limits.ts'
 import type { LimitService } from './limit-service.ts'
 
 export interface SharedLimitsSettings {
@@ -8,7 +8,7 @@ export interface SharedLimitsSettings {
   readonly serviceName: string
   /** How long a decision may take. */
   readonly timeoutMs: number
-  readonly limits: Readonly<Record<LimiterName, RequestLimit>>
+  readonly limits: LimitTable
   /** Counts while the service does not answer: nobody is refused because it is down. */
   readonly own: RequestLimits
   readonly log: Log
@@ -58,20 +58,45 @@ export async function openSharedLimits(
   } catch (error) {
     onFailure(startedAtMs, error === late ? new Error('no connection so far') : error)
   }
+  /** Asks the service where there is a limit, and this process where the service does not answer. */
+  const ask = async <Result>(
+    limit: RequestLimit | undefined,
+    askService: (limit: RequestLimit) => Promise<Result>,
+    askOwn: () => Promise<Result> | Result,
+  ): Promise<Result> => {
+    const askedAtMs = performance.now()
+    if (limit === undefined || (isDown && askedAtMs < askAgainAtMs)) return askOwn()
+    if (isDown) askAgainAtMs = askedAtMs + askAgainMs
+    try {
+      const result = await within(timeoutMs, askService(limit))
+      onAnswer(askedAtMs)
+      return result
+    } catch (error) {
+      onFailure(askedAtMs, error)
+      return askOwn()
+    }
+  }
   return {
-    async take(limiter, key) {
-      const limit = limits[limiter]
-      const askedAtMs = performance.now()
-      if (limit.most === 0 || (isDown && askedAtMs < askAgainAtMs)) return own.take(limiter, key)
-      if (isDown) askAgainAtMs = askedAtMs + askAgainMs
-      try {
-        const waitSeconds = await within(timeoutMs, service.take(limiter, key, limit))
-        onAnswer(askedAtMs)
-        return waitSeconds
-      } catch (error) {
-        onFailure(askedAtMs, error)
-        return own.take(limiter, key)
-      }
+    take: (limiter, key) =>
+      ask(
+        limits[limiter],
+        (limit) => service.take(limiter, key, limit),
+        () => own.take(limiter, key),
+      ),
+    peek: (limiter, key) =>
+      ask(
+        limits[limiter],
+        (limit) => service.peek(limiter, key, limit),
+        () => own.peek(limiter, key),
+      ),
+    async clear(limiter, key) {
+      // It may have counted while the service was away.
+      await own.clear(limiter, key)
+      await ask(
+        limits[limiter],
+        () => service.clear(limiter, key),
+        () => {},
+      )
     },
     async [Symbol.asyncDispose]() {
       isClosed = true

@@ -24,9 +24,38 @@ redis.call('PEXPIRE', KEYS[1], math.ceil((burst - tokens) * period / most) + 100
 return wait
 `,
   NUMBER_OF_KEYS: 1,
-  parseCommand(parser: CommandParser, key: string, { most, periodMs, burst }: RequestLimit) {
-    parser.pushKey(key)
-    parser.push(`${most}`, `${periodMs}`, `${burst}`)
-  },
+  parseCommand: pushLimit,
   transformReply: (reply: unknown) => Number(reply),
 })
+
+/** The same bucket, read only: how many tokens it has, and the seconds until there is one. */
+export const tokensLeft = defineScript({
+  SCRIPT: `
+local most, period, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens, at = tonumber(bucket[1]) or burst, tonumber(bucket[2]) or now
+tokens = math.min(burst, tokens + math.max(0, now - at) * most / period)
+if tokens < 1 then
+  return {0, math.max(1, math.ceil((1 - tokens) * period / most / 1000))}
+end
+return {math.floor(tokens), 0}
+`,
+  NUMBER_OF_KEYS: 1,
+  IS_READ_ONLY: true,
+  parseCommand: pushLimit,
+  transformReply(reply: unknown): readonly [number, number] {
+    const [left, wait] = Array.isArray(reply) ? reply : []
+    return [Number(left), Number(wait)]
+  },
+})
+
+function pushLimit(
+  parser: CommandParser,
+  key: string,
+  { most, periodMs, burst }: RequestLimit,
+): void {
+  parser.pushKey(key)
+  parser.push(`${most}`, `${periodMs}`, `${burst}`)
+}

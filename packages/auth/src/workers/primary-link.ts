@@ -30,7 +30,7 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
     this.number = place.number
     this.size = place.size
     this.peers = {
-      tell: (limiter, key) => this.#count(limiter, key),
+      tell: (limiter, key, count) => this.#count(limiter, key, count),
       hear: (taken) => {
         this.#taken = taken
       },
@@ -57,10 +57,10 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
     this.tellClosed()
   }
 
-  #count(limiter: LimiterName, key: string): void {
+  #count(limiter: LimiterName, key: string, count: number): void {
     if (this.#untold.size === 0) setTimeout(() => this.#tellCounts(), tellAfterMs).unref()
     const id = `${limiter}\0${key}`
-    this.#untold.set(id, [limiter, key, (this.#untold.get(id)?.[2] ?? 0) + 1])
+    this.#untold.set(id, [limiter, key, (this.#untold.get(id)?.[2] ?? 0) + count])
   }
 
   #tellCounts(): void {

@@ -1,22 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBuckets } from '../../src/core/buckets.ts'
-import { type LimiterName, limiterNames, type RequestLimit } from '../../src/core/request-limits.ts'
+import {
+  type LimiterName,
+  type LimitTable,
+  limiterNames,
+  type RequestLimit,
+} from '../../src/core/request-limits.ts'
 
 /** Buckets with the same limit for every limiter, and a clock that the test sets. */
-function openBuckets(limit: RequestLimit) {
+function openBuckets(limit: RequestLimit | undefined) {
   const clock = { now: 1_000_000 }
   const limits = Object.fromEntries(limiterNames.map((name) => [name, limit]))
   const told: string[] = []
   let hear: (limiter: LimiterName, key: string, count: number) => void = () => {}
-  const buckets = createBuckets(limits as Record<LimiterName, RequestLimit>, () => clock.now, {
-    tell: (limiter, key) => told.push(`${limiter} ${key}`),
+  const buckets = createBuckets(limits as LimitTable, () => clock.now, {
+    tell: (limiter, key, count) => told.push(`${limiter} ${key} ${count}`),
     hear(taken) {
       hear = taken
     },
   })
   const take = (key = 'a', limiter: LimiterName = 'token') => buckets.take(limiter, key)
-  return { clock, take, told, hear: (count: number) => hear('token', 'a', count) }
+  const peek = () => buckets.peek('token', 'a')
+  const clear = () => buckets.clear('token', 'a')
+  return { clock, take, peek, clear, told, hear: (count: number) => hear('token', 'a', count) }
 }
 
 /** Six in a minute: one in ten seconds. */
@@ -61,10 +68,33 @@ test('callers and limiters have buckets of their own', () => {
   assert.deepEqual([take('a'), take('b'), take('a', 'verify')], [10, 10, 10])
 })
 
-test('a limit of 0 refuses everything for its whole period', () => {
-  const { take, told } = openBuckets({ most: 0, periodMs: 300_500, burst: 30 })
-  assert.equal(take(), 301)
+test('a limit that is off counts nothing', () => {
+  const { take, told, peek, hear } = openBuckets(undefined)
+  hear(5)
+  for (let taken = 0; taken < 100; taken += 1) assert.equal(take(), undefined)
+  assert.deepEqual(peek(), { left: Number.POSITIVE_INFINITY, waitSeconds: 0 })
   assert.deepEqual(told, [])
+})
+
+test('a look takes nothing, and a bucket that is cleared is full', () => {
+  const { clock, take, peek, clear, told, hear } = openBuckets(six)
+  assert.deepEqual(peek(), { left: 2, waitSeconds: 0 })
+  take()
+  clock.now += 5_000
+  assert.deepEqual(peek(), { left: 1, waitSeconds: 0 })
+  take()
+  assert.deepEqual(peek(), { left: 0, waitSeconds: 5 })
+  assert.deepEqual(told, ['token a 1', 'token a 1'])
+  clear()
+  assert.deepEqual(peek(), { left: 2, waitSeconds: 0 })
+  assert.equal(told.at(-1), 'token a -Infinity')
+  // Peers that hear of it are full as well; one that was full has nothing to tell.
+  clear()
+  assert.equal(told.length, 3)
+  take()
+  take()
+  hear(Number.NEGATIVE_INFINITY)
+  assert.deepEqual(peek(), { left: 2, waitSeconds: 0 })
 })
 
 test('peers are told of what passes and of nothing else', () => {
@@ -72,7 +102,7 @@ test('peers are told of what passes and of nothing else', () => {
   take('a')
   take('a')
   take('b', 'verify')
-  assert.deepEqual(told, ['token a', 'verify b'])
+  assert.deepEqual(told, ['token a 1', 'verify b 1'])
 })
 
 test('what passed elsewhere is missing here, also below nothing', () => {

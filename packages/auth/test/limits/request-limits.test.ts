@@ -70,8 +70,35 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       assert.equal(waits.filter((wait) => wait === undefined).length, 3)
     })
 
-    await t.test('a limit of 0 refuses all', async () => {
-      assert.equal(await limits.take('signup', newKey()), 300)
+    await t.test('a limit that is off refuses none', async () => {
+      const key = newKey()
+      for (let taken = 0; taken < 100; taken++) {
+        assert.equal(await limits.take('signup', key), undefined)
+      }
+      const { left, waitSeconds } = await limits.peek('signup', key)
+      assert.deepEqual([left, waitSeconds], [Number.POSITIVE_INFINITY, 0])
+    })
+
+    await t.test('to look counts nothing, and says how long to wait', async () => {
+      const key = newKey()
+      for (let looks = 0; looks < 10; looks++) {
+        assert.deepEqual(await limits.peek('verify', key), { left: 3, waitSeconds: 0 })
+      }
+      const wait = await waitAfterAll(limits, key)
+      const room = await limits.peek('verify', key)
+      assert.equal(room.left, 0)
+      assert.ok(room.waitSeconds >= wait - 2 && room.waitSeconds <= wait, `${room.waitSeconds}`)
+      await place.advance(room.waitSeconds * 1_000)
+      assert.ok((await limits.peek('verify', key)).left >= 1)
+    })
+
+    await t.test('what is cleared begins anew', async () => {
+      const key = newKey()
+      await waitAfterAll(limits, key)
+      await limits.clear('verify', key)
+      assert.ok((await limits.peek('verify', key)).left >= 1)
+      // The protocol of rate limit services cannot take back what was counted.
+      if (place.canClear) await waitAfterAll(limits, key)
     })
 
     await t.test('any text can be a key', async () => {

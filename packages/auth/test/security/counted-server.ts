@@ -72,7 +72,11 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
     services: {
       ...services,
       // Not what is tested here, and all requests come from one address.
-      requestLimits: { take: () => undefined },
+      requestLimits: {
+        take: () => undefined,
+        peek: () => ({ left: Number.POSITIVE_INFINITY, waitSeconds: 0 }),
+        clear: () => {},
+      },
       passwords: createPasswords(
         {
           waiting: 0,

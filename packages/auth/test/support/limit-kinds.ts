@@ -7,6 +7,7 @@ import { parseConfig } from '../../src/config.ts'
 import { createBuckets } from '../../src/core/buckets.ts'
 import {
   type LimiterName,
+  type LimitTable,
   limiterNames,
   type RequestLimit,
   type RequestLimits,
@@ -24,6 +25,8 @@ export interface OpenLimits extends RequestLimits {
 /** One way to count, ready for use. */
 export interface LimitPlace {
   openLimits(): Promise<OpenLimits>
+  /** Whether the place can forget what it has counted. */
+  readonly canClear: boolean
   /** Lets time pass for what was counted. */
   advance(ms: number): Promise<void>
   /** Where somebody else counts. */
@@ -37,17 +40,15 @@ const three = { most: 3, periodMs: 300_000, burst: 3 }
 
 export const contractLimits = toLimits({ verify: three, otp: three })
 
-export function toLimits(
-  some: Partial<Record<LimiterName, RequestLimit>>,
-): Readonly<Record<LimiterName, RequestLimit>> {
-  const all = limiterNames.map((name) => [name, some[name] ?? { ...three, most: 0 }] as const)
-  return Object.fromEntries(all) as Record<LimiterName, RequestLimit>
+export function toLimits(some: Partial<Record<LimiterName, RequestLimit>>): LimitTable {
+  const all = limiterNames.map((name) => [name, some[name]] as const)
+  return Object.fromEntries(all) as LimitTable
 }
 
 export interface LimitsOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number
-  readonly limits?: Readonly<Record<LimiterName, RequestLimit>>
+  readonly limits?: LimitTable
   /** How long an answer may take: by default longer than a busy machine needs. */
   readonly timeout?: string
 }
@@ -74,13 +75,14 @@ export async function openLimits(
     now,
   })
   t.after(() => opened[Symbol.asyncDispose]())
-  return { take: (limiter, key) => opened.take(limiter, key), log }
+  return { ...opened, log }
 }
 
 export const limitPlaces: Readonly<Record<string, OpenLimitPlace>> = {
   async 'in the process'(t) {
     const clock = { nowMs: Date.now() }
     return {
+      canClear: true,
       openLimits: () => openLimits(t, '', { now: () => clock.nowMs }),
       async advance(ms) {
         clock.nowMs += ms
@@ -93,6 +95,7 @@ export const limitPlaces: Readonly<Record<string, OpenLimitPlace>> = {
     if (!redis) return undefined
     const url = `${redis.url}/3?prefix=test:${randomUUID()}:`
     return {
+      canClear: true,
       openLimits: () => openLimits(t, url),
       // Redis has the clock; so what it noted is moved back instead.
       async advance(ms) {
@@ -111,6 +114,7 @@ export const limitPlaces: Readonly<Record<string, OpenLimitPlace>> = {
     // Some minutes after the full hour.
     const clock = { nowMs: Math.floor(Date.now() / 3_600_000) * 3_600_000 + 400_000 }
     return {
+      canClear: false,
       openLimits: () => openLimits(t, `grpc://${service.address}`, { now: () => clock.nowMs }),
       async advance(ms) {
         clock.nowMs += ms

@@ -22,8 +22,8 @@ function openLink() {
 test('requests that passed are told together, once for each address', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { link, sent } = openLink()
-  for (const key of ['a', 'b', 'a', 'a']) link.peers.tell('otp', key)
-  link.peers.tell('token', 'a')
+  for (const key of ['a', 'b', 'a', 'a']) link.peers.tell('otp', key, 1)
+  link.peers.tell('token', 'a', 1)
   assert.deepEqual(sent, [])
   t.mock.timers.tick(100)
   const counts = [
@@ -34,7 +34,7 @@ test('requests that passed are told together, once for each address', (t) => {
   assert.deepEqual(sent, [{ kind: 'admitted', counts }])
   t.mock.timers.tick(1_000)
   assert.equal(sent.length, 1)
-  link.peers.tell('otp', 'a')
+  link.peers.tell('otp', 'a', 1)
   t.mock.timers.tick(100)
   assert.deepEqual(sent[1], { kind: 'admitted', counts: [['otp', 'a', 1]] })
 })

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseConfig } from '../../src/config.ts'
+import { toLimitTable } from '../../src/core/limit-table.ts'
+
+const tableOf = (env: Readonly<Record<string, string>>) => toLimitTable(parseConfig(env).config)
+const burstOf = (most: number) => tableOf({ AUTH_RATE_LIMIT_TOKEN_REFRESH: `${most}` }).token?.burst
+
+test('the bursts of the usual limits are those of the reference', () => {
+  const { token, verify, otp, user, anonymous, mfa, passkey } = tableOf({})
+  assert.deepEqual(token, { most: 150, periodMs: 300_000, burst: 30 })
+  for (const limit of [verify, otp, user, passkey]) {
+    assert.deepEqual(limit, { most: 30, periodMs: 300_000, burst: 30 })
+  }
+  assert.deepEqual(anonymous, { most: 30, periodMs: 3_600_000, burst: 30 })
+  assert.deepEqual(mfa, { most: 15, periodMs: 60_000, burst: 30 })
+})
+
+test('a burst grows with the rate, and is never above a low one', () => {
+  assert.deepEqual([1, 2, 29, 30, 100, 150].map(burstOf), [1, 2, 29, 30, 30, 30])
+  assert.deepEqual([300, 1_500, 900_000_000].map(burstOf), [60, 300, 180_000_000])
+  for (const most of [1, 7, 150, 151, 10_000, 900_000_000]) {
+    assert.ok((burstOf(most) ?? 0) >= most / 300, 'one second of the rate')
+  }
+  assert.equal(tableOf({ AUTH_RATE_LIMIT_VERIFY: '1000000' }).verify?.burst, 1_000_000)
+  assert.equal(tableOf({ AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '2' }).mfa?.burst, 4)
+})
+
+test('0 and off turn one limit off, and a note says so', () => {
+  const variables = {
+    AUTH_RATE_LIMIT_TOKEN_REFRESH: 'token',
+    AUTH_RATE_LIMIT_VERIFY: 'verify',
+    AUTH_RATE_LIMIT_OTP: 'otp',
+    AUTH_RATE_LIMIT_PASSKEY: 'passkey',
+    AUTH_RATE_LIMIT_ANONYMOUS_USERS: 'anonymous',
+    AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: 'mfa',
+  } as const
+  for (const [name, limiter] of Object.entries(variables)) {
+    for (const text of ['0', 'off', ' OFF ']) {
+      const { config, notes } = parseConfig({ [name]: text })
+      const table = toLimitTable(config)
+      assert.equal(table[limiter], undefined, name)
+      assert.ok(notes.includes(`${name} is off: these requests are not limited`))
+      const others = Object.entries(table).filter(([, limit]) => limit === undefined)
+      // /signup, /otp, /magiclink, /recover, /resend and PUT /user have one variable.
+      assert.equal(others.length, limiter === 'otp' ? 6 : 1, name)
+    }
+    for (const text of ['-1', 'no', '1.5']) {
+      const fault = parseConfig({ [name]: text }).faults.find(({ variable }) => variable === name)
+      assert.equal(fault?.message, 'must be a whole number of at least 0, or off')
+    }
+  }
+})
+
+test('of messages 0 sends none, and off does not limit them', () => {
+  const capOf = (text: string) =>
+    parseConfig({ AUTH_RATE_LIMIT_EMAIL_SENT: text, AUTH_RATE_LIMIT_SMS_SENT: text }).config.limits
+  assert.deepEqual([capOf('0').emailSent.most, capOf('0').smsSent.most], [0, 0])
+  for (const text of ['off', ' Off']) {
+    const { emailSent, smsSent } = capOf(text)
+    assert.deepEqual(
+      [emailSent, smsSent],
+      Array(2).fill({ most: 2 ** 31 - 1, refillMs: undefined }),
+    )
+  }
+})

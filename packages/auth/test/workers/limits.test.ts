@@ -1,0 +1,39 @@
+/**
+ * @legs safety
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { openConnection } from '../support/kept-connection.ts'
+
+/** One address with many connections, as a load test or a proxy that is not configured has them. */
+const connections = 64
+const requests = 25
+
+for (const [name, value] of [
+  ['a rate that nobody reaches', '900000000'],
+  ['a limit that is off', 'off'],
+] as const) {
+  test(`four workers refuse nothing with ${name}`, async (t) => {
+    const env = await openProgramEnvironment(t)
+    if (!env) return
+    const server = await startAuth(t, ['up'], {
+      ...env,
+      WORKERS: '4',
+      AUTH_RATE_LIMIT_TOKEN_REFRESH: value,
+    })
+    const statuses = new Set<number>()
+    const lanes = Array.from({ length: connections }, async () => {
+      const connection = openConnection(t, server.url)
+      for (let at = 0; at < requests; at += 1) {
+        const answer = await connection.ask('/token?grant_type=refresh_token', {
+          refresh_token: 'unknown',
+        })
+        statuses.add(answer.status)
+      }
+    })
+    await Promise.all(lanes)
+    assert.deepEqual([...statuses], [400])
+  })
+}
