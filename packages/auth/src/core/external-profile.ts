@@ -20,6 +20,11 @@ export interface ExternalProfile {
   readonly claims: Metadata
 }
 
+/** A field of a profile that is not what it must be; the message names the field. */
+export class ProfileError extends Error {
+  override readonly name = 'ProfileError'
+}
+
 /** Addresses that are none are dropped, and of one that comes twice the verified one stays. */
 export function toEmails(emails: readonly ExternalEmail[]): readonly ExternalEmail[] {
   const kept = new Map<string, ExternalEmail>()

@@ -1,8 +1,8 @@
 import { type ClaimedFlow, issueExternalCode } from '../db/external-flows.ts'
 import type { UserRow } from '../db/user-row.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, invalid } from '../errors.ts'
 import { type AccountAsk, acceptInvitation, enterAccount } from './external-accounts.ts'
-import { type ExternalProfile, toEmails } from './external-profile.ts'
+import { type ExternalProfile, ProfileError, toEmails } from './external-profile.ts'
 import type { ExternalProvider, ExternalReturn, ExternalTokens } from './external-provider.ts'
 import { linkIdentity } from './identities.ts'
 import type { Services } from './services.ts'
@@ -66,6 +66,7 @@ async function readProfile(
     return { ...profile, emails: toEmails(profile.emails) }
   } catch (cause) {
     const message = 'Error getting user profile from external provider'
+    if (cause instanceof ProfileError) throw invalid(`${message}: ${cause.message}`, { cause })
     throw new ApiError('unexpected_failure', message, { cause })
   }
 }

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { UserRow } from '../db/user-row.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type AccountAsk, enterAccount } from './external-accounts.ts'
-import { type ExternalProfile, toEmails } from './external-profile.ts'
+import { type ExternalProfile, ProfileError, toEmails } from './external-profile.ts'
 import {
   type ExternalIdTokens,
   type ExternalProvider,
@@ -94,7 +94,8 @@ function checkNonce({ nonce: claimed }: IdTokenClaims, nonce: string): void {
 
 /** OpenID Connect Core 3.1.3.6: an access token that came with another ID token is refused. */
 function checkAccessToken({ at_hash: claimed }: IdTokenClaims, ask: IdTokenAsk): void {
-  if (ask.accessToken === '' || typeof claimed !== 'string') return
+  if (ask.accessToken === '' || claimed === undefined || claimed === null) return
+  if (typeof claimed !== 'string') throw refused('Bad ID token: at_hash must be a string')
   const hash = createHash(readHashName(ask.idToken)).update(ask.accessToken).digest()
   const expected = hash.subarray(0, hash.length / 2).toString('base64url')
   if (!isSame(claimed, expected)) throw refused('Bad ID token')
@@ -114,8 +115,13 @@ function isSame(one: string, other: string): boolean {
 }
 
 function readProfile(idTokens: ExternalIdTokens, claims: IdTokenClaims): ExternalProfile {
-  const profile = idTokens.toProfile(claims)
-  return { ...profile, emails: toEmails(profile.emails) }
+  try {
+    const profile = idTokens.toProfile(claims)
+    return { ...profile, emails: toEmails(profile.emails) }
+  } catch (error) {
+    if (error instanceof ProfileError) throw refused(`Bad ID token: ${error.message}`, error)
+    throw error
+  }
 }
 
 function findUser(

@@ -30,6 +30,8 @@ function write(log: Pick<EventLog, 'event'>, call: WatchedCall): void {
 }
 
 function toLevel(status: number): LogLevel {
+  // People close pages all the time.
+  if (status === 499) return 'info'
   if (status >= 500) return 'error'
   return status >= 400 ? 'warning' : 'info'
 }

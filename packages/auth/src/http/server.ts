@@ -150,6 +150,8 @@ export function createServer({
     log.error(() => `request ${request.id} failed: ${known.message} ${toReason(known)}`.trim())
   }
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
+    // The log has a line for the request, at the level of those that went well.
+    if (hasLeft(request)) return reply.hijack()
     // Sending takes no time: an answer that has not ended by now never will.
     if (answered.has(reply) && !reply.raw.writableEnded) return sendAnyway(request, reply, error)
     const known = toApiError(error, api.bodyLimitBytes)
@@ -271,6 +273,11 @@ function checkHeaders(headers: ReturnType<FastifyReply['getHeaders']>): void {
     validateHeaderName(name)
     for (const each of [value].flat()) validateHeaderValue(name, `${each}`)
   }
+}
+
+/** Whether the caller has closed the connection in the middle of the body, so that nothing has been done. */
+function hasLeft({ raw }: FastifyRequest): boolean {
+  return raw.readableAborted && !raw.complete
 }
 
 function toNoRoute({ method }: Pick<FastifyRequest, 'method'>): ApiError {

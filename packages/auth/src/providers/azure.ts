@@ -32,7 +32,7 @@ export const azure = defineOAuth2({
 
 /** Whether the owner of the address's domain has been verified: a number or a boolean, or as text. */
 function toWord(edov: unknown): unknown {
-  return `${edov}` === '1' ? true : edov
+  return edov === 1 || edov === '1' ? true : edov
 }
 
 const ofTenant = /^https:\/\/login\.microsoftonline\.com\/[^/?#]+\/v2\.0$/

@@ -1,6 +1,6 @@
 import { readAt, readObjects } from './answer-parts.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, toProfile } from './provider.ts'
+import { isTrue, toOneEmail, toProfile } from './provider.ts'
 
 export const bitbucket = defineOAuth2({
   url: 'https://bitbucket.org',
@@ -17,11 +17,9 @@ export const bitbucket = defineOAuth2({
     return toProfile({
       id: user['uuid'],
       issuer: at.apiUrl,
-      emails: readObjects(emails, 'values').map((each) => ({
-        email: `${each['email']}`,
-        isVerified: isTrue(each['is_confirmed']),
-        isPrimary: isTrue(each['is_primary']),
-      })),
+      emails: readObjects(emails, 'values').flatMap((each) =>
+        toOneEmail(each['email'], isTrue(each['is_confirmed']), isTrue(each['is_primary'])),
+      ),
       name: user['display_name'],
       picture: readAt(user, 'links', 'avatar', 'href'),
     })

@@ -1,5 +1,5 @@
 import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, toProfile } from './provider.ts'
+import { isTrue, toOneEmail, toProfile } from './provider.ts'
 
 export const github = defineOAuth2({
   url: 'https://github.com',
@@ -19,11 +19,9 @@ export const github = defineOAuth2({
     return toProfile({
       id: user['id'],
       issuer: at.apiUrl,
-      emails: emails.map(({ email, verified, primary }) => ({
-        email: `${email}`,
-        isVerified: isTrue(verified),
-        isPrimary: isTrue(primary),
-      })),
+      emails: emails.flatMap(({ email, verified, primary }) =>
+        toOneEmail(email, isTrue(verified), isTrue(primary)),
+      ),
       name: user['name'],
       picture: user['avatar_url'],
       more: { user_name: user['login'], preferred_username: user['login'] },

@@ -18,15 +18,15 @@ export const gitlab = defineOAuth2({
       id: user['id'],
       issuer: at.apiUrl,
       emails: [
-        ...toOneEmail(user['email'], Boolean(user['confirmed_at'])),
-        ...others.map(({ email }) => ({
-          email: `${email}`,
-          isVerified: false,
-          isPrimary: false,
-        })),
+        ...toOneEmail(user['email'], isTime(user['confirmed_at'])),
+        ...others.flatMap(({ email }) => toOneEmail(email, false, false)),
       ],
       name: user['name'],
       picture: user['avatar_url'],
     })
   },
 })
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isStorableText } from '../core/storable-json.ts'
 import { type OAuth1Request, toOAuth1Header } from './oauth1-signature.ts'
 import type {
   Addresses,
@@ -123,7 +124,8 @@ async function askForToken(
 function toToken({ id }: ProviderSetup, answer: URLSearchParams): Token {
   const token = answer.get('oauth_token') ?? ''
   const secret = answer.get('oauth_token_secret') ?? ''
-  if (token === '' || secret === '') throw new ProviderHttpError(`${id} gave no token`)
+  const isFine = [token, secret].every((text) => text !== '' && isStorableText(text))
+  if (!isFine) throw new ProviderHttpError(`${id} gave no token`)
   return { token, secret }
 }
 

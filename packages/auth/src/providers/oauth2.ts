@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type ExternalIdTokens, IdTokenError } from '../core/external-provider.ts'
+import { isStorableText } from '../core/storable-json.ts'
 import type {
   Addresses,
   ExternalProfile,
@@ -203,14 +204,18 @@ function toFormText(text: string): string {
 /** Some answer 200 with an error inside. */
 function toTokens(answer: JsonObject, id: string): ExternalTokens {
   const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken } = answer
-  if (typeof accessToken !== 'string' || accessToken === '') {
+  if (!isToken(accessToken)) {
     const reason = typeof answer['error'] === 'string' ? `: ${answer['error'].slice(0, 100)}` : ''
     throw new ProviderHttpError(`${id} gave no access token${reason}`)
   }
   return {
     accessToken,
-    refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined,
-    idToken: typeof idToken === 'string' && idToken !== '' ? idToken : undefined,
+    refreshToken: isToken(refreshToken) ? refreshToken : undefined,
+    idToken: isToken(idToken) ? idToken : undefined,
     answer,
   }
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && isStorableText(value)
 }

@@ -70,13 +70,18 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
       }).catch((error: unknown) => {
         throw isFault(error) ? new IdTokenError('Bad ID token', { cause: error }) : error
       })
-      const { iss = '', aud = [], sub } = payload
-      if (!expected.isIssuer(iss)) throw new IdTokenError('Bad ID token')
-      const audiences = [aud].flat()
+      const { sub } = payload
+      const { iss, aud }: IdTokenClaims = payload
+      if (typeof iss !== 'string' || !expected.isIssuer(iss)) throw new IdTokenError('Bad ID token')
+      const audiences = [aud].flat().filter((audience) => typeof audience === 'string')
       if (!audiences.some((audience) => expected.audiences.includes(audience))) {
         throw new IdTokenError(`Unacceptable audience in id_token: [${audiences.join(' ')}]`)
       }
       if (sub === undefined || sub === '') throw new IdTokenError('Missing sub claim in id_token')
+      const { email_verified: isVerified } = payload
+      if (typeof isVerified === 'object' && isVerified !== null) {
+        throw new IdTokenError('Bad ID token: email_verified must be a boolean')
+      }
       return payload
     },
   }

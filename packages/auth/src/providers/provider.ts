@@ -1,6 +1,7 @@
-import type { ExternalProfile } from '../core/external-profile.ts'
+import { type ExternalEmail, type ExternalProfile, ProfileError } from '../core/external-profile.ts'
 import type { ExternalProvider } from '../core/external-provider.ts'
 import type { Json, Metadata } from '../core/metadata.ts'
+import { isStorableText } from '../core/storable-json.ts'
 import type { OpenId } from './oidc.ts'
 import type { ProviderHttp } from './provider-http.ts'
 
@@ -68,30 +69,51 @@ export interface ProfileParts {
   readonly custom?: Readonly<Record<string, unknown>>
 }
 
-/** Reference 10.2: what is the same for all of them. @throws {TypeError} without an id. */
+/**
+ * Reference 10.2: what is the same for all of them.
+ * @throws {ProfileError} where a field is of the wrong type.
+ * @throws {TypeError} without an id.
+ */
 export function toProfile({ id, issuer, emails, ...parts }: ProfileParts): ExternalProfile {
-  const sub = typeof id === 'number' ? `${id}` : id
-  if (typeof sub !== 'string' || sub === '') throw new TypeError('The profile has no user id')
   const { name, picture, more = {}, custom = {} } = parts
+  const known = { name, full_name: name, picture, avatar_url: picture, ...more }
+  for (const [field, value] of Object.entries(known)) readText(field, value)
   return {
-    id: sub,
+    id: readUserId(id),
     emails,
-    claims: toJson({
-      iss: issuer,
-      name,
-      full_name: name,
-      picture,
-      avatar_url: picture,
-      ...more,
-      custom_claims: toJson(custom),
-    }),
+    claims: toJson({ iss: issuer, ...known, custom_claims: toJson(custom) }),
   }
 }
 
-/** None where the provider tells none. */
-export function toOneEmail(email: unknown, isVerified: boolean): ExternalProfile['emails'] {
-  if (typeof email !== 'string' || email === '') return []
-  return [{ email, isVerified, isPrimary: true }]
+/** The limit of OpenID Connect for `sub`. Ids are indexed, and an index has a limit too. */
+const longestUserId = 255
+
+function readUserId(id: unknown): string {
+  if (id === undefined || id === null || id === '') throw new TypeError('The profile has no id')
+  // A larger number is not the one that the provider sent: JSON.parse has rounded it.
+  const text = Number.isSafeInteger(id) ? `${id}` : id
+  if (typeof text !== 'string') throw new ProfileError('the user id must be a string')
+  if (text.length > longestUserId || !isStorableText(text)) {
+    throw new ProfileError(`the user id must be a text of at most ${longestUserId} characters`)
+  }
+  return text
+}
+
+/** Undefined where the provider sends nothing. @throws {ProfileError} */
+function readText(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'string') return value
+  throw new ProfileError(`${field} must be a string`)
+}
+
+/** None where the provider sends none. @throws {ProfileError} */
+export function toOneEmail(
+  value: unknown,
+  isVerified: boolean,
+  isPrimary = true,
+): readonly ExternalEmail[] {
+  const email = readText('email', value)
+  return email === undefined ? [] : [{ email, isVerified, isPrimary }]
 }
 
 /** What came as JSON, without what is not there. */

@@ -186,6 +186,25 @@ test('people come back from a provider', async (t) => {
     assert.equal(fragment['provider'], 'keycloak')
   })
 
+  await t.test(
+    'a profile with a field of the wrong type is refused, and the field named',
+    async () => {
+      for (const [field, value] of [
+        ['email', ['a@b.example']],
+        ['name', { first: 'Ada' }],
+      ] as const) {
+        assert.deepEqual(
+          problemOf(await server.goThrough('keycloak', newAccount({ [field]: value }))),
+          [
+            'invalid_request',
+            'validation_failed',
+            `Error getting user profile from external provider: ${field} must be a string`,
+          ],
+        )
+      }
+    },
+  )
+
   await t.test('somebody without any address comes in where the operator says so', async () => {
     const bare = { sub: randomUUID(), name: 'Nobody' }
     assert.deepEqual(problemOf(await server.goThrough('keycloak', bare)), [

@@ -66,6 +66,33 @@ test('apps sign people in with ID tokens', async (t) => {
     ])
   })
 
+  await t.test('a claim of the wrong type is refused, and named', async () => {
+    const wrong: Readonly<Record<string, readonly [value: unknown, error: string]>> = {
+      sub: [{ a: 'b' }, 'Bad ID token: the user id must be a string'],
+      email: [['a@b.example'], 'Bad ID token: email must be a string'],
+      email_verified: [{ a: true }, 'Bad ID token: email_verified must be a boolean'],
+      name: [{}, 'Bad ID token: name must be a string'],
+      given_name: [1, 'Bad ID token: given_name must be a string'],
+      preferred_username: [['x'], 'Bad ID token: preferred_username must be a string'],
+      at_hash: [{}, 'Bad ID token: at_hash must be a string'],
+      iss: [[keycloak.url], 'Bad ID token'],
+      aud: [[{ a: 'b' }], 'Unacceptable audience in id_token: []'],
+      exp: ['tomorrow', 'Bad ID token'],
+      nonce: [{}, 'Passed nonce and nonce in id_token should either both exist or not.'],
+    }
+    for (const [claim, [value, error]] of Object.entries(wrong)) {
+      const id_token = await create({ [claim]: value })
+      const refused = await server.post(path, { provider, id_token, access_token: 'access' })
+      assert.deepEqual(refusalOf(refused), [400, 'invalid request', error], claim)
+    }
+    const subjects = [['a'], true, 1.5, 'x'.repeat(256), 'a\u0000b', '\ud800']
+    for (const sub of subjects) {
+      const refused = await server.post(path, { provider, id_token: await create({ sub }) })
+      assert.equal(refused.status, 400, JSON.stringify(sub))
+    }
+    assert.doesNotMatch(server.log.join(''), /level=error/)
+  })
+
   await t.test('what is missing is said', async () => {
     assert.deepEqual(refusalOf(await server.post(path, { provider })), [
       400,

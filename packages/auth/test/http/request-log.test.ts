@@ -140,17 +140,29 @@ test('the log is JSON, with a line for each request and each audit entry', async
     }
   })
 
-  await t.test('of somebody who leaves before there is an answer', async () => {
-    const requestId = randomUUID()
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    socket.write(
-      `POST /signup HTTP/1.1\r\nhost: x\r\nx-request-id: ${requestId}\r\ncontent-length: 99\r\n\r\n{`,
-    )
-    await until(async () => (await ask(url, '/health')).status === 200)
-    socket.destroy()
-    const line = await logged(requestId)
-    assert.deepEqual([line.status, line.level], [499, 'warning'])
-  })
+  await t.test(
+    'of a client that leaves in the middle of its body: one line, no error',
+    async () => {
+      const requestId = randomUUID()
+      const before = lines().length
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      socket.write(
+        `POST /signup HTTP/1.1\r\nhost: x\r\nx-request-id: ${requestId}\r\ncontent-length: 99\r\n\r\n{`,
+      )
+      await until(async () => (await ask(url, '/health')).status === 200)
+      socket.destroy()
+      const line = await logged(requestId)
+      assert.deepEqual([line.status, line.level, line.error_code], [499, 'info', undefined])
+      // What is logged afterwards comes after whatever the server had to say about it.
+      const next = randomUUID()
+      await ask(url, '/settings', { headers: { 'x-request-id': next } })
+      await logged(next)
+      const about = lines()
+        .slice(before)
+        .filter((each) => JSON.stringify(each).includes(requestId))
+      assert.equal(about.length, 1)
+    },
+  )
 
   await t.test('not of /health, and without OpenTelemetry', async () => {
     await ask(url, '/health')
