@@ -114,7 +114,7 @@ test('an address is verified by a yes only', async () => {
 test('numbers that JSON cannot hold are not ids', () => {
   const read = (id: unknown) => toProfile({ id, issuer: '', emails: [] }).id
   assert.equal(read(9_007_199_254_740_991), '9007199254740991')
-  for (const id of [9_007_199_254_740_993, 1.5, Number.NaN]) {
+  for (const id of [2 ** 53, 1.5, Number.NaN]) {
     assert.throws(() => read(id), ProfileError)
   }
 })
