@@ -65,6 +65,10 @@ export async function createUserAsAdmin(
       raw_app_meta_data: { provider, providers, ...input.appMetadata },
       is_anonymous: false,
       identities,
+      admin_data: {
+        password: input.password !== undefined || input.passwordHash !== undefined,
+        user_metadata: input.userMetadata,
+      },
       now,
       ip: input.client.ip,
       audit: toSubjectEntry('user_signedup', input.adminRole, reach),

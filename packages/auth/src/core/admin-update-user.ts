@@ -84,6 +84,7 @@ function toChange(update: AdminUpdate, user: UserRow, hash: string | null, now: 
   return {
     ...noChange,
     user_id: user.id,
+    by_admin: hash !== null || userMetadata !== undefined,
     role: role ?? null,
     email: email ?? null,
     email_confirmed_at: emailIsProven && isNew(email, user.email_confirmed_at) ? now : null,

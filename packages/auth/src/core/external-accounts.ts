@@ -8,10 +8,11 @@ import {
   findInvitedUser,
 } from '../db/external-accounts.ts'
 import type { Notice } from '../db/notices.ts'
-import type { RequestParts } from '../db/request-parts.ts'
+import type { AccountClaim, RequestParts } from '../db/request-parts.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { isTaken } from '../db/violations.ts'
 import { ApiError } from '../errors.ts'
+import { claimsNothing } from './account-claims.ts'
 import { type Belonging, findBelonging, findStanding } from './account-linking.ts'
 import { toAuditEntry } from './audit.ts'
 import { checkAuthorized } from './authorized-addresses.ts'
@@ -102,7 +103,7 @@ async function createAccount(
       raw_user_meta_data: identity.identity_data,
       is_anonymous: false,
       identities: [identity],
-      ...toParts(services, ask, now, needsMail ? actor.email : null),
+      ...toParts(services, ask, now, needsMail ? actor.email : null, toClaim(identity)),
       audit: toAuditEntry('user_signedup', actor, { provider: provider.id }),
     })
     if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
@@ -168,7 +169,6 @@ export async function acceptInvitation(
     ...toParts(services, ask, now, null),
     // Whoever has the link has the mailbox; what others left in the account before goes.
     takes_over: true,
-    keeps_metadata: true,
     confirms: true,
     audit: toAuditEntry('invite_accepted', user, { provider: ask.provider.id }),
   })
@@ -189,7 +189,6 @@ export function toChange(
     user_metadata: identity.identity_data,
     most_user_metadata: services.config.metadata.mostUserBytes,
     takes_over: false,
-    keeps_metadata: false,
     email: null,
     confirms: false,
     confirmation_sent_at: null,
@@ -224,12 +223,21 @@ function isSomebodyFaster(error: unknown): boolean {
   return isTaken(error, 'users_email') || isTaken(error, 'identities_provider_provider_id_key')
 }
 
-/** @param confirmed the address that a message asks to confirm; null: no message. */
+/** Who confirms the address that a provider has not verified keeps the identity they came with. */
+function toClaim({ id, identity_data: data }: Pick<NewIdentity, 'id' | 'identity_data'>) {
+  return { data, identity_id: id } satisfies AccountClaim
+}
+
+/**
+ * @param confirmed the address that a message asks to confirm; null: no message.
+ * @param claim undefined: of a user who has signed in.
+ */
 export function toParts(
   services: Services,
   ask: Omit<AccountAsk, 'provider' | 'profile'>,
   now: Date,
   confirmed: string | null,
+  claim?: AccountClaim,
 ): Omit<RequestParts, 'audit'> {
   const always = { now, ip: ask.client.ip, flow: null }
   if (confirmed === null) {
@@ -240,7 +248,7 @@ export function toParts(
     toMailRequest({ ...ask, email: confirmed, challenge: undefined }, userMails.confirmation),
   )
   const cap = toCapParts(services.config.limits.emailSent)
-  return { ...always, token, messages: [message], ...cap }
+  return { ...always, token: { ...token, ...(claim && { claim }) }, messages: [message], ...cap }
 }
 
 function toNewIdentity(
@@ -262,7 +270,11 @@ async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Pr
   if (secondsUntilDue(user.confirmation_sent_at, gapMs, services.now()) > 0) return
   checkAuthorized(services, user.email)
   const mail = { ...ask, email: user.email, challenge: undefined }
-  const refusal = await tryToMail(services, mail, user, userMails.confirmation)
+  const known = user.identities.find(
+    ({ provider, provider_id: id }) => provider === ask.provider.id && id === ask.profile.id,
+  )
+  const claim = known === undefined ? claimsNothing : toClaim(known)
+  const refusal = await tryToMail(services, mail, user, userMails.confirmation, claim)
   if (refusal?.why === 'cap') throw refusal.error
 }
 

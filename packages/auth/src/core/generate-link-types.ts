@@ -11,8 +11,6 @@ interface LinkDefinition {
   /** For those only who have confirmed no address yet. */
   readonly refusesConfirmed: boolean
   readonly changesEmail: boolean
-  /** Whether the password of who confirms by it ends: it may be that of somebody else. */
-  readonly voidsPassword: boolean
 }
 
 const first = {
@@ -20,7 +18,6 @@ const first = {
   sentColumn: 'confirmation_sent_at',
   refusesConfirmed: true,
   changesEmail: false,
-  voidsPassword: false,
 } as const
 const again = {
   tokenType: 'recovery',
@@ -28,20 +25,18 @@ const again = {
   action: 'user_recovery_requested',
   refusesConfirmed: false,
   changesEmail: false,
-  voidsPassword: false,
 } as const
 const change = {
   kind: 'email_change',
   action: 'user_modified',
   refusesConfirmed: false,
   changesEmail: true,
-  voidsPassword: false,
 } as const
 
 const definitions = {
   signup: { ...first, kind: 'confirmation', action: 'user_confirmation_requested' },
-  invite: { ...first, kind: 'invite', action: 'user_invited', voidsPassword: true },
-  magiclink: { ...again, kind: 'magic_link', voidsPassword: true },
+  invite: { ...first, kind: 'invite', action: 'user_invited' },
+  magiclink: { ...again, kind: 'magic_link' },
   recovery: { ...again, kind: 'recovery' },
   email_change_current: { ...change, tokenType: 'email_change_current' },
   email_change_new: { ...change, tokenType: 'email_change_new' },

@@ -8,6 +8,7 @@ import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
 import { isTaken } from '../db/violations.ts'
 import { ApiError } from '../errors.ts'
+import { claimsNothing } from './account-claims.ts'
 import { toSubjectEntry } from './admin-audit.ts'
 import { toCapError, toCapParts } from './email-limits.ts'
 import { type LinkType, linkTypes } from './generate-link-types.ts'
@@ -69,12 +70,13 @@ async function linkForNew(
     // As it was given: nothing of the identity is copied here.
     raw_user_meta_data: data,
     encrypted_password: isInvited ? null : hash,
+    admin_data: { password: password !== undefined, user_metadata: data },
     confirmation_sent_at: now,
     invited_at: isInvited ? now : null,
     now,
     ip: client.ip,
     audit: toSubjectEntry(linkTypes[type].action, request.adminRole, draft),
-    token: plan.token,
+    token: { ...plan.token, claim: claimsNothing },
     flow: null,
     ...toMessages(services, request, plan),
   })
@@ -88,16 +90,18 @@ async function linkFor(
   request: LinkRequest,
   known: UserRow,
 ): Promise<UserRecord> {
-  const { type, newEmail, data, adminRole, client } = request
-  const { sentColumn, refusesConfirmed, changesEmail, action, voidsPassword } = linkTypes[type]
+  const { type, newEmail, data, adminRole, client, password } = request
+  const { sentColumn, refusesConfirmed, changesEmail, action } = linkTypes[type]
   if (refusesConfirmed && known.email_confirmed_at !== null) throw emailExists()
   if (refusesConfirmed) checkMetadataSize(services, known, { user_metadata: data })
   if (changesEmail && newEmail !== undefined) await checkFree(services, newEmail, known)
   const plan = planLink(services, request)
+  const hash = password === undefined ? undefined : await services.passwords.hash(password)
   const now = new Date(services.now())
   const change: UserChange = {
     ...noChange,
     user_id: known.id,
+    by_admin: refusesConfirmed,
     ...(sentColumn && { [sentColumn]: now }),
     invited_at: type === 'invite' ? now : null,
     user_metadata: refusesConfirmed ? data : null,
@@ -110,12 +114,7 @@ async function linkFor(
     now,
     ip: client.ip,
     audit: toSubjectEntry(action, adminRole, known),
-    token: {
-      ...plan.token,
-      // As where the same message is asked for, or the same person invited, in another way.
-      voids_password:
-        voidsPassword && known.email_confirmed_at === null && known.phone_confirmed_at === null,
-    },
+    token: { ...plan.token, claim: hash === undefined ? claimsNothing : { hash } },
     ...toMessages(services, request, plan),
   }
   const { db, config } = services

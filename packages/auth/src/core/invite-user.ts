@@ -2,6 +2,7 @@ import { messageRequests } from '../db/request-message.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
 import { isTaken } from '../db/violations.ts'
+import { claimsNothing } from './account-claims.ts'
 import { toAdminEntry } from './audit.ts'
 import { toCapError, toCapParts } from './email-limits.ts'
 import { insertUser } from './insert-user.ts'
@@ -42,18 +43,15 @@ async function inviteNew(
   input: Invitation,
   now: Date,
 ): Promise<UserRow | undefined> {
-  const { db, config } = services
-  const draft = draftEmailUser(input.email, {
-    aud: input.audience,
-    role: config.tokens.defaultGroup,
-    data: input.data,
-  })
+  const { db } = services
+  const draft = toDraft(services, input)
   try {
     const user = await insertUser(services, {
       ...draft,
       ...unconfirmed,
       invited_at: now,
       confirmation_sent_at: now,
+      admin_data: { user_metadata: draft.raw_user_meta_data },
       ...toParts(services, input, draft.id, now),
     })
     return user
@@ -73,19 +71,22 @@ async function inviteAgain(
   now: Date,
 ): Promise<UserRow | undefined> {
   if (known.email_confirmed_at !== null) throw emailExists()
-  const { token, ...parts } = toParts(services, input, known.id, now)
   const [user] = await services.db.run<UserRow>(messageRequests.confirmation_sent_at, [
     {
       user_id: known.id,
       // However recent the last one is (reference 8.3).
       own_gap_seconds: null,
       invited_at: now,
-      ...parts,
-      // Whoever made the account need not be who is invited.
-      token: { ...token, voids_password: known.phone_confirmed_at === null },
+      admin_metadata: toDraft(services, input, known.id).raw_user_meta_data,
+      ...toParts(services, input, known.id, now),
     },
   ])
   return user
+}
+
+function toDraft({ config }: Services, { email, audience, data }: Invitation, id?: string) {
+  const role = config.tokens.defaultGroup
+  return draftEmailUser(email, { ...(id !== undefined && { id }), aud: audience, role, data })
 }
 
 function toParts({ mail, config }: Services, input: Invitation, userId: string, now: Date) {
@@ -101,7 +102,7 @@ function toParts({ mail, config }: Services, input: Invitation, userId: string, 
     now,
     ip: client.ip,
     audit: toAdminEntry('user_invited', adminRole, { user_id: userId, user_email: email }),
-    token,
+    token: { ...token, claim: claimsNothing },
     flow: null,
     messages: [message],
     ...toCapParts(config.limits.emailSent),

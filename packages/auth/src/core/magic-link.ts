@@ -3,6 +3,7 @@ import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
 import { isTaken } from '../db/violations.ts'
 import { ApiError } from '../errors.ts'
+import { claimsNothing } from './account-claims.ts'
 import { toAuditEntry } from './audit.ts'
 import { toCapParts } from './email-limits.ts'
 import { insertUser } from './insert-user.ts'
@@ -60,12 +61,11 @@ export async function requestMagicLink(services: Services, ask: MagicLinkAsk): P
 
 async function mailKnown(services: Services, ask: MagicLinkAsk, user: UserRow): Promise<void> {
   if (user.email_confirmed_at !== null) {
-    return mailUser(services, ask, user, userMails.magicLink)
+    return mailUser(services, ask, user, userMails.magicLink, claimsNothing)
   }
   if (!services.config.mail.autoconfirm) checkSignupAllowed(services)
-  // Whoever made the account need not be who has the mailbox.
-  const voidsPassword = user.phone_confirmed_at === null
-  return mailUser(services, ask, user, { ...findFirstMail(services, ask), voidsPassword })
+  const data = toDraft(services, ask, user.id).raw_user_meta_data
+  return mailUser(services, ask, user, findFirstMail(services, ask), { data })
 }
 
 /** A confirmation waits no longer than a link: how long somebody waits must not tell what they are. */
@@ -75,15 +75,16 @@ function findFirstMail({ config }: Services, { firstMail }: MagicLinkAsk): UserM
     : { ...userMails[firstMail], wait: mailWaits.magicLink }
 }
 
+function toDraft({ config }: Services, { email, audience, data }: MagicLinkAsk, id?: string) {
+  const role = config.tokens.defaultGroup
+  return draftEmailUser(email, { ...(id !== undefined && { id }), aud: audience, role, data })
+}
+
 async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<void> {
   const { config } = services
   const { autoconfirm } = config.mail
   const now = new Date(services.now())
-  const draft = draftEmailUser(ask.email, {
-    aud: ask.audience,
-    role: config.tokens.defaultGroup,
-    data: ask.data,
-  })
+  const draft = toDraft(services, ask)
   const actor = { ...draft, is_sso_user: false }
   const mail = findFirstMail(services, ask)
   const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
@@ -102,7 +103,7 @@ async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<vo
           toAuditEntry(mail.action, actor),
         ]
       : toAuditEntry(userMails.confirmation.action, actor),
-    token,
+    token: { ...token, claim: { data: draft.raw_user_meta_data } },
     flow,
     messages: [message],
     ...toCapParts(config.limits.emailSent),

@@ -9,8 +9,17 @@ import type { ApiError } from '../errors.ts'
 import { toGapError, toOverCap } from './email-limits.ts'
 import { toSmsGapError, toSmsOverCap } from './sms-limits.ts'
 
-/** What runs for each address by itself (reference 8.3). A magic link and a recovery share one. */
-export type GapClock = 'confirmation' | 'recovery' | 'email_change' | 'sms' | 'phone_change'
+/**
+ * What runs for each address by itself. Each kind of message has its own: otherwise anybody who asks
+ * for a magic link for an address would keep its owner from recovering the account.
+ */
+export type GapClock =
+  | 'confirmation'
+  | 'recovery'
+  | 'magic_link'
+  | 'email_change'
+  | 'sms'
+  | 'phone_change'
 
 /** A message that anybody may ask for, whether there is somebody to send it to or not. */
 export interface GapAsk {

@@ -11,8 +11,6 @@ export interface Passwords {
    * because others have the same hash, is wrong whatever the format of the hash.
    */
   check(password: string, hash: string | undefined): Promise<CheckedPassword>
-  /** Spends the time of a hash, where an answer without one would give something away. */
-  pretend(password: string): Promise<void>
   /** For somebody who has no password yet: one that none fits, and that costs what others cost. */
   createUnusable(): string
 }
@@ -43,7 +41,6 @@ export function createPasswords(
       const matches = await queue.run(() => format.verify(isFit ? password : '', hash))
       return { isRight: isFit && matches && hash !== decoy, isOutdated: !written.isCurrent(hash) }
     },
-    pretend,
     createUnusable: written.createUnusable,
   }
 }

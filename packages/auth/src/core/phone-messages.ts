@@ -1,5 +1,6 @@
 import type { TextChannel } from '../config/sms-gateways.ts'
 import { messageRequests } from '../db/request-message.ts'
+import type { AccountClaim } from '../db/request-parts.ts'
 import { askSmsCap } from '../db/sms-cap.ts'
 import type { UserRow } from '../db/user-row.ts'
 import type { ApiError } from '../errors.ts'
@@ -24,8 +25,6 @@ type TextClock = Extract<GapClock, 'sms' | 'phone_change'>
 /** What a code that is sent to a user is for. */
 export interface TextReason {
   readonly action: AuditAction
-  /** Whether a password from before the number was confirmed ends with it. */
-  readonly voidsPassword?: boolean
 }
 
 /**
@@ -37,7 +36,8 @@ export async function textUser(
   services: Services,
   ask: PhoneAsk,
   user: UserRow,
-  { action, voidsPassword = false }: TextReason,
+  { action }: TextReason,
+  claim: AccountClaim,
 ): Promise<void> {
   const now = new Date(services.now())
   const { token, parts } = planCode(services, toConfirmation(ask))
@@ -51,7 +51,7 @@ export async function textUser(
       ip: ask.client.ip,
       audit: toAuditEntry(action, user, { channel: ask.channel }),
       ...parts,
-      token: { ...token, voids_password: voidsPassword },
+      token: { ...token, claim },
       ...gap,
     },
   ])

@@ -2,6 +2,7 @@ import type { UserRow } from '../db/user-row.ts'
 import { findUserByPhone } from '../db/users.ts'
 import { isTaken } from '../db/violations.ts'
 import { ApiError } from '../errors.ts'
+import { claimsNothing } from './account-claims.ts'
 import { toAuditEntry } from './audit.ts'
 import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
@@ -48,15 +49,18 @@ export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Pro
 
 async function textKnown(services: Services, ask: PhoneOtpAsk, user: UserRow): Promise<void> {
   if (user.phone_confirmed_at !== null) {
-    return textUser(services, ask, user, { action: 'user_recovery_requested' })
+    return textUser(services, ask, user, { action: 'user_recovery_requested' }, claimsNothing)
   }
   const { autoconfirm } = services.config.sms
   if (!autoconfirm) checkSignupAllowed(services)
-  return textUser(services, ask, user, {
-    action: autoconfirm ? 'user_recovery_requested' : 'user_confirmation_requested',
-    // Whoever made the account need not be who has the phone.
-    voidsPassword: user.email_confirmed_at === null,
-  })
+  const action = autoconfirm ? 'user_recovery_requested' : 'user_confirmation_requested'
+  const data = toDraft(services, ask, user.id).raw_user_meta_data
+  return textUser(services, ask, user, { action }, { data })
+}
+
+function toDraft({ config }: Services, { phone, audience, data }: PhoneOtpAsk, id?: string) {
+  const role = config.tokens.defaultGroup
+  return draftPhoneUser(phone, { ...(id !== undefined && { id }), aud: audience, role, data })
 }
 
 async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<void> {
@@ -64,11 +68,8 @@ async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<voi
   const now = new Date(services.now())
   const gap = toTextGap(services, ask, 'sms')
   const { autoconfirm } = config.sms
-  const draft = draftPhoneUser(ask.phone, {
-    aud: ask.audience,
-    role: config.tokens.defaultGroup,
-    data: ask.data,
-  })
+  const draft = toDraft(services, ask)
+  const { token, parts } = planCode(services, toConfirmation(ask))
   const actor = { ...draft, is_sso_user: false }
   const user = await insertUser(services, {
     ...(autoconfirm ? confirmPhone(draft) : draft),
@@ -81,7 +82,8 @@ async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<voi
     audit: autoconfirm
       ? toAuditEntry('user_signedup', actor, { provider: 'phone', channel: ask.channel })
       : toAuditEntry('user_confirmation_requested', actor, { channel: ask.channel }),
-    ...planCode(services, toConfirmation(ask)).parts,
+    ...parts,
+    token: { ...token, claim: { data: draft.raw_user_meta_data } },
     ...gap,
   })
   if (user === undefined) throw await toTextError(services, gap, now)

@@ -1,5 +1,6 @@
 import type { UserRow } from '../db/user-row.ts'
 import { findUserByPhone } from '../db/users.ts'
+import { claimsNothing } from './account-claims.ts'
 import { resendPhoneChange } from './phone-change.ts'
 import { requireGateway, type TextKind } from './phone-gateway.ts'
 import { type PhoneAsk, textNobody, textUser } from './phone-messages.ts'
@@ -19,7 +20,7 @@ const resendings = {
     clock: 'sms',
     send: (services, ask, user) =>
       user.phone_confirmed_at === null
-        ? textUser(services, ask, user, { action: 'user_confirmation_requested' })
+        ? textUser(services, ask, user, { action: 'user_confirmation_requested' }, claimsNothing)
         : undefined,
   },
   phone_change: {

@@ -1,5 +1,6 @@
 import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
+import { claimsNothing } from './account-claims.ts'
 import type { Services } from './services.ts'
 import { type MailAsk, mailNobody, mailUser, mailWaits, userMails } from './user-mail.ts'
 
@@ -7,5 +8,5 @@ import { type MailAsk, mailNobody, mailUser, mailWaits, userMails } from './user
 export async function requestRecovery(services: Services, ask: MailAsk): Promise<void> {
   const [user] = await services.db.run<UserRow>(findUserByEmail, [ask.email, ask.audience])
   if (user === undefined) return mailNobody(services, ask, mailWaits.recovery)
-  return mailUser(services, ask, user, userMails.recovery)
+  return mailUser(services, ask, user, userMails.recovery, claimsNothing)
 }

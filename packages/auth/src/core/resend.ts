@@ -1,5 +1,6 @@
 import type { UserRow } from '../db/user-row.ts'
 import { findUserByEmail } from '../db/users.ts'
+import { claimsNothing } from './account-claims.ts'
 import { resendEmailChange } from './email-change-resend.ts'
 import type { Services } from './services.ts'
 import {
@@ -23,7 +24,8 @@ const resendings = {
     wait: mailWaits.confirmation,
     send: (services, ask, user) =>
       user.email_confirmed_at === null
-        ? mailUser(services, ask, user, userMails.confirmation)
+        ? // Whoever asks again need not be who signed up.
+          mailUser(services, ask, user, userMails.confirmation, claimsNothing)
         : undefined,
   },
   email_change: {

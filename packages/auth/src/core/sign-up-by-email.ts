@@ -38,16 +38,9 @@ export async function signUpByEmail(
 ): Promise<UserRecord | TokenResponse> {
   const { db, config, passwords } = services
   const [known] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
-  if (known !== undefined) {
-    await passwords.pretend(input.password)
-    return repeat(services, input, known)
-  }
   const hash = await passwords.hash(input.password)
-  const draft = draftEmailUser(input.email, {
-    aud: input.audience,
-    role: config.tokens.defaultGroup,
-    data: input.data,
-  })
+  if (known !== undefined) return repeat(services, input, hash, known)
+  const draft = toDraft(services, input)
   try {
     return config.mail.autoconfirm
       ? await signUpAtOnce(services, {
@@ -61,8 +54,13 @@ export async function signUpByEmail(
     if (!isTaken(error, 'users_email')) throw error
     // Somebody was faster, since we looked; or the address belongs to another audience.
     const [other] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
-    return repeat(services, input, other)
+    return repeat(services, input, hash, other)
   }
+}
+
+function toDraft({ config }: Services, { email, audience, data }: EmailSignUp, id?: string) {
+  const role = config.tokens.defaultGroup
+  return draftEmailUser(email, { ...(id !== undefined && { id }), aud: audience, role, data })
 }
 
 async function createWaiting(
@@ -82,7 +80,7 @@ async function createWaiting(
     now,
     ip: input.client.ip,
     audit: toAuditEntry('user_confirmation_requested', { ...draft, is_sso_user: false }),
-    token,
+    token: { ...token, claim: { hash, data: draft.raw_user_meta_data } },
     flow,
     messages: [message],
     ...toCapParts(services.config.limits.emailSent),
@@ -97,12 +95,15 @@ async function createWaiting(
 async function repeat(
   services: Services,
   input: EmailSignUp,
+  hash: string,
   known: UserRow | undefined,
 ): Promise<UserRecord> {
   const { email, audience, data, client } = input
   const repeated = { name: email, draft: draftEmailUser, audience, data, client }
   if (known?.email_confirmed_at === null) {
-    await mailUser(services, input, known, userMails.confirmation)
+    // The password of the account stays until somebody follows the link: it then is this one.
+    const data = toDraft(services, input, known.id).raw_user_meta_data
+    await mailUser(services, input, known, userMails.confirmation, { hash, data })
     return answerRepeatedSignUp(services, { ...repeated, waiting: known })
   }
   if (services.config.mail.autoconfirm) throw alreadyRegistered()

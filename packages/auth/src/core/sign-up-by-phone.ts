@@ -41,16 +41,9 @@ export async function signUpByPhone(
   const find = async () =>
     (await db.run<UserRow>(findUserByPhone, [input.phone, input.audience]))[0]
   const known = await find()
-  if (known !== undefined) {
-    await passwords.pretend(input.password)
-    return repeat(services, input, known)
-  }
   const hash = await passwords.hash(input.password)
-  const draft = draftPhoneUser(input.phone, {
-    aud: input.audience,
-    role: config.tokens.defaultGroup,
-    data: input.data,
-  })
+  if (known !== undefined) return repeat(services, input, hash, known)
+  const draft = toDraft(services, input)
   try {
     return autoconfirm
       ? await signUpAtOnce(services, {
@@ -63,8 +56,13 @@ export async function signUpByPhone(
   } catch (error) {
     if (!isTaken(error, 'users_phone')) throw error
     // Somebody was faster, since we looked; or the number belongs to another audience.
-    return repeat(services, input, await find())
+    return repeat(services, input, hash, await find())
   }
+}
+
+function toDraft({ config }: Services, { phone, audience, data }: PhoneSignUp, id?: string) {
+  const role = config.tokens.defaultGroup
+  return draftPhoneUser(phone, { ...(id !== undefined && { id }), aud: audience, role, data })
 }
 
 async function createWaiting(
@@ -76,6 +74,7 @@ async function createWaiting(
   const now = new Date(services.now())
   const { channel, client } = input
   const gap = toTextGap(services, input, 'sms')
+  const { token, parts } = planCode(services, toConfirmation(input))
   const actor = { ...draft, is_sso_user: false }
   const user = await insertUser(services, {
     ...draft,
@@ -85,7 +84,8 @@ async function createWaiting(
     now,
     ip: client.ip,
     audit: toAuditEntry('user_confirmation_requested', actor, { channel }),
-    ...planCode(services, toConfirmation(input)).parts,
+    ...parts,
+    token: { ...token, claim: { hash, data: draft.raw_user_meta_data } },
     ...gap,
   })
   if (user === undefined) throw await toTextError(services, gap, now)
@@ -97,6 +97,7 @@ async function createWaiting(
 async function repeat(
   services: Services,
   input: PhoneSignUp,
+  hash: string,
   known: UserRow | undefined,
 ): Promise<UserRecord> {
   if (services.config.sms.autoconfirm) {
@@ -111,7 +112,9 @@ async function repeat(
     client,
   }
   if (known?.phone_confirmed_at === null) {
-    await textUser(services, input, known, { action: 'user_confirmation_requested' })
+    // The password of the account stays until somebody shows the code: it then is this one.
+    const claim = { hash, data: toDraft(services, input, known.id).raw_user_meta_data }
+    await textUser(services, input, known, { action: 'user_confirmation_requested' }, claim)
     return answerRepeatedSignUp(services, { ...repeated, waiting: known })
   }
   // Where no message may go out, to this number or at all, a newcomer would be told so as well.

@@ -6,6 +6,7 @@ import { toTakenError } from './taken-names.ts'
 
 /** Where nothing but the above changes. */
 export const noChange = {
+  by_admin: false,
   role: null,
   email: null,
   email_confirmed_at: null,

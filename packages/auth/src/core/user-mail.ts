@@ -1,5 +1,6 @@
 import { askEmailCap } from '../db/email-cap.ts'
 import { messageRequests } from '../db/request-message.ts'
+import type { AccountClaim } from '../db/request-parts.ts'
 import type { UserRow } from '../db/user-row.ts'
 import type { ApiError } from '../errors.ts'
 import { type AuditAction, toAuditEntry } from './audit.ts'
@@ -36,8 +37,6 @@ export interface UserMail {
   readonly authenticationMethod: string
   readonly action: AuditAction
   readonly wait: MailWait
-  /** Whether a password from before the address was confirmed ends with it. */
-  readonly voidsPassword?: boolean
 }
 
 /** Which clock of the address must have run for how long. */
@@ -50,7 +49,7 @@ export interface MailWait {
 export const mailWaits = {
   confirmation: { clock: 'confirmation', gap: 'gapMs' },
   recovery: { clock: 'recovery', gap: 'gapMs' },
-  magicLink: { clock: 'recovery', gap: 'magicLinkGapMs' },
+  magicLink: { clock: 'magic_link', gap: 'magicLinkGapMs' },
   emailChange: { clock: 'email_change', gap: 'gapMs' },
 } as const satisfies Record<string, MailWait>
 
@@ -90,8 +89,9 @@ export async function mailUser(
   ask: MailAsk,
   user: UserRow,
   mail: UserMail,
+  claim: AccountClaim,
 ): Promise<void> {
-  const refusal = await tryToMail(services, ask, user, mail)
+  const refusal = await tryToMail(services, ask, user, mail, claim)
   if (refusal !== undefined) throw refusal.error
 }
 
@@ -101,6 +101,7 @@ export async function tryToMail(
   ask: MailAsk,
   user: UserRow,
   mail: UserMail,
+  claim: AccountClaim,
 ): Promise<Refusal | undefined> {
   const { db, config } = services
   const now = new Date(services.now())
@@ -114,7 +115,7 @@ export async function tryToMail(
       now,
       ip: ask.client.ip,
       audit: toAuditEntry(mail.action, user),
-      token: { ...token, voids_password: mail.voidsPassword === true },
+      token: { ...token, claim },
       flow,
       messages: [message],
       ...toCapParts(config.limits.emailSent),

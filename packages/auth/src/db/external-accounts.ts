@@ -58,11 +58,10 @@ export interface ExternalChange extends RequestParts, WithNotices {
   readonly most_user_metadata: number
   /**
    * Nobody has ever proven to be this user: whoever made the account may be somebody else. Their
-   * password, identities, factors, passkeys, sessions and pending codes go.
+   * password, metadata, identities, factors, passkeys, sessions and pending codes go; metadata that
+   * an administrator set stays.
    */
   readonly takes_over: boolean
-  /** Where a user is taken over, whether their metadata stay: those of an invitation do. */
-  readonly keeps_metadata: boolean
   /** From now on; null: as it is. */
   readonly email: string | null
   readonly confirms: boolean
@@ -78,7 +77,7 @@ export const changeExternally = statement(
   'change_externally',
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, identity jsonb,
-       user_metadata jsonb, most_user_metadata int, takes_over boolean, keeps_metadata boolean, email text,
+       user_metadata jsonb, most_user_metadata int, takes_over boolean, email text,
        confirms boolean, confirmation_sent_at timestamptz, ${noticeColumn}, ${partColumns})
    ), ending as materialized (
      -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
@@ -135,8 +134,9 @@ export const changeExternally = statement(
          select case
            when octet_length((b.kept || p.user_metadata)::text) <= p.most_user_metadata
            then b.kept || p.user_metadata else b.kept end
-         from (select case when p.takes_over and not p.keeps_metadata then '{}'
+         from (select case when p.takes_over then coalesce(u.admin_data -> 'user_metadata', '{}')
            else u.raw_user_meta_data end as kept) b),
+       admin_data = case when p.confirms then null else u.admin_data end,
        raw_app_meta_data = u.raw_app_meta_data || v.app_meta_data,
        updated_at = p.now
      from identified n cross join p cross join provided v

@@ -3,7 +3,7 @@ import type { Notice } from './notices.ts'
 import { type Amr, selectSession } from './sessions.ts'
 import { type Statement, statement } from './statement.ts'
 import { selectUserWith } from './user-row.ts'
-import { type EffectName, effects } from './verification-effects.ts'
+import { type EffectName, effects, isStrange } from './verification-effects.ts'
 
 /** Somebody shows a one-time token. */
 export interface Verification {
@@ -125,8 +125,8 @@ function toStatement(how: LookupName, what: EffectName): Statement {
      ), ending as materialized (
        -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
        select s.id, s.user_id from {ns}.sessions s join named n on n.user_id = s.user_id
-       where s.revoked_at is null and exists (
-         select from {ns}.one_time_tokens t where t.user_id = n.user_id and t.voids_password)
+         join {ns}.users u on u.id = n.user_id
+       where s.revoked_at is null and u.email_confirmed_at is null and u.phone_confirmed_at is null
        order by s.id for update of s
      ), owner as materialized (
        select u.* from {ns}.users u join named n on n.user_id = u.id cross join p
@@ -135,11 +135,12 @@ function toStatement(how: LookupName, what: EffectName): Statement {
        for update of u
      ), judged as materialized (
        select o.id, ${isFirst} as is_first, o.email, o.phone, o.email_change, o.phone_change,
-         t.token_type, f.id as flow_id, ${isVoid} as voids,
+         t.token_type, f.id as flow_id, t.claim, ${takesOver} as takes_over,
+         ${claimedHash} as hash,
          case when o.banned_until > p.now then 'banned'
            when ${isHalf} then 'half'
            when jsonb_typeof(p.session) is distinct from 'object' and f.id is null then 'no flow'
-           when p.needs_password and (p.offers_password and ${isVoid}
+           when p.needs_password and ${claimedHash} is null and (p.offers_password and ${takesOver}
              or o.encrypted_password is null and not exists (
                select from {ns}.identities i
                where i.user_id = o.id and i.provider not in ('email', 'phone')
@@ -169,7 +170,8 @@ function toStatement(how: LookupName, what: EffectName): Statement {
        where t.user_id = j.id and t.token_type = j.token_type and ${isRight}
          and t.expires_at >= p.now and j.verdict in ('whole', 'half')
        returning t.user_id, t.token_type, j.verdict, j.email, j.phone, j.email_change,
-         j.phone_change, j.flow_id, j.is_first, j.voids
+         j.phone_change, j.flow_id, j.is_first, j.claim, j.hash,
+         j.takes_over and j.verdict = 'whole' as takes_over
      ), cleared as (
        delete from {ns}.one_time_tokens t using consumed c
        where t.user_id = c.user_id and t.token_type <> c.token_type and c.verdict = 'whole'
@@ -205,27 +207,29 @@ function toStatement(how: LookupName, what: EffectName): Statement {
   )
 }
 
-/**
- * Of token `t` and user `o`: whether whoever shows it is the first to prove who they are, and asked
- * for it without a word of the password that the account has. That of a stranger must not open it.
- */
-const isVoid = `(t.voids_password and o.email_confirmed_at is null
+/** Of token `t` and user `o`: whether whoever shows it is the first to prove to own the account. */
+const takesOver = `(t.claim is not null and o.email_confirmed_at is null
            and o.phone_confirmed_at is null)`
 
-/** Nor may anything else that a stranger could have left there; as where a provider proves it. */
-function endStrangers(provider: string): string {
+/** The password that the account has afterwards; null: none, or the one that the request brings. */
+const claimedHash = `case when ${takesOver} then coalesce(t.claim ->> 'hash',
+             case when o.admin_data @> '{"password": true}' then o.encrypted_password end)
+           else o.encrypted_password end`
+
+/** Removes what a stranger could have left in the account; a provider's proof does the same. */
+function endStrangers(provider: 'email' | 'phone'): string {
   return `strange_identities as (
        delete from {ns}.identities i using consumed c
-       where c.voids and i.user_id = c.user_id and i.provider <> '${provider}'
+       where c.takes_over and i.user_id = c.user_id and ${isStrange('i', provider)}
      ), strange_factors as (
-       delete from {ns}.mfa_factors f using consumed c where c.voids and f.user_id = c.user_id
+       delete from {ns}.mfa_factors f using consumed c where c.takes_over and f.user_id = c.user_id
      ), strange_passkeys as (
        delete from {ns}.webauthn_credentials k using consumed c
-       where c.voids and k.user_id = c.user_id
+       where c.takes_over and k.user_id = c.user_id
      ), strange_sessions as (
        update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
        from consumed c cross join p cross join ending e
-       where c.voids and e.user_id = c.user_id and s.id = e.id
+       where c.takes_over and e.user_id = c.user_id and s.id = e.id
      )`
 }
 

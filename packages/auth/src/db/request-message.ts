@@ -1,3 +1,4 @@
+import type { Metadata } from '../core/metadata.ts'
 import { partColumns, permitMessages, type RequestParts, writeParts } from './request-parts.ts'
 import { statement } from './statement.ts'
 import { selectUser } from './user-row.ts'
@@ -15,6 +16,8 @@ export interface MessageRequest extends RequestParts {
   readonly own_gap_seconds: number | null
   /** Also set where the user is invited. */
   readonly invited_at: Date | null
+  /** Of the invitation: stays when the user proves to own the account. */
+  readonly admin_metadata?: Metadata
 }
 
 /**
@@ -26,7 +29,7 @@ const toStatement = (column: SentColumn) =>
     `request_${column}`,
     `with p as materialized (
        select * from jsonb_to_record($1::jsonb) as p(user_id uuid, own_gap_seconds double precision,
-         invited_at timestamptz, ${partColumns})
+         invited_at timestamptz, admin_metadata jsonb, ${partColumns})
      ), due as materialized (
        select u.id from {ns}.users u cross join p
        where u.id = p.user_id and (nullif(p.own_gap_seconds, 0) is null or u.${column} is null
@@ -34,7 +37,11 @@ const toStatement = (column: SentColumn) =>
        for update of u
      ), ${permitMessages('exists (select from due)')}, requested as (
        update {ns}.users u set ${column} = p.now, updated_at = p.now,
-         invited_at = coalesce(p.invited_at, u.invited_at)
+         invited_at = coalesce(p.invited_at, u.invited_at),
+         admin_data = case when p.admin_metadata is null or u.phone_confirmed_at is not null
+           then u.admin_data
+           else coalesce(u.admin_data, '{}') || jsonb_build_object('user_metadata',
+             coalesce(u.admin_data -> 'user_metadata', '{}') || p.admin_metadata) end
        from due cross join p cross join permit
        where u.id = due.id
        returning u.*

@@ -42,11 +42,21 @@ export interface NewToken {
   readonly relates_to: string
   readonly is_pkce: boolean
   readonly expires_at: Date
-  /**
-   * Whether the password of a user who confirms with it ends: it may be that of somebody else. A
-   * token in its place does the same, so that nobody can take this back by asking for one.
-   */
-  readonly voids_password?: boolean
+  /** Undefined: whoever shows the token has proven before to own the account. */
+  readonly claim?: AccountClaim
+}
+
+/**
+ * What the request that a token was sent for says about its account. Where nobody has proven to own
+ * the account yet, the proof replaces what is there: it may be that of a stranger.
+ */
+export interface AccountClaim {
+  /** Of the password. Absent: the account has none afterwards. */
+  readonly hash?: string
+  /** The metadata of the user. */
+  readonly data?: Metadata
+  /** The identity at a provider that the person came with. */
+  readonly identity_id?: string
 }
 
 /** Where a link of a PKCE flow leads to. */
@@ -105,17 +115,16 @@ export function writeParts(user: string): string {
   return `token_written as (
      insert into {ns}.one_time_tokens as o
        (user_id, token_type, token_hash, otp_hash, relates_to, is_pkce, expires_at, created_at,
-         voids_password)
+         claim)
      select u.id, t.token_type, decode(t.token_hash, 'hex'), decode(t.otp_hash, 'hex'),
-       t.relates_to, t.is_pkce, t.expires_at, p.now, coalesce(t.voids_password, false)
+       t.relates_to, t.is_pkce, t.expires_at, p.now, t.claim
      from ${user} u cross join p cross join jsonb_to_recordset(${toArray('p.token')}) as t(
        token_type text, token_hash text, otp_hash text, relates_to text, is_pkce boolean,
-       expires_at timestamptz, voids_password boolean)
+       expires_at timestamptz, claim jsonb)
      on conflict (user_id, token_type) do update set token_hash = excluded.token_hash,
        otp_hash = excluded.otp_hash, relates_to = excluded.relates_to,
        is_pkce = excluded.is_pkce, attempts = 0, expires_at = excluded.expires_at,
-       created_at = excluded.created_at,
-       voids_password = o.voids_password or excluded.voids_password
+       created_at = excluded.created_at, claim = excluded.claim
    ), flow_written as (
      insert into {ns}.flow_states (id, user_id, auth_code, code_challenge, code_challenge_method,
        authentication_method, created_at)
@@ -128,8 +137,12 @@ export function writeParts(user: string): string {
      ${insertMessage('asked', {
        kind: 'm.kind',
        recipient: 'm.recipient',
-       payload: `m.payload || jsonb_build_object('Data', u.raw_user_meta_data, 'UserID', u.id,
-         'IP', p.ip)`,
+       // Words that a stranger put into the account do not go to the owner of the address.
+       payload: `m.payload || jsonb_build_object('Data', case
+           when u.email_confirmed_at is null and u.phone_confirmed_at is null and p.token ? 'claim'
+           then coalesce(p.token #> '{claim,data}', '{}')
+             || coalesce(u.admin_data -> 'user_metadata', '{}')
+           else u.raw_user_meta_data end, 'UserID', u.id, 'IP', p.ip)`,
        expiresInSeconds: 'm.expires_in_seconds',
        from: `${user} u cross join p cross join jsonb_to_recordset(p.messages) as m(kind text,
          recipient text, payload jsonb, expires_in_seconds double precision)`,

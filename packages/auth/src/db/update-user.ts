@@ -9,6 +9,8 @@ import { selectUserWith } from './user-row.ts'
 /** What changes about a user; null leaves things as they are. */
 export interface UserChange extends RequestParts, WithNotices {
   readonly user_id: string
+  /** Whether an administrator makes it: what they set stays when somebody proves to own the account. */
+  readonly by_admin: boolean
   readonly role: string | null
   /** From now on, and not only once it is confirmed. */
   readonly email: string | null
@@ -71,6 +73,12 @@ function staysSmall(before: string, change: string, most: string): string {
          <= greatest(${most}, octet_length(${before}::text)))`
 }
 
+/** What an administrator set so far, and now. */
+function addAdminData(before: string, metadata: string): string {
+  return `coalesce(${before}, '{}') || jsonb_build_object('user_metadata',
+           ${merge(`coalesce(${before} -> 'user_metadata', '{}')`, metadata)})`
+}
+
 /** The first provider and all of them, in the order they came. */
 const providers = `(
        select jsonb_build_object('provider', list -> 0, 'providers', list) from (
@@ -93,7 +101,7 @@ const providers = `(
 export const updateUser = statement(
   'update_user',
   `with p as materialized (
-     select * from jsonb_to_record($1::jsonb) as p(user_id uuid, role text, email text,
+     select * from jsonb_to_record($1::jsonb) as p(user_id uuid, by_admin boolean, role text, email text,
        email_confirmed_at timestamptz, phone text, phone_confirmed_at timestamptz,
        encrypted_password text, user_metadata jsonb, app_metadata jsonb, copied_metadata jsonb,
        most_user_metadata int, most_app_metadata int,
@@ -140,6 +148,11 @@ export const updateUser = statement(
          where u.raw_user_meta_data ? key), '{}'),
        raw_app_meta_data = ${merge('u.raw_app_meta_data', 'p.app_metadata')}
          || case when jsonb_array_length(p.identities) > 0 then ${providers} else '{}' end,
+       admin_data = case when p.by_admin and u.email_confirmed_at is null
+           and u.phone_confirmed_at is null
+         then ${addAdminData('u.admin_data', 'p.user_metadata')}
+           || case when p.encrypted_password is null then '{}'::jsonb else '{"password": true}' end
+         else u.admin_data end,
        is_anonymous = coalesce(p.is_anonymous, u.is_anonymous),
        banned_until = case when p.changes_ban then p.banned_until else u.banned_until end,
        invited_at = coalesce(p.invited_at, u.invited_at),

@@ -19,6 +19,5 @@ export function countPasswords(
     hash: (password) => counted('hash_password', () => passwords.hash(password)),
     check: (password, hash) =>
       counted('compare_hash_and_password', () => passwords.check(password, hash)),
-    pretend: (password) => counted('compare_hash_and_password', () => passwords.pretend(password)),
   }
 }

@@ -62,7 +62,8 @@ test('POST /admin/generate_link', async (t) => {
     const signup = { type: 'signup', email, password, data: { a: 1 } }
     const first = await generate(signup)
     server.takeStatements()
-    const second = await generate({ ...signup, password: 'something else', data: { b: 2 } })
+    const other = 'something else'
+    const second = await generate({ ...signup, password: other, data: { b: 2 } })
     assert.deepEqual(server.takeStatements(), ['find_user_by_email', 'update_user'])
     assert.equal(second.body.id, first.body.id)
     assert.deepEqual(second.body.user_metadata, { a: 1, b: 2 })
@@ -71,8 +72,11 @@ test('POST /admin/generate_link', async (t) => {
     const { email_otp } = second.body
     const verified = await post('/verify', { type: 'signup', email, token: email_otp })
     assert.equal(verified.status, 200, JSON.stringify(verified.body))
-    // Nobody's password is replaced by a link that they have not followed.
-    assert.equal((await post('/token?grant_type=password', { email, password })).status, 200)
+    // The password is that of the link that was followed.
+    const login = (secret: string) =>
+      post('/token?grant_type=password', { email, password: secret })
+    assert.equal((await login(password)).status, 400)
+    assert.equal((await login(other)).status, 200)
   })
 
   await t.test('invites', async () => {

@@ -3,19 +3,30 @@
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
-import { type FlowServer, fragmentOf, openFlowServer } from '../support/flow-server.ts'
+import { type TestContext, test } from 'node:test'
+import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
+import { fragmentOf } from '../support/flow-server.ts'
 import { ask, newEmail, password, sdk } from '../support/http-client.ts'
-import { newPhone, openPhoneServer } from '../support/phone-server.ts'
+import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 
-/** An address that somebody else has registered, with a password and all else they can leave there. */
-async function registerStranger(server: FlowServer) {
-  const email = newEmail()
-  const { body: made } = await server.post('/signup', { email, password, data: { name: 'Ada' } })
+/** An address or a number. */
+type Name = { readonly email: string } | { readonly phone: string }
+
+const ofStranger = { note: 'of the stranger' }
+const ofOwner = { color: 'blue' }
+const ownerPassword = 'chosen by the owner'
+
+/** Both channels and a provider, so that every way to an account is there. */
+const openServer = (t: TestContext) => openExternalServer(t, ['keycloak'], phoneEnvironment)
+
+/** A stranger registers a name of somebody else and leaves all they can in the account. */
+async function registerStranger(server: ExternalServer, name: Name) {
+  const { body: made } = await server.post('/signup', { ...name, password, data: ofStranger })
+  const column = 'email' in name ? 'email_confirmed_at' : 'phone_confirmed_at'
   // The worst case: the stranger has got a session, an identity and a factor before.
-  await server.query('update users set email_confirmed_at = now() where id = $1', [made.id])
-  const { body: session } = await server.post('/token?grant_type=password', { email, password })
-  await server.query('update users set email_confirmed_at = null where id = $1', [made.id])
+  await server.query(`update users set ${column} = now() where id = $1`, [made.id])
+  const { body: session } = await server.post('/token?grant_type=password', { ...name, password })
+  await server.query(`update users set ${column} = null where id = $1`, [made.id])
   await server.query(
     `insert into identities (id, user_id, provider, provider_id, identity_data)
      values ($1, $2::uuid, 'github', $2::uuid::text, '{}')`,
@@ -26,161 +37,307 @@ async function registerStranger(server: FlowServer) {
     [randomUUID(), made.id],
   )
   await server.query('delete from message_gaps')
-  return { id: made.id, email, session }
+  return { id: made.id as string, session }
 }
 
-test('18.21 who registers an address of others has nothing when its owner asks for a link', async (t) => {
-  const server = await openFlowServer(t)
+interface Arrival {
+  /** How the owner comes and proves to own the name. @returns their access token. */
+  arrive(server: ExternalServer, name: Name & Record<string, string>): Promise<string>
+  /** Undefined: no password opens the account afterwards. */
+  readonly password?: string
+  /** What the owner, or an administrator, said about the account. */
+  readonly data?: Readonly<Record<string, string>>
+  readonly provider?: string
+}
+
+async function codeTo(server: ExternalServer, phone: string): Promise<string> {
+  const sql = 'select payload from outbox where recipient = $1 order by id desc limit 1'
+  return (await server.query(sql, [phone]))[0].payload.Code
+}
+
+async function verify(server: ExternalServer, proof: object): Promise<string> {
+  const { status, body } = await server.post('/verify', proof)
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.access_token
+}
+
+/** Asks for a message, and follows the link in it. */
+function byMail(path: string, body: object, type: string, headers: Record<string, string> = {}) {
+  return async (server: ExternalServer, { email = '' }: Record<string, string>) => {
+    const asked = await server.post(path, { email, ...body }, headers)
+    assert.equal(asked.status, 200, JSON.stringify(asked.body))
+    return verify(server, { type, token: (await server.mailTo(email)).token })
+  }
+}
+
+/** The same, with the code of a text message. */
+function byText(path: string, body: object) {
+  return async (server: ExternalServer, { phone = '' }: Record<string, string>) => {
+    const asked = await server.post(path, { phone, ...body })
+    assert.equal(asked.status, 200, JSON.stringify(asked.body))
+    return verify(server, { type: 'sms', phone, token: await codeTo(server, phone) })
+  }
+}
+
+const asAdmin = (server: ExternalServer) => ({
+  authorization: `Bearer ${server.serviceToken}`,
+})
+
+function byAdminLink(type: string, body: object = {}) {
+  return async (server: ExternalServer, { email = '' }: Record<string, string>) => {
+    const link = { type, email, ...body }
+    const headers = { ...asAdmin(server), ...sdk }
+    const { status, body: made } = await server.post('/admin/generate_link', link, headers)
+    assert.equal(status, 200, JSON.stringify(made))
+    return verify(server, { type: made.verification_type, token: made.hashed_token })
+  }
+}
+
+const byEmail: Readonly<Record<string, Arrival>> = {
+  'POST /signup': {
+    arrive: byMail('/signup', { password: ownerPassword, data: ofOwner }, 'signup'),
+    password: ownerPassword,
+    data: ofOwner,
+  },
+  'POST /signup, answered by a link': {
+    async arrive(server, { email = '' }) {
+      await server.post('/signup', { email, password: ownerPassword, data: ofOwner })
+      const followed = await ask(server.url, (await server.mailTo(email)).path)
+      return fragmentOf(followed)['access_token'] ?? ''
+    },
+    password: ownerPassword,
+    data: ofOwner,
+  },
+  'POST /signup, after the stranger asked for a magic link': {
+    async arrive(server, name) {
+      await server.post('/otp', { ...name, data: ofStranger })
+      return byMail('/signup', { password: ownerPassword }, 'signup')(server, name)
+    },
+    password: ownerPassword,
+  },
+  'POST /otp': { arrive: byMail('/otp', { data: ofOwner }, 'magiclink'), data: ofOwner },
+  'POST /otp of the client': {
+    arrive: byMail('/otp', { data: ofOwner }, 'signup', sdk),
+    data: ofOwner,
+  },
+  'POST /otp, and the stranger asks for another message': {
+    async arrive(server, { email = '' }) {
+      await server.post('/otp', { email }, sdk)
+      return byMail('/resend', { type: 'signup' }, 'signup')(server, { email })
+    },
+  },
+  'POST /magiclink': {
+    arrive: byMail('/magiclink', { data: ofOwner }, 'magiclink'),
+    data: ofOwner,
+  },
+  'POST /recover': { arrive: byMail('/recover', {}, 'recovery') },
+  'POST /resend': { arrive: byMail('/resend', { type: 'signup' }, 'signup') },
+  'POST /invite': {
+    async arrive(server, { email = '' }) {
+      await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
+      return verify(server, { type: 'invite', token: (await server.mailTo(email)).token })
+    },
+    data: ofOwner,
+  },
+  'POST /invite, answered with a password': {
+    async arrive(server, { email = '' }) {
+      await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
+      const { token } = await server.mailTo(email)
+      return verify(server, { type: 'invite', token, password: ownerPassword })
+    },
+    password: ownerPassword,
+    data: ofOwner,
+  },
+  'POST /invite, answered by a magic link': {
+    async arrive(server, { email = '' }) {
+      await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
+      return byMail('/otp', {}, 'magiclink')(server, { email })
+    },
+    data: ofOwner,
+  },
+  'a link for signup': {
+    arrive: byAdminLink('signup', { password: ownerPassword, data: ofOwner }),
+    password: ownerPassword,
+    data: ofOwner,
+  },
+  'a link for invite': { arrive: byAdminLink('invite', { data: ofOwner }), data: ofOwner },
+  'a link for magiclink': { arrive: byAdminLink('magiclink') },
+  'a link for recovery': { arrive: byAdminLink('recovery') },
+  'a provider that has verified the address': {
+    async arrive(server, { email = '' }) {
+      const answer = await server.goThrough('keycloak', newAccount({ email }))
+      return fragmentOf(answer)['access_token'] ?? ''
+    },
+    provider: 'keycloak',
+  },
+}
+
+const byPhone: Readonly<Record<string, Arrival>> = {
+  'POST /signup': {
+    arrive: byText('/signup', { password: ownerPassword, data: ofOwner }),
+    password: ownerPassword,
+    data: ofOwner,
+  },
+  'POST /otp': { arrive: byText('/otp', { data: ofOwner }), data: ofOwner },
+  'POST /otp, and the stranger asks for another message': {
+    async arrive(server, { phone = '' }) {
+      await server.post('/otp', { phone })
+      await server.query('delete from message_gaps')
+      return byText('/resend', { type: 'sms' })(server, { phone })
+    },
+  },
+  'POST /resend': { arrive: byText('/resend', { type: 'sms' }) },
+}
+
+const channels = {
+  email: { newName: () => ({ email: newEmail() }), arrivals: byEmail },
+  phone: { newName: () => ({ phone: newPhone() }), arrivals: byPhone },
+} as const
+
+test('18.43 whoever proves to own an address or a number owns the account', async (t) => {
+  const server = await openServer(t)
   if (!server) return
-  const { post, query, mailTo, url } = server
-  const admin = { authorization: `Bearer ${server.serviceToken}` }
-  const link = async (email: string, type: string) => {
-    const { body } = await post('/admin/generate_link', { type, email }, { ...admin, ...sdk })
-    return { type: body.verification_type, token: body.hashed_token }
-  }
-  const byMail = async (email: string, type: string) => ({
-    type,
-    token: (await mailTo(email)).token,
-  })
+  const { post, query, url } = server
+  for (const [channel, { newName, arrivals }] of Object.entries(channels)) {
+    for (const [way, { arrive, data, provider, ...arrival }] of Object.entries(arrivals)) {
+      await t.test(`18.21, 18.43 ${channel}: ${way}`, async () => {
+        const name = newName()
+        const { id, session } = await registerStranger(server, name)
+        const token = await arrive(server, name)
+        const { body: owner } = await ask(url, '/user', { token })
+        assert.equal(owner.id, id)
 
-  const requests = {
-    'POST /otp': async (email: string) => {
-      await post('/otp', { email })
-      return byMail(email, 'magiclink')
-    },
-    'POST /otp of the client': async (email: string) => {
-      await post('/otp', { email }, sdk)
-      return byMail(email, 'signup')
-    },
-    'POST /otp, and the stranger asks for another message': async (email: string) => {
-      await post('/otp', { email }, sdk)
-      await post('/resend', { type: 'signup', email })
-      assert.equal((await server.mailsTo(email)).length, 3)
-      return byMail(email, 'signup')
-    },
-    'POST /magiclink': async (email: string) => {
-      await post('/magiclink', { email })
-      return byMail(email, 'magiclink')
-    },
-    'POST /invite': async (email: string) => {
-      await post('/invite', { email }, admin)
-      return byMail(email, 'invite')
-    },
-    'POST /admin/generate_link of a magic link': (email: string) => link(email, 'magiclink'),
-    'POST /admin/generate_link of an invitation': (email: string) => link(email, 'invite'),
-  } as const
+        const { user_metadata: metadata, identities } = owner
+        assert.equal(metadata.note, undefined, 'the metadata of the stranger')
+        assert.equal(identities[0].identity_data.note, undefined, 'in the identity as well')
+        assert.equal(metadata.color, data?.['color'], 'the metadata of the owner')
 
-  for (const [name, request] of Object.entries(requests)) {
-    await t.test(`18.21 ${name}`, async () => {
-      const { id, email, session } = await registerStranger(server)
-      const { body: owner, status } = await post('/verify', await request(email))
-      assert.equal(status, 200, JSON.stringify(owner))
-      assert.equal(owner.user.id, id)
-      const login = await post('/token?grant_type=password', { email, password })
-      assert.equal(login.body.error_code, 'invalid_credentials')
-      const { refresh_token, access_token: token } = session
-      assert.equal((await post('/token?grant_type=refresh_token', { refresh_token })).status, 400)
-      const changed = await ask(url, '/user', { method: 'PUT', token, body: { data: {} } })
-      assert.equal(changed.body.error_code, 'session_not_found')
-      assert.deepEqual(owner.user.app_metadata, { provider: 'email', providers: ['email'] })
-      const left = await query('select provider from identities where user_id = $1', [id])
-      assert.deepEqual(left, [{ provider: 'email' }])
-      assert.deepEqual(await query('select from mfa_factors where user_id = $1', [id]), [])
-      // The owner is in, and stays so.
-      const again = { refresh_token: owner.refresh_token }
-      assert.equal((await post('/token?grant_type=refresh_token', again)).status, 200)
-    })
-  }
+        const login = async (secret: string) =>
+          (await post('/token?grant_type=password', { ...name, password: secret })).status
+        assert.equal(await login(password), 400, 'the password of the stranger')
+        const expected = arrival.password === undefined ? 400 : 200
+        assert.equal(await login(ownerPassword), expected, 'the password of the owner')
 
-  await t.test('18.21 an invitation takes the password that comes with its answer', async () => {
-    const { email } = await registerStranger(server)
-    const proof = await requests['POST /invite'](email)
-    await post('/verify', { ...proof, password: 'of the owner' })
-    const statuses = []
-    for (const secret of [password, 'of the owner']) {
-      const login = await post('/token?grant_type=password', { email, password: secret })
-      statuses.push(login.status)
+        const { refresh_token, access_token: stale } = session
+        const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
+        assert.equal(refreshed.status, 400, 'the session of the stranger')
+        const change = { method: 'PUT', token: stale, body: { data: {} } }
+        assert.equal((await ask(url, '/user', change)).body.error_code, 'session_not_found')
+
+        const left = await query('select provider from identities where user_id = $1', [id])
+        assert.deepEqual(left, [{ provider: provider ?? channel }])
+        assert.deepEqual(owner.app_metadata.providers, [provider ?? channel])
+        assert.deepEqual(await query('select from mfa_factors where user_id = $1', [id]), [])
+        const [row] = await query('select admin_data from users where id = $1', [id])
+        assert.equal(row.admin_data, null)
+      })
     }
-    assert.deepEqual(statuses, [400, 200])
+  }
+
+  await t.test('18.43 until then a repeated sign-up does not replace the password', async () => {
+    const name = { email: newEmail() }
+    const { body: made } = await post('/signup', { ...name, password })
+    const read = () => query('select encrypted_password from users where id = $1', [made.id])
+    const before = await read()
+    await query('delete from message_gaps')
+    await post('/signup', { ...name, password: ownerPassword })
+    assert.deepEqual(await read(), before)
   })
 
-  await t.test(
-    '18.21 also where the stranger came by a provider, and has no password',
-    async () => {
-      const { id, email } = await registerStranger(server)
-      await query(`delete from identities where user_id = $1 and provider = 'email'`, [id])
-      await query('update users set encrypted_password = null where id = $1', [id])
-      const { body } = await post('/verify', await requests['POST /otp'](email))
-      assert.deepEqual(body.user.app_metadata, { provider: 'email', providers: ['email'] })
-      const [identity] = body.user.identities
-      assert.deepEqual([body.user.identities.length, identity.provider], [1, 'email'])
-      assert.deepEqual([identity.identity_data.sub, identity.identity_data.email], [id, email])
-    },
-  )
+  await t.test('18.43 words of a stranger are not in the message to the owner', async () => {
+    const name = { email: newEmail() }
+    await post('/signup', { ...name, password, data: ofStranger })
+    for (const path of ['/recover', '/otp', '/resend', '/signup']) {
+      await query('delete from message_gaps')
+      await post(path, { ...name, password: ownerPassword, type: 'signup' })
+      const sql = 'select payload from outbox where recipient = $1 order by id desc limit 1'
+      const [{ payload }] = await query(sql, [name.email])
+      assert.equal(payload.Data.note, undefined, path)
+    }
+  })
 
-  await t.test('18.21 a link that leads to a code ends it as well', async () => {
-    const { email } = await registerStranger(server)
+  await t.test('18.43 a link that leads to a code proves as much', async () => {
+    const name = { email: newEmail() }
+    await registerStranger(server, name)
     const challenge = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
-    await post('/otp', { email, ...challenge })
-    const followed = await ask(url, (await mailTo(email)).path)
+    await post('/otp', { ...name, ...challenge })
+    const followed = await ask(url, (await server.mailTo(name.email)).path)
     assert.match(followed.headers.get('location') ?? '', /\?code=/)
-    const login = await post('/token?grant_type=password', { email, password })
+    const login = await post('/token?grant_type=password', { ...name, password })
     assert.equal(login.body.error_code, 'invalid_credentials')
   })
 
-  await t.test('who signs up and confirms keeps the password, and the metadata', async () => {
+  await t.test(
+    '18.43 also where the stranger came by a provider, and has no password',
+    async () => {
+      const name = { email: newEmail() }
+      const { id } = await registerStranger(server, name)
+      await query(`delete from identities where user_id = $1 and provider = 'email'`, [id])
+      await query('update users set encrypted_password = null where id = $1', [id])
+      await byMail('/otp', {}, 'magiclink')(server, name)
+      const [identity, ...others] = await query('select * from identities where user_id = $1', [id])
+      assert.deepEqual([identity.provider, others.length], ['email', 0])
+      assert.deepEqual([identity.identity_data.sub, identity.email], [id, name.email])
+    },
+  )
+})
+
+test('18.43 what an owner or an administrator has set stays', async (t) => {
+  const server = await openServer(t)
+  if (!server) return
+  const { post, url } = server
+  const login = (name: object, secret: string) =>
+    post('/token?grant_type=password', { ...name, password: secret })
+
+  await t.test('of a sign-up that is confirmed, by email and by phone', async () => {
     const email = newEmail()
-    await post('/signup', { email, password, data: { name: 'Grace' } })
-    const followed = await ask(url, (await mailTo(email)).path)
-    assert.equal(fragmentOf(followed)['type'], 'signup')
-    const login = await post('/token?grant_type=password', { email, password })
-    assert.deepEqual([login.status, login.body.user.user_metadata.name], [200, 'Grace'])
+    await post('/signup', { email, password, data: ofOwner })
+    await verify(server, { type: 'signup', token: (await server.mailTo(email)).token })
+    const phone = newPhone()
+    await post('/signup', { phone, password, data: ofOwner })
+    await verify(server, { type: 'sms', phone, token: await codeTo(server, phone) })
+    for (const name of [{ email }, { phone }]) {
+      const { status, body } = await login(name, password)
+      assert.deepEqual([status, body.user.user_metadata.color], [200, 'blue'])
+      const verified = `${Object.keys(name)[0]}_verified`
+      assert.equal(body.user.user_metadata[verified], true)
+    }
   })
 
-  await t.test('who has confirmed their address keeps all by any link', async () => {
+  await t.test('of somebody who proves again to own their address', async () => {
     const { email } = await server.newUser()
-    const before = await post('/token?grant_type=password', { email, password })
-    assert.equal((await post('/verify', await requests['POST /otp'](email))).status, 200)
-    assert.equal((await post('/token?grant_type=password', { email, password })).status, 200)
-    const { refresh_token } = before.body
+    const { body: before } = await login({ email }, password)
+    for (const [path, type] of [
+      ['/otp', 'magiclink'],
+      ['/recover', 'recovery'],
+    ] as const) {
+      await byMail(path, {}, type)(server, { email })
+      assert.equal((await login({ email }, password)).status, 200)
+    }
+    const { refresh_token } = before
     assert.equal((await post('/token?grant_type=refresh_token', { refresh_token })).status, 200)
   })
 
-  await t.test('what somebody gave with their first request stays after the second', async () => {
+  await t.test('of a user whom an administrator made', async () => {
     const email = newEmail()
-    await post('/otp', { email, data: { name: 'Joan' } })
-    server.clock.aheadMs += 61_000
-    const { body } = await post('/verify', await requests['POST /otp'](email))
-    assert.equal(body.user.user_metadata.name, 'Joan')
+    const made = { email, password, user_metadata: ofOwner }
+    await post('/admin/users', made, asAdmin(server))
+    await byMail('/resend', { type: 'signup' }, 'signup')(server, { email })
+    const { status, body } = await login({ email }, password)
+    assert.deepEqual([status, body.user.user_metadata], [200, { ...ofOwner, email_verified: true }])
   })
-})
 
-test('18.21 who registers a number of others has nothing when its owner asks for a code', async (t) => {
-  const server = await openPhoneServer(t)
-  if (!server) return
-  const { post, query, url } = server
-  const phone = newPhone()
-  const { body: made } = await post('/signup', { phone, password })
-  await query('update users set phone_confirmed_at = now() where id = $1', [made.id])
-  const { body: session } = await post('/token?grant_type=password', { phone, password })
-  await query('update users set phone_confirmed_at = null where id = $1', [made.id])
-  await query('delete from message_gaps')
-  await post('/otp', { phone })
-  // The stranger asks for another code, which must not bring the password back.
-  server.clock.aheadMs += 61_000
-  await post('/resend', { type: 'sms', phone })
-  const token = await server.codeTo(phone)
-  const { body: owner } = await post('/verify', { type: 'sms', phone, token })
-  assert.equal(owner.user.id, made.id)
-  const login = await post('/token?grant_type=password', { phone, password })
-  assert.equal(login.body.error_code, 'invalid_credentials')
-  const stale = { method: 'PUT', token: session.access_token, body: { data: {} } }
-  assert.equal((await ask(url, '/user', stale)).body.error_code, 'session_not_found')
-
-  await t.test('who signs up and confirms keeps the password', async () => {
-    const own = newPhone()
-    await post('/signup', { phone: own, password })
-    await post('/verify', { type: 'sms', phone: own, token: await server.codeTo(own) })
-    assert.equal((await post('/token?grant_type=password', { phone: own, password })).status, 200)
+  await t.test('of a sign-up whose metadata an administrator has completed', async () => {
+    const email = newEmail()
+    const { body: made } = await post('/signup', { email, password, data: { note: 'mine' } })
+    const change = { user_metadata: { customer: '7' } }
+    const headers = asAdmin(server)
+    const put = { method: 'PUT', body: change, headers }
+    const { status: changed } = await ask(url, `/admin/users/${made.id}`, put)
+    assert.equal(changed, 200)
+    await verify(server, { type: 'signup', token: (await server.mailTo(email)).token })
+    const { status, body } = await login({ email }, password)
+    const { note, customer } = body.user.user_metadata
+    assert.deepEqual([status, note, customer], [200, 'mine', '7'])
   })
 })
