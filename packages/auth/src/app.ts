@@ -2,6 +2,7 @@ import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { EventLog } from '@portcullis/service-kit/log'
 import type { Config } from './config.ts'
 import { openCleanup } from './core/cleanup.ts'
+import { sendDeferred } from './core/deferred-messages.ts'
 import type { WrittenFormat } from './core/password-formats.ts'
 import type { ChecksSettings } from './create-checks.ts'
 import { createServices } from './create-services.ts'
@@ -98,7 +99,14 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const services = { ...created, passwords: countPasswords(created.passwords, telemetry) }
   const messages = lifecycle.own(
     'messages',
-    openMessages({ config, db, log, hooks: services.hooks, onAttempt: telemetry.countMessage }),
+    openMessages({
+      config,
+      db,
+      log,
+      hooks: services.hooks,
+      onAttempt: telemetry.countMessage,
+      answerRequest: (request) => sendDeferred(services, request),
+    }),
   )
   const server = createServer({
     endpoints: [...endpoints, ...closedFeatures],

@@ -1,6 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log'
 import {
   purgeChallenges,
+  purgeCodeAttempts,
   purgedAtOnce,
   purgeFactors,
   purgeFlowStates,
@@ -71,6 +72,7 @@ export async function cleanUp(
     ['ended sessions', purgeSessions, dayMs],
     ['one-time tokens', purgeOneTimeTokens, dayMs],
     ['message gaps', purgeMessageGaps, gapMs],
+    ['tried codes', purgeCodeAttempts, Math.max(dayMs, linkSeconds * 1_000)],
     ['challenges', purgeChallenges, dayMs],
     ['passkey challenges', purgeWebAuthnChallenges, dayMs],
     ['unverified factors', purgeFactors, dayMs],

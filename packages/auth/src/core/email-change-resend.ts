@@ -1,11 +1,11 @@
 import type { UserRow } from '../db/user-row.ts'
 import { toAuditEntry } from './audit.ts'
 import { secondsUntilDue, toCapParts } from './email-limits.ts'
-import { findRefusal } from './message-gaps.ts'
+import { findRefusal, noGap } from './message-gaps.ts'
 import type { Services } from './services.ts'
 import { changeUser, noChange } from './update-user.ts'
 import { planEmailChange } from './update-user-email.ts'
-import { type MailAsk, mailNobody, mailWaits, toMailGap } from './user-mail.ts'
+import type { MailAsk } from './user-mail.ts'
 
 /** A user who has asked for another address, which is still to be confirmed. */
 interface Mover extends UserRow {
@@ -13,8 +13,8 @@ interface Mover extends UserRow {
 }
 
 /**
- * Sent as often as the address may ask for it, and as the user's own clock allows: that one began with
- * the change, of which nobody is told here, and so it is not told of either.
+ * Sent as often as the user's own clock allows: that one began with the change, of which nobody is
+ * told here, and so it is not told of either.
  *
  * Both addresses get new tokens, and both have to answer anew (reference 6.4): a half that was
  * confirmed belongs to tokens that are gone. @throws {ApiError}
@@ -27,9 +27,7 @@ export async function resendEmailChange(
   const { db, config } = services
   const now = new Date(services.now())
   const { gapMs } = config.mail
-  if (secondsUntilDue(user.email_change_sent_at, gapMs, now.getTime()) > 0) {
-    return mailNobody(services, ask, mailWaits.emailChange)
-  }
+  if (secondsUntilDue(user.email_change_sent_at, gapMs, now.getTime()) > 0) return
   const { redirectTo, externalUrl, challenge } = ask
   const { tokens, flow, messages } = planEmailChange(services, {
     user,
@@ -38,7 +36,6 @@ export async function resendEmailChange(
     redirectTo,
     externalUrl,
   })
-  const gap = toMailGap(services, ask, mailWaits.emailChange)
   const sent = await changeUser(
     db,
     {
@@ -54,12 +51,11 @@ export async function resendEmailChange(
       flow,
       messages,
       ...toCapParts(config.limits.emailSent),
-      ...gap,
     },
     'own',
   )
   if (sent === undefined) {
-    const refusal = await findRefusal(db, 'email', config.limits.emailSent, gap, now)
+    const refusal = await findRefusal(db, 'email', config.limits.emailSent, noGap, now)
     if (refusal !== undefined) throw refusal.error
     return
   }

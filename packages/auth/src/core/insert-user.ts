@@ -56,6 +56,7 @@ function toFutureRow(user: NewUser): UserRow {
     raw_app_meta_data: user.raw_app_meta_data,
     raw_user_meta_data: user.raw_user_meta_data,
     is_sso_user: false,
+    admin_data: null,
     is_anonymous: user.is_anonymous,
     created_at: now,
     updated_at: now,

@@ -10,8 +10,10 @@ import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
 import { confirmEmail, draftEmailUser, unconfirmed } from './new-users.ts'
 import type { Services } from './services.ts'
-import { checkSignupAllowed } from './sign-up-allowed.ts'
+import { isSignupAllowed, mayFinish } from './sign-up-allowed.ts'
 import {
+  afterWait,
+  deferMail,
   type MailAsk,
   mailNobody,
   mailUser,
@@ -35,18 +37,22 @@ export interface MagicLinkAsk extends MailAsk {
   readonly firstMail: 'confirmation' | 'magicLink'
 }
 
+/** What is taken down where nobody is signed up. */
+export type DeferredMagicLink = Omit<MagicLinkAsk, 'newcomer'>
+
 /**
- * Who is unknown is signed up. Their first link confirms the address, whatever it is called; who is
- * known gets a link to sign in. @throws {ApiError}
+ * Who is unknown is signed up, where that is allowed. Their first link confirms the address, whatever
+ * it is called; who is known gets a link to sign in. @throws {ApiError}
  */
 export async function requestMagicLink(services: Services, ask: MagicLinkAsk): Promise<void> {
-  const { db } = services
-  const find = async () => (await db.run<UserRow>(findUserByEmail, [ask.email, ask.audience]))[0]
+  const { newcomer, ...deferred } = ask
+  if (newcomer === 'ignore' || (newcomer === 'create' && !isSignupAllowed(services))) {
+    return deferMail(services, deferred, mailWaits.magicLink, 'magic_link')
+  }
+  const find = () => findUser(services, ask)
   const known = await find()
-  if (known !== undefined) return mailKnown(services, ask, known)
-  if (ask.newcomer === 'ignore') return mailNobody(services, ask, mailWaits.magicLink)
-  if (ask.newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
-  checkSignupAllowed(services)
+  if (known !== undefined && mayFinish(services, known)) return mailKnown(services, ask, known)
+  if (newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
   try {
     await createNewcomer(services, ask)
   } catch (error) {
@@ -59,23 +65,38 @@ export async function requestMagicLink(services: Services, ask: MagicLinkAsk): P
   }
 }
 
-async function mailKnown(services: Services, ask: MagicLinkAsk, user: UserRow): Promise<void> {
+/** Of a request that was taken down. @throws {ApiError} */
+export async function sendMagicLink(services: Services, ask: DeferredMagicLink): Promise<void> {
+  const user = await findUser(services, ask)
+  if (user === undefined || !mayFinish(services, user)) return
+  await mailKnown(services, ask, user, afterWait)
+}
+
+async function findUser({ db }: Services, { email, audience }: MailAsk) {
+  return (await db.run<UserRow>(findUserByEmail, [email, audience]))[0]
+}
+
+async function mailKnown(
+  services: Services,
+  ask: DeferredMagicLink,
+  user: UserRow,
+  prepare: (mail: UserMail) => UserMail = (mail) => mail,
+): Promise<void> {
   if (user.email_confirmed_at !== null) {
-    return mailUser(services, ask, user, userMails.magicLink, claimsNothing)
+    return mailUser(services, ask, user, prepare(userMails.magicLink), claimsNothing)
   }
-  if (!services.config.mail.autoconfirm) checkSignupAllowed(services)
   const data = toDraft(services, ask, user.id).raw_user_meta_data
-  return mailUser(services, ask, user, findFirstMail(services, ask), { data })
+  return mailUser(services, ask, user, prepare(findFirstMail(services, ask)), { data })
 }
 
 /** A confirmation waits no longer than a link: how long somebody waits must not tell what they are. */
-function findFirstMail({ config }: Services, { firstMail }: MagicLinkAsk): UserMail {
+function findFirstMail({ config }: Services, { firstMail }: DeferredMagicLink) {
   return config.mail.autoconfirm
     ? userMails.magicLink
     : { ...userMails[firstMail], wait: mailWaits.magicLink }
 }
 
-function toDraft({ config }: Services, { email, audience, data }: MagicLinkAsk, id?: string) {
+function toDraft({ config }: Services, { email, audience, data }: DeferredMagicLink, id?: string) {
   const role = config.tokens.defaultGroup
   return draftEmailUser(email, { ...(id !== undefined && { id }), aud: audience, role, data })
 }

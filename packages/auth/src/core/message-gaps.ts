@@ -33,7 +33,7 @@ export interface GapAsk {
 
 /** Tells one clock of an address from all others, and nobody which it is. */
 export interface MessageGaps {
-  toKey(ask: GapAsk): string
+  toKey(ask: Pick<GapAsk, 'audience' | 'name'> & { readonly clock: GapClock | 'code' }): string
 }
 
 /** @param key shared by all processes of a database. */
@@ -47,6 +47,9 @@ export function createMessageGaps(key: Buffer): MessageGaps {
 }
 
 export type GapParts = Required<Pick<RequestParts, 'gap_key' | 'gap_seconds'>>
+
+/** Of a message for which somebody has waited already. */
+export const noGap: GapParts = { gap_key: null, gap_seconds: 0 }
 
 /** As statements take it. Without a gap there is nothing to remember. */
 export function toGapParts(messageGaps: MessageGaps, ask: GapAsk): GapParts {

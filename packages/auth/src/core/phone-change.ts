@@ -3,8 +3,9 @@ import type { UserChange } from '../db/update-user.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { toAuditEntry } from './audit.ts'
 import { secondsUntilDue } from './email-limits.ts'
+import { noGap } from './message-gaps.ts'
 import { planCode } from './phone-codes.ts'
-import { type PhoneAsk, refuse, textNobody, toTextGap } from './phone-messages.ts'
+import { type PhoneAsk, refuse } from './phone-messages.ts'
 import type { Services } from './services.ts'
 import { changeUser, noChange } from './update-user.ts'
 
@@ -33,8 +34,8 @@ interface Mover extends UserRow {
 }
 
 /**
- * Sent as often as the number may ask for it, and as the user's own clock allows: that one began with
- * the change, of which nobody is told here, and so it is not told of either. @throws {ApiError}
+ * Sent as often as the user's own clock allows: that one began with the change, of which nobody is
+ * told here, and so it is not told of either. @throws {ApiError}
  */
 export async function resendPhoneChange(
   services: Services,
@@ -44,10 +45,7 @@ export async function resendPhoneChange(
   const now = new Date(services.now())
   const change = planPhoneChange(services, user.phone_change, ask.channel)
   const ownGapMs = (change.phone_change_gap_seconds ?? 0) * 1_000
-  if (secondsUntilDue(user.phone_change_sent_at, ownGapMs, now.getTime()) > 0) {
-    return textNobody(services, ask, 'phone_change')
-  }
-  const gap = toTextGap(services, ask, 'phone_change')
+  if (secondsUntilDue(user.phone_change_sent_at, ownGapMs, now.getTime()) > 0) return
   const sent = await changeUser(
     services.db,
     {
@@ -57,10 +55,9 @@ export async function resendPhoneChange(
       ip: ask.client.ip,
       audit: toAuditEntry('user_modified', user),
       ...change,
-      ...gap,
     },
     'own',
   )
-  if (sent === undefined) return refuse(services, gap, now)
+  if (sent === undefined) return refuse(services, noGap, now)
   services.wakeMessages()
 }

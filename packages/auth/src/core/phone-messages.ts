@@ -1,11 +1,20 @@
 import type { TextChannel } from '../config/sms-gateways.ts'
+import { type DeferredKind, deferText } from '../db/deferred-messages.ts'
 import { messageRequests } from '../db/request-message.ts'
 import type { AccountClaim } from '../db/request-parts.ts'
 import { askSmsCap } from '../db/sms-cap.ts'
+import type { Statement } from '../db/statement.ts'
 import type { UserRow } from '../db/user-row.ts'
 import type { ApiError } from '../errors.ts'
 import { type AuditAction, toAuditEntry } from './audit.ts'
-import { findRefusal, type GapClock, type GapParts, runGapped, toGapParts } from './message-gaps.ts'
+import {
+  findRefusal,
+  type GapClock,
+  type GapParts,
+  noGap,
+  runGapped,
+  toGapParts,
+} from './message-gaps.ts'
 import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
 import { findTestCode } from './phone-gateway.ts'
 import type { Services } from './services.ts'
@@ -25,6 +34,8 @@ type TextClock = Extract<GapClock, 'sms' | 'phone_change'>
 /** What a code that is sent to a user is for. */
 export interface TextReason {
   readonly action: AuditAction
+  /** Whether the request has waited already: `deferCode` has taken it down. */
+  readonly hasWaited?: boolean
 }
 
 /**
@@ -36,12 +47,12 @@ export async function textUser(
   services: Services,
   ask: PhoneAsk,
   user: UserRow,
-  { action }: TextReason,
+  { action, hasWaited = false }: TextReason,
   claim: AccountClaim,
 ): Promise<void> {
   const now = new Date(services.now())
   const { token, parts } = planCode(services, toConfirmation(ask))
-  const gap = toTextGap(services, ask, 'sms')
+  const gap = hasWaited ? noGap : toTextGap(services, ask, 'sms')
   const sent = await runGapped(services.db, messageRequests.confirmation_sent_at, [
     {
       user_id: user.id,
@@ -59,6 +70,21 @@ export async function textUser(
   services.wakeMessages()
 }
 
+/**
+ * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
+ * core/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `textUser`
+ */
+export async function deferCode(
+  services: Services,
+  ask: PhoneAsk,
+  clock: TextClock,
+  kind: DeferredKind,
+): Promise<void> {
+  const { otpExpiresInSeconds } = services.config.sms
+  await permit(services, ask, clock, deferText, [kind, ask.phone, ask, otpExpiresInSeconds])
+  services.wakeMessages()
+}
+
 /** What `textUser` would do, for a user who does not exist or needs no message. @throws {ApiError} */
 export async function textNobody(
   services: Services,
@@ -66,11 +92,21 @@ export async function textNobody(
   clock: TextClock,
 ): Promise<void> {
   if (findTestCode(services, ask.phone) !== undefined) return
+  await permit(services, ask, clock, askSmsCap, [])
+}
+
+async function permit(
+  services: Services,
+  ask: Pick<PhoneAsk, 'phone' | 'audience'>,
+  clock: TextClock,
+  statement: Statement,
+  more: readonly unknown[],
+): Promise<void> {
   const { smsSent } = services.config.limits
   const now = new Date(services.now())
   const gap = toTextGap(services, ask, clock)
   const values = [smsSent.most, smsSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
-  const room = await runGapped(services.db, askSmsCap, values)
+  const room = await runGapped(services.db, statement, [...values, ...more])
   if (room === undefined) await refuse(services, gap, now)
 }
 

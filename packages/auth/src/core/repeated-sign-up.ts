@@ -36,6 +36,7 @@ const never = {
   banned_until: null,
   deleted_at: null,
   is_sso_user: false,
+  admin_data: null,
 } as const
 
 /** What somebody new with that name would have got, to the letter. One statement. */

@@ -4,9 +4,10 @@ import { claimsNothing } from './account-claims.ts'
 import { resendEmailChange } from './email-change-resend.ts'
 import type { Services } from './services.ts'
 import {
+  afterWait,
+  deferMail,
   type MailAsk,
   type MailWait,
-  mailNobody,
   mailUser,
   mailWaits,
   userMails,
@@ -14,38 +15,41 @@ import {
 
 interface Resending {
   readonly wait: MailWait
-  /** Undefined: nothing waits for an answer. */
-  send(services: Services, ask: MailAsk, user: UserRow): Promise<void> | undefined
+  /** Does nothing where nothing waits for an answer. */
+  send(services: Services, ask: MailAsk, user: UserRow): Promise<void>
 }
 
 /** By `type`: sends again what still waits for an answer. */
 const resendings = {
   signup: {
     wait: mailWaits.confirmation,
-    send: (services, ask, user) =>
-      user.email_confirmed_at === null
-        ? // Whoever asks again need not be who signed up.
-          mailUser(services, ask, user, userMails.confirmation, claimsNothing)
-        : undefined,
+    async send(services, ask, user) {
+      if (user.email_confirmed_at !== null) return
+      // Whoever asks again need not be who signed up.
+      await mailUser(services, ask, user, afterWait(userMails.confirmation), claimsNothing)
+    },
   },
   email_change: {
     wait: mailWaits.emailChange,
-    send: (services, ask, user) =>
-      user.email_change === null
-        ? undefined
-        : resendEmailChange(services, ask, { ...user, email_change: user.email_change }),
+    async send(services, ask, user) {
+      const { email_change } = user
+      if (email_change !== null) await resendEmailChange(services, ask, { ...user, email_change })
+    },
   },
 } as const satisfies Record<string, Resending>
 export type ResendType = keyof typeof resendings
 
-/** Reference 3.11. The answer is the same whether anything was to be sent. @throws {ApiError} */
-export async function resendEmail(
+/** The answer is the same whether anything is to be sent. One statement. @throws {ApiError} */
+export function resendEmail(services: Services, type: ResendType, ask: MailAsk): Promise<void> {
+  return deferMail(services, ask, resendings[type].wait, `resend_${type}`)
+}
+
+/** Afterwards. @throws {ApiError} */
+export async function sendEmailAgain(
   services: Services,
   type: ResendType,
   ask: MailAsk,
 ): Promise<void> {
-  const { wait, send } = resendings[type]
   const [user] = await services.db.run<UserRow>(findUserByEmail, [ask.email, ask.audience])
-  const sending = user && send(services, ask, user)
-  await (sending ?? mailNobody(services, ask, wait))
+  if (user !== undefined) await resendings[type].send(services, ask, user)
 }

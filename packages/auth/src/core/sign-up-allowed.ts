@@ -1,8 +1,21 @@
+import type { UserRow } from '../db/user-row.ts'
 import { ApiError } from '../errors.ts'
+import { isUnproven } from './account-claims.ts'
 import type { Services } from './services.ts'
 
-/** @throws {ApiError} where only invitations and administrators make users. */
-export function checkSignupAllowed({ config: { site } }: Pick<Services, 'config'>): void {
-  if (!site.disableSignup) return
+/** Otherwise only invitations and administrators make users. */
+export function isSignupAllowed({ config: { site } }: Pick<Services, 'config'>): boolean {
+  return !site.disableSignup
+}
+
+/** @throws {ApiError} */
+export function checkSignupAllowed(services: Pick<Services, 'config'>): void {
+  if (isSignupAllowed(services)) return
   throw new ApiError('signup_disabled', 'Signups not allowed for this instance')
+}
+
+/** Whether somebody who has an account may come in, though they have not confirmed anything yet. */
+export function mayFinish(services: Pick<Services, 'config'>, user: UserRow): boolean {
+  const isWanted = user.invited_at !== null || user.admin_data !== null
+  return isSignupAllowed(services) || isWanted || !isUnproven(user)
 }

@@ -1,6 +1,8 @@
+import { type DeferredKind, deferEmail } from '../db/deferred-messages.ts'
 import { askEmailCap } from '../db/email-cap.ts'
 import { messageRequests } from '../db/request-message.ts'
 import type { AccountClaim } from '../db/request-parts.ts'
+import type { Statement } from '../db/statement.ts'
 import type { UserRow } from '../db/user-row.ts'
 import type { ApiError } from '../errors.ts'
 import { type AuditAction, toAuditEntry } from './audit.ts'
@@ -10,6 +12,7 @@ import {
   findRefusal,
   type GapClock,
   type GapParts,
+  noGap,
   type Refusal,
   runGapped,
   toGapParts,
@@ -36,7 +39,13 @@ export interface UserMail {
   readonly sentAt: 'confirmation_sent_at' | 'recovery_sent_at'
   readonly authenticationMethod: string
   readonly action: AuditAction
-  readonly wait: MailWait
+  /** Undefined: the request has waited already. */
+  readonly wait: MailWait | undefined
+}
+
+/** The same message, for a request that `deferMail` has taken down. */
+export function afterWait(mail: UserMail): UserMail {
+  return { ...mail, wait: undefined }
 }
 
 /** Which clock of the address must have run for how long. */
@@ -106,7 +115,7 @@ export async function tryToMail(
   const { db, config } = services
   const now = new Date(services.now())
   const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
-  const gap = toMailGap(services, ask, mail.wait)
+  const gap = mail.wait === undefined ? noGap : toMailGap(services, ask, mail.wait)
   const sent = await runGapped(db, messageRequests[mail.sentAt], [
     {
       user_id: user.id,
@@ -128,6 +137,21 @@ export async function tryToMail(
 }
 
 /**
+ * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
+ * core/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `mailUser`
+ */
+export async function deferMail(
+  services: Services,
+  ask: MailAsk,
+  wait: MailWait,
+  kind: DeferredKind,
+): Promise<void> {
+  const { otpExpiresInSeconds } = services.config.mail
+  await permit(services, ask, wait, deferEmail, [kind, ask.email, ask, otpExpiresInSeconds])
+  services.wakeMessages()
+}
+
+/**
  * What `mailUser` would do, for a user who does not exist or needs no message. @throws {ApiError}
  */
 export async function mailNobody(
@@ -135,12 +159,22 @@ export async function mailNobody(
   ask: Pick<MailAsk, 'email' | 'audience'>,
   wait: MailWait,
 ): Promise<void> {
+  await permit(services, ask, wait, askEmailCap, [])
+}
+
+async function permit(
+  services: Services,
+  ask: Pick<MailAsk, 'email' | 'audience'>,
+  wait: MailWait,
+  statement: Statement,
+  more: readonly unknown[],
+): Promise<void> {
   const { db, config, now: readClock } = services
   const { emailSent } = config.limits
   const now = new Date(readClock())
   const gap = toMailGap(services, ask, wait)
   const values = [emailSent.most, emailSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
-  const room = await runGapped(db, askEmailCap, values)
+  const room = await runGapped(db, statement, [...values, ...more])
   if (room !== undefined) return
   const refusal = await findRefusal(db, 'email', emailSent, gap, now)
   if (refusal !== undefined) throw refusal.error

@@ -191,8 +191,15 @@ function draftOf(services: Services, effect: EffectName) {
   return kind === undefined ? null : draftNotice(services, kind)
 }
 
-function toProof({ oneTimeTokens }: Services, proof: Proof) {
-  const none = { token_hash: null, is_pkce: false, otp_hash: null, relates_to: null, aud: null }
+function toProof({ oneTimeTokens, messageGaps }: Services, proof: Proof) {
+  const none = {
+    token_hash: null,
+    is_pkce: false,
+    otp_hash: null,
+    relates_to: null,
+    aud: null,
+    attempts_key: null,
+  }
   if (proof.how === 'link') {
     const { token } = proof
     return {
@@ -208,6 +215,7 @@ function toProof({ oneTimeTokens }: Services, proof: Proof) {
     otp_hash: oneTimeTokens.hashDigits(digits, recipient).toString('hex'),
     relates_to: recipient,
     aud: audience,
+    attempts_key: messageGaps.toKey({ clock: 'code', audience, name: recipient }),
   }
 }
 

@@ -20,6 +20,7 @@ export const purgeSessions = purge('sessions', 'id', 'revoked_at < $1 or not_aft
 export const purgeOneTimeTokens = purge('one_time_tokens', 'user_id, token_type', 'expires_at < $1')
 export const purgeFlowStates = purge('flow_states', 'id', 'created_at < $1')
 export const purgeMessageGaps = purge('message_gaps', 'key', 'sent_at < $1')
+export const purgeCodeAttempts = purge('code_attempts', 'key', 'tried_at < $1')
 export const purgeChallenges = purge('mfa_challenges', 'id', 'expires_at < $1')
 export const purgeWebAuthnChallenges = purge('webauthn_challenges', 'id', 'expires_at < $1')
 export const purgeFactors = purge(

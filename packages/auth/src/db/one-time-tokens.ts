@@ -19,6 +19,8 @@ export interface Verification {
   readonly otp_hash: string | null
   readonly relates_to: string | null
   readonly aud: string | null
+  /** Of the recipient and the audience, in hexadecimal digits; null for a link. */
+  readonly attempts_key: string | null
   readonly most_attempts: number
   /** Whether a user who has no password must get one now. */
   readonly needs_password: boolean
@@ -75,34 +77,42 @@ export interface VerdictRow extends Row {
 }
 
 interface Lookup {
-  /** Tokens of those who may be meant. */
+  /** A part of a `with` that comes first. */
+  readonly before: string
+  /** The token that is meant. */
   readonly named: string
-  /** Whether somebody could hit one by trying, so that what misses is counted. */
-  readonly isGuess: string
   readonly isOwner: string
-  readonly isRight: string
 }
 
 const lookups = {
   link: {
+    before: '',
     named: "t.token_hash = decode(p.token_hash, 'hex') and t.is_pkce = p.is_pkce",
-    isGuess: 'false',
     isOwner: 'true',
-    isRight: "t.token_hash = decode(p.token_hash, 'hex')",
   },
-  // Both sides are of a HMAC: how long it takes to compare them tells nothing.
   digits: {
-    named: 't.relates_to = p.relates_to',
-    isGuess: 'true',
+    // Somebody could hit a code by trying: each try is counted before it is looked at, and so those
+    // that come all at once wait here for each other. An address without an account costs the same.
+    before: `tried as (
+       insert into {ns}.code_attempts as a (key, attempts, tried_at)
+       select decode(p.attempts_key, 'hex'), 1, p.now from p
+       on conflict (key) do update set tried_at = excluded.tried_at,
+         attempts = case when a.tried_at < (
+             select max(t.created_at) from {ns}.one_time_tokens t join p on t.relates_to = p.relates_to)
+           then 1 else a.attempts + 1 end
+       returning a.attempts
+     ), `,
+    // Both sides are of a HMAC: how long it takes to compare them tells nothing.
+    named: `t.relates_to = p.relates_to and t.otp_hash = decode(p.otp_hash, 'hex')
+         and (select attempts from tried) <= p.most_attempts`,
     isOwner: 'u.aud = p.aud',
-    isRight: "t.otp_hash = decode(p.otp_hash, 'hex') and t.attempts < p.most_attempts",
   },
 } as const satisfies Record<string, Lookup>
 export type LookupName = keyof typeof lookups
 
 /**
  * Uses up a one-time token, with all that follows: exactly one of many requests with it gets
- * anywhere. No row: there is no such token, it is over, or the digits are wrong, which is counted.
+ * anywhere. No row: there is no such token, it is over, or too many codes were tried.
  * $1 a Verification.
  *
  * The user is locked first, and the tokens after: so do statements that send new ones. What another
@@ -110,17 +120,18 @@ export type LookupName = keyof typeof lookups
  * written to are joined with what is known and have no queries inside their conditions.
  */
 function toStatement(how: LookupName, what: EffectName): Statement {
-  const { named, isGuess, isOwner, isRight } = lookups[how]
+  const { before, named, isOwner } = lookups[how]
   const { provider, isFirst, isHalf, parts } = effects[what]
   return statement(
     `${what}_by_${how}`,
     `with p as materialized (
        select * from jsonb_to_record($1::jsonb) as p(now timestamptz, ip text, user_agent text,
          methods jsonb, token_hash text, is_pkce boolean, otp_hash text, relates_to text, aud text,
+         attempts_key text,
          most_attempts integer, needs_password boolean, new_hash text,
          offers_password boolean, void_hash text, is_double boolean, session jsonb, audit jsonb,
          identity_id uuid, notice jsonb)
-     ), named as materialized (
+     ), ${before}named as materialized (
        select distinct t.user_id from {ns}.one_time_tokens t cross join p where ${named}
      ), ending as materialized (
        -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
@@ -147,7 +158,7 @@ function toStatement(how: LookupName, what: EffectName): Statement {
              )) then 'no password'
            else 'whole' end as verdict
        from owner o cross join p
-         join {ns}.one_time_tokens t on t.user_id = o.id and ${named} and ${isRight}
+         join {ns}.one_time_tokens t on t.user_id = o.id and ${named}
          left join lateral (
            select f.id from {ns}.flow_states f
            where f.user_id = o.id and f.authentication_method = p.methods ->> t.token_type
@@ -158,16 +169,9 @@ function toStatement(how: LookupName, what: EffectName): Statement {
            when 'email_change_new' then o.email_change when 'phone_confirmation' then o.phone
            when 'phone_change' then o.phone_change else o.email end
        order by t.created_at desc limit 1
-     ), missed as materialized (
-       select o.id from owner o where ${isGuess} and not exists (select from judged)
-     ), counted as (
-       update {ns}.one_time_tokens t set attempts = t.attempts + 1
-       from missed m cross join p
-       where t.user_id = m.id and ${named} and p.methods ? t.token_type
-         and t.attempts < p.most_attempts
      ), consumed as (
        delete from {ns}.one_time_tokens t using judged j cross join p
-       where t.user_id = j.id and t.token_type = j.token_type and ${isRight}
+       where t.user_id = j.id and t.token_type = j.token_type and ${named}
          and t.expires_at >= p.now and j.verdict in ('whole', 'half')
        returning t.user_id, t.token_type, j.verdict, j.email, j.phone, j.email_change,
          j.phone_change, j.flow_id, j.is_first, j.claim, j.hash,

@@ -1,8 +1,11 @@
 import type { Row } from './database.ts'
 import { statement } from './statement.ts'
 
-/** `hook`: no message to anybody, but what a hook of the operator is told. */
-export type MessageChannel = 'email' | 'sms' | 'hook'
+/**
+ * `hook`: no message to anybody, but what a hook of the operator is told. `request`: somebody asked
+ * for a message, and it is still to be found out who gets it.
+ */
+export type MessageChannel = 'email' | 'sms' | 'hook' | 'request'
 
 /** A channel as a piece of SQL; `asked` is the one that `p` names. */
 export function toChannel(channel: MessageChannel | 'asked'): string {

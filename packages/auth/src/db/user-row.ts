@@ -27,6 +27,8 @@ export interface UserRow extends Row {
   readonly raw_app_meta_data: Metadata
   readonly raw_user_meta_data: Metadata
   readonly is_sso_user: boolean
+  /** What an administrator has set of a user who has proven nothing yet. */
+  readonly admin_data: Metadata | null
   readonly is_anonymous: boolean
   readonly banned_until: Time | null
   readonly deleted_at: Time | null
@@ -85,6 +87,7 @@ const columns = [
   'raw_app_meta_data',
   'raw_user_meta_data',
   'is_sso_user',
+  'admin_data',
   'is_anonymous',
   'banned_until',
   'deleted_at',

@@ -9,7 +9,12 @@ import {
 } from './hook-channels.ts'
 import { createMailChannel, createNoMailChannel } from './mail-channel.ts'
 import { createMailRenderer } from './mail-renderer.ts'
-import { type OutboxSender, type OutboxSenderSettings, openOutboxSender } from './outbox-sender.ts'
+import {
+  type Deliver,
+  type OutboxSender,
+  type OutboxSenderSettings,
+  openOutboxSender,
+} from './outbox-sender.ts'
 import { createSmsChannel } from './sms-channel.ts'
 import { openSmtpLater } from './smtp-later.ts'
 import { type OnAttempt, watchChannels } from './watch-channels.ts'
@@ -22,6 +27,8 @@ export interface MessagesSettings {
   readonly hooks?: Pick<Hooks, 'sendEmail' | 'sendSms' | 'afterUserCreated'>
   readonly sending?: Partial<OutboxSenderSettings>
   readonly onAttempt?: OnAttempt
+  /** Answers requests that were taken down. */
+  readonly answerRequest?: Deliver
 }
 
 /** Everything from the outbox to the mail server and the gateway for text messages. */
@@ -44,7 +51,12 @@ export function openMessages(settings: MessagesSettings): OutboxSender {
     hook: createNoticeChannel(db, hooks?.afterUserCreated),
   }
   const watched = settings.onAttempt ? watchChannels(channels, settings.onAttempt) : channels
-  const sender = openOutboxSender({ db, channels: watched, log, ...sending })
+  const sender = openOutboxSender({
+    db,
+    channels: { ...watched, ...(settings.answerRequest && { request: settings.answerRequest }) },
+    log,
+    ...sending,
+  })
   return {
     ...sender,
     async [Symbol.asyncDispose]() {

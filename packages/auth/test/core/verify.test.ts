@@ -51,6 +51,7 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
       },
     },
     passwords: { createUnusable: () => 'unusable', hash: async () => 'hashed' },
+    messageGaps: { toKey: () => 'key' },
     oneTimeTokens: {
       hashLink: (token: string) => Buffer.from(`link ${token}`),
       hashDigits: (text: string, recipient: string) => Buffer.from(`${text} ${recipient}`),

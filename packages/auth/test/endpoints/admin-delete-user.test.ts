@@ -102,6 +102,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
 
   await t.test('softly keeps the id and nothing that tells who it was', async () => {
     const trace = await newTrace(server)
+    await server.untilAnswered()
     server.takeStatements()
     const { status, body } = await remove(trace.id, { should_soft_delete: true })
     assert.deepEqual([status, body], [200, {}])

@@ -67,6 +67,7 @@ test('PUT /user', async (t) => {
       const { id, email, token } = await newSession(server)
       const other = await signIn(server, email)
       await server.post('/recover', { email })
+      await server.untilAnswered()
       assert.equal((await query('select from one_time_tokens where user_id = $1', [id])).length, 1)
       server.takeStatements()
       const { status, body } = await put(server, token, { password: another })

@@ -108,8 +108,8 @@ test('POST /verify', async (t) => {
     }
     const right = await post('/verify', { type: 'signup', token: mail.code, email })
     assert.deepEqual(errorOf(right), badDigits)
-    const [row] = await query('select attempts from one_time_tokens where relates_to = $1', [email])
-    assert.equal(row.attempts, 5)
+    const codes = await query('select from one_time_tokens where relates_to = $1', [email])
+    assert.equal(codes.length, 1)
     assert.equal((await post('/verify', { type: 'signup', token: mail.token })).status, 200)
   })
 
@@ -122,8 +122,6 @@ test('POST /verify', async (t) => {
     const guess = (token: string) =>
       post('/verify', { type: 'email', token: token.padStart(6, '0'), email })
     await Promise.all(wrong.map(guess))
-    const [row] = await query('select attempts from one_time_tokens where relates_to = $1', [email])
-    assert.equal(row.attempts, 5)
     assert.deepEqual(errorOf(await guess(mail.code)), badDigits)
   })
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
 import { writtenFormats } from '../../src/core/password-formats.ts'
+import { openFlowServer } from '../support/flow-server.ts'
 import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openCountedServer } from './counted-server.ts'
@@ -141,7 +142,8 @@ test('nobody learns who has an account', async (t) => {
   })
 
   await t.test('18.3 the same work is done whether a message leaves or not', async () => {
-    for (const path of ['/recover', '/magiclink', '/otp', '/resend']) {
+    const statements = { '/recover': 1, '/magiclink': 2, '/otp': 2, '/resend': 1 }
+    for (const [path, count] of Object.entries(statements)) {
       const { email } = await newUser(confirmed)
       const unconfirmed = (await newUser('updated_at = now()')).email
       for (const address of [email, unconfirmed, newEmail()]) {
@@ -151,7 +153,8 @@ test('nobody learns who has an account', async (t) => {
           await post(path, { email: address, type: 'signup' })
           counts.push(server.takeCost().statements.length)
         }
-        assert.deepEqual(counts, [2, 3], path)
+        // A refusal asks why.
+        assert.deepEqual(counts, [count, count + 1], path)
       }
     }
   })
@@ -277,5 +280,63 @@ test('18.3 nobody learns who has a number', async (t) => {
     }
     const expected = told.get('somebody new')
     for (const [who, actual] of told) assert.deepEqual(actual, expected, who)
+  }
+})
+
+test('18.44 where signing up is disabled', async (t) => {
+  const server = await openPhoneServer(t, { AUTH_DISABLE_SIGNUP: 'true' })
+  if (!server) return
+  const headers = { authorization: `Bearer ${server.serviceToken}` }
+  const makeUser = (user: object) => server.post('/admin/users', user, headers)
+  const invited = newEmail()
+  await server.post('/invite', { email: invited }, headers)
+  const confirmedEmail = newEmail()
+  await makeUser({ email: confirmedEmail, email_confirm: true })
+  const selfRegistered = newEmail()
+  await makeUser({ email: selfRegistered })
+  await server.query('update users set admin_data = null where email = $1', [selfRegistered])
+  const waitingPhone = newPhone()
+  await makeUser({ phone: waitingPhone })
+  await server.query('delete from outbox')
+
+  await t.test('18.44 everybody is answered alike', async () => {
+    const people = [
+      { email: invited },
+      { email: confirmedEmail },
+      { email: selfRegistered },
+      { email: newEmail() },
+      { phone: waitingPhone },
+      { phone: newPhone() },
+    ]
+    for (const more of [{}, sdk]) {
+      const answers = new Set<string>()
+      for (const name of people) {
+        await server.query('delete from message_gaps')
+        const { status, body } = await server.post('/otp', name, more)
+        answers.add(JSON.stringify([status, body]))
+      }
+      assert.deepEqual([...answers], ['[200,{}]'])
+    }
+  })
+
+  await t.test('18.44 who was invited can finish, who signed up before cannot', async () => {
+    const [mail] = await server.mailsTo(invited)
+    const code = { type: 'email', email: invited, token: mail?.code }
+    assert.equal((await server.post('/verify', code)).status, 200)
+    const token = await server.codeTo(waitingPhone)
+    const phone = await server.post('/verify', { type: 'sms', phone: waitingPhone, token })
+    assert.equal(phone.status, 200)
+    assert.equal((await server.mailsTo(confirmedEmail)).length, 2)
+    assert.deepEqual(await server.mailsTo(selfRegistered), [])
+  })
+})
+
+test('18.44 no kind of message keeps another waiting', async (t) => {
+  const server = await openFlowServer(t)
+  if (!server) return
+  for (const email of [(await server.newUser()).email, newEmail()]) {
+    for (const path of ['/magiclink', '/recover', '/resend']) {
+      assert.equal((await server.post(path, { email, type: 'signup' })).status, 200, path)
+    }
   }
 })

@@ -58,8 +58,8 @@ test('one-time tokens', async (t) => {
     await Promise.all(guesses)
     const right = await verify({ type: 'recovery', email, token: mail.code })
     assert.deepEqual(errorOf(right), wrongDigits)
-    const [row] = await query('select attempts from one_time_tokens where relates_to = $1', [email])
-    assert.equal(row.attempts, 5)
+    // The link has no digits that somebody could guess.
+    assert.equal((await verify({ type: 'recovery', token: mail.token })).status, 200)
   })
 
   await t.test('18.15 wrong types and other spellings of a code are no free guesses', async () => {
@@ -137,8 +137,8 @@ test('one-time tokens', async (t) => {
     const { email, mail } = await recovering()
     server.clock.aheadMs += 900_000
     await post('/recover', { email })
-    assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
     const newest = await server.mailTo(email)
+    assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
     assert.equal((await verify({ type: 'recovery', token_hash: newest.token })).status, 200)
   })
 

@@ -51,6 +51,7 @@ interface Arrival {
 }
 
 async function codeTo(server: ExternalServer, phone: string): Promise<string> {
+  await server.untilAnswered()
   const sql = 'select payload from outbox where recipient = $1 order by id desc limit 1'
   return (await server.query(sql, [phone]))[0].payload.Code
 }
@@ -250,6 +251,7 @@ test('18.43 whoever proves to own an address or a number owns the account', asyn
     for (const path of ['/recover', '/otp', '/resend', '/signup']) {
       await query('delete from message_gaps')
       await post(path, { ...name, password: ownerPassword, type: 'signup' })
+      await server.untilAnswered()
       const sql = 'select payload from outbox where recipient = $1 order by id desc limit 1'
       const [{ payload }] = await query(sql, [name.email])
       assert.equal(payload.Data.note, undefined, path)

@@ -25,6 +25,7 @@ export const user: UserRow = {
   raw_app_meta_data: { provider: 'email' },
   raw_user_meta_data: { name: 'Ada' },
   is_sso_user: false,
+  admin_data: null,
   is_anonymous: false,
   banned_until: null,
   deleted_at: null,

@@ -22,6 +22,8 @@ export interface Mail {
 export interface FlowServer extends AuthServer {
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any column of any table
   query(sql: string, values?: readonly unknown[]): Promise<readonly any[]>
+  /** Until whoever is to get the messages that were asked for is found. */
+  untilAnswered(): Promise<void>
   /** Those to an address, the newest first. */
   mailsTo(email: string): Promise<readonly Mail[]>
   /** The newest one to an address. */
@@ -76,7 +78,13 @@ export async function openFlowServer(
 
   const query = async (sql: string, values: readonly unknown[] = []) =>
     (await client.query(sql, [...values])).rows
+  const untilAnswered = async () => {
+    while ((await query("select from outbox where channel = 'request'")).length > 0) {
+      await setTimeout(5)
+    }
+  }
   const mailsTo = async (email: string) => {
+    await untilAnswered()
     const rows = await query('select * from outbox where recipient = $1 order by id desc', [email])
     return rows.map(toMail)
   }
@@ -86,6 +94,7 @@ export async function openFlowServer(
     ...server,
     clock: server.clock,
     query,
+    untilAnswered,
     mailsTo,
     post,
     async mailTo(email) {

@@ -50,6 +50,7 @@ export async function openPhoneServer(
   if (!server) return undefined
   const { query, post, url } = server
   const textsTo = async (phone: string): Promise<readonly Text[]> => {
+    await server.untilAnswered()
     const sql = "select * from outbox where recipient = $1 and channel = 'sms' order by id desc"
     const rows = await query(sql, [phone])
     return rows.map(({ kind, payload }) => ({ kind, code: payload.Code, channel: payload.Channel }))

@@ -95,9 +95,9 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
 
     await t.test('and a failure of ours is marked as one, without its words', async () => {
       await server.query('alter table users rename to users_away')
-      await ask(url, '/recover', { body: { email: 'somebody@example.com' } })
+      await ask(url, '/magiclink', { body: { email: 'somebody@example.com' } })
       await server.query('alter table users_away rename to users')
-      const span = await collector.untilSpan('POST /recover')
+      const span = await collector.untilSpan('POST /magiclink')
       assert.deepEqual([span.statusCode, span.statusMessage], [2, ''])
       const failed = collector.spans.find(({ parentSpanId }) => parentSpanId === span.spanId)
       assert.equal(failed?.attributes['db.response.status_code'], '42P01')

@@ -1,0 +1,115 @@
+/**
+ * @legs endurance
+ * @servers postgres
+ * @isolated It measures times, which other tests beside it would blur.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newEmail } from '../support/http-client.ts'
+import { newPhone, notCode, openPhoneServer, type PhoneServer } from '../support/phone-server.ts'
+
+const samples = 200
+
+/** How likely a random time of `left` is above one of `right`: 0.5 tells nothing. */
+function areaUnderCurve(left: readonly number[], right: readonly number[]): number {
+  let wins = 0
+  for (const a of left) for (const b of right) wins += a > b ? 1 : a === b ? 0.5 : 0
+  return wins / (left.length * right.length)
+}
+
+interface Question {
+  /** Makes somebody who has an account. @returns their address or number. */
+  readonly makeKnown: (server: PhoneServer) => Promise<string>
+  readonly makeUnknown: () => string
+  readonly ask: (name: string) => { readonly path: string; readonly body: object }
+}
+
+async function makeUser(server: PhoneServer, user: object): Promise<void> {
+  const headers = { authorization: `Bearer ${server.serviceToken}` }
+  const { status, body } = await server.post('/admin/users', user, headers)
+  assert.equal(status, 200, JSON.stringify(body))
+}
+
+async function makeEmail(server: PhoneServer): Promise<string> {
+  const email = newEmail()
+  await makeUser(server, { email, email_confirm: true })
+  return email
+}
+
+async function makePhone(server: PhoneServer): Promise<string> {
+  const phone = newPhone()
+  await makeUser(server, { phone, phone_confirm: true })
+  return phone
+}
+
+const byEmail = { makeKnown: makeEmail, makeUnknown: newEmail }
+const byPhone = { makeKnown: makePhone, makeUnknown: newPhone }
+const wrong = notCode('000000')
+
+const questions: Readonly<Record<string, Question>> = {
+  'POST /recover': { ...byEmail, ask: (email) => ({ path: '/recover', body: { email } }) },
+  'POST /resend': {
+    ...byEmail,
+    ask: (email) => ({ path: '/resend', body: { type: 'signup', email } }),
+  },
+  'POST /otp, where nobody is signed up': {
+    ...byEmail,
+    ask: (email) => ({ path: '/otp', body: { email, create_user: true } }),
+  },
+  'POST /otp to a phone, where nobody is signed up': {
+    ...byPhone,
+    ask: (phone) => ({ path: '/otp', body: { phone, create_user: true } }),
+  },
+  'POST /verify with wrong digits of an email': {
+    async makeKnown(server) {
+      const email = await makeEmail(server)
+      await server.post('/recover', { email })
+      return email
+    },
+    makeUnknown: newEmail,
+    ask: (email) => ({ path: '/verify', body: { type: 'recovery', email, token: wrong } }),
+  },
+  'POST /verify with wrong digits of a text message': {
+    async makeKnown(server) {
+      const phone = await makePhone(server)
+      await server.post('/otp', { phone })
+      return phone
+    },
+    makeUnknown: newPhone,
+    ask: (phone) => ({ path: '/verify', body: { type: 'sms', phone, token: wrong } }),
+  },
+}
+
+test('18.45 the time of an answer does not tell who has an account', async (t) => {
+  const server = await openPhoneServer(t)
+  if (!server) return
+  for (const [name, { makeKnown, makeUnknown, ask }] of Object.entries(questions)) {
+    await t.test(`18.45 ${name}`, async (t) => {
+      const known: string[] = []
+      for (let at = 0; at < samples; at += 1) known.push(await makeKnown(server))
+      await server.untilAnswered()
+      const time = async (recipient: string) => {
+        const { path, body } = ask(recipient)
+        const start = performance.now()
+        const { status } = await server.post(path, body)
+        const took = performance.now() - start
+        assert.equal(status, path === '/verify' ? 403 : 200)
+        // What the request left to do is not in the way of the next one.
+        await server.untilAnswered()
+        return took
+      }
+      for (let at = 0; at < 20; at += 1) await time(makeUnknown())
+      const times = { known: [] as number[], unknown: [] as number[] }
+      for (const [at, recipient] of known.entries()) {
+        const order =
+          at % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)
+        for (const who of order) {
+          times[who].push(await time(who === 'known' ? recipient : makeUnknown()))
+        }
+      }
+      const area = areaUnderCurve(times.known, times.unknown)
+      t.diagnostic(`area under the curve: ${area.toFixed(3)}`)
+      assert.ok(area > 0.4 && area < 0.6, `${area}`)
+    })
+  }
+})
