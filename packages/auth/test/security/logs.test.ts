@@ -68,6 +68,7 @@ test('18.33 no secret is in the log, in traces or in metrics, whatever happens',
     'create trigger keep_copy before insert on outbox for each row execute function keep_copy()',
   )
   const findMail = async (email: string) => {
+    await server.untilAnswered()
     const [row] = await query(
       "select copy from outbox where copy ->> 'Email' = $1 order by id desc",
       [email],
