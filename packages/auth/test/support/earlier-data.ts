@@ -220,10 +220,7 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
     ],
   ],
   '0015-code-attempts': [
-    [
-      'code_attempts',
-      { key: Buffer.alloc(32, 9), attempts: 3, tried_at: '2024-01-01T00:00:00Z' },
-    ],
+    ['code_attempts', { key: Buffer.alloc(32, 9), attempts: 3, tried_at: '2024-01-01T00:00:00Z' }],
   ],
 }
 
