@@ -90,6 +90,11 @@ function toSmallClaims(claims: Metadata, mostBytes: number): Metadata {
   return Object.fromEntries(Object.entries(claims).filter(([key]) => !dropped.has(key)))
 }
 
+/** The same profile, as it waits for somebody in the database. */
+export function toStorableProfile(profile: ExternalProfile): ExternalProfile {
+  return { ...profile, claims: toStorableClaims(profile.claims) }
+}
+
 /** Without what is empty, and without what PostgreSQL cannot store. */
 function toStorableClaims(claims: Metadata): Metadata {
   const isThere = (value: Json) => value !== null && value !== '' && !isEmptyObject(value)

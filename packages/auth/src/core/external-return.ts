@@ -2,9 +2,14 @@ import { type ClaimedFlow, issueExternalCode } from '../db/external-flows.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type AccountAsk, acceptInvitation, enterAccount } from './external-accounts.ts'
-import { type ExternalProfile, ProfileError, toEmails } from './external-profile.ts'
+import {
+  type ExternalProfile,
+  ProfileError,
+  toEmails,
+  toStorableProfile,
+} from './external-profile.ts'
 import type { ExternalProvider, ExternalReturn, ExternalTokens } from './external-provider.ts'
-import { linkIdentity } from './identities.ts'
+import { checkLinkable, type LinkingTarget, linkIdentity } from './identities.ts'
 import type { Services } from './services.ts'
 import type { Client, TokenResponse } from './sessions.ts'
 
@@ -17,6 +22,8 @@ export interface ReturnInput {
 
 export type Returned =
   | { readonly outcome: 'code'; readonly code: string }
+  /** The user who asked for it has the session already; the browser need not be theirs. */
+  | { readonly outcome: 'linked' }
   | {
       readonly outcome: 'tokens'
       readonly tokens: TokenResponse
@@ -32,8 +39,15 @@ export async function finishExternal(services: Services, input: ReturnInput): Pr
   const back = { parameters, memo: flow.provider_memo }
   const tokens = await exchange(provider, back)
   const profile = await readProfile(provider, tokens, back)
+  const target = toLinkingTarget(flow)
+  if (target !== undefined && flow.code_challenge !== null) {
+    // Any browser may have come back. Who has the verifier asked for it: that shows in the exchange.
+    await checkLinkable(services, target, { provider, profile })
+    return issueCode(services, flow, target.userId, tokens, toStorableProfile(profile))
+  }
   const user = await findUser(services, { ...input, provider, profile })
-  if (flow.code_challenge !== null) return issueCode(services, flow, user, tokens)
+  if (flow.code_challenge !== null) return issueCode(services, flow, user.id, tokens, null)
+  if (flow.linking_step === 'agreed') return { outcome: 'linked' }
   return {
     outcome: 'tokens',
     tokens: await services.sessions.open({ user, method: 'oauth', provider: provider.id, client }),
@@ -89,12 +103,18 @@ function findUser(
     audience: flow.aud,
     redirectTo: flow.referrer,
   }
-  if (flow.linking_target_id !== null) return linkIdentity(services, flow.linking_target_id, ask)
+  const target = toLinkingTarget(flow)
+  if (target !== undefined) return linkIdentity(services, target, ask)
   if (profile.emails.length === 0 && !provider.isEmailOptional) throw noEmail()
   if (flow.invite_token_hash !== null) {
     return acceptInvitation(services, flow.invite_token_hash, ask)
   }
   return enterAccount(services, ask)
+}
+
+function toLinkingTarget(flow: ClaimedFlow): LinkingTarget | undefined {
+  const { linking_target_id: userId, linking_session_id: sessionId } = flow
+  return userId === null ? undefined : { userId, sessionId }
 }
 
 export function noEmail(): ApiError {
@@ -105,15 +125,17 @@ export function noEmail(): ApiError {
 async function issueCode(
   { db, now }: Services,
   flow: ClaimedFlow,
-  user: UserRow,
+  userId: string,
   { accessToken, refreshToken }: ExternalTokens,
+  linkingProfile: ExternalProfile | null,
 ): Promise<Returned> {
   const [issued] = await db.run<{ auth_code: string }>(issueExternalCode, [
     flow.id,
-    user.id,
+    userId,
     accessToken,
     refreshToken ?? null,
     new Date(now()),
+    linkingProfile,
   ])
   if (issued === undefined) {
     throw new ApiError('flow_state_already_used', 'State has already been used')

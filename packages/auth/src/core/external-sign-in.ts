@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import {
   type ClaimedFlow,
   claimExternalFlow,
@@ -6,8 +6,10 @@ import {
   type NewExternalFlow,
   startExternalFlow,
 } from '../db/external-flows.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, invalid } from '../errors.ts'
 import type { ExternalProvider } from './external-provider.ts'
+import type { LinkingTarget } from './identities.ts'
+import { hashSecret, toConfirmationUrl, toState } from './linking-confirmation.ts'
 import type { Challenge } from './pkce.ts'
 import type { Services } from './services.ts'
 
@@ -23,10 +25,10 @@ export interface ExternalRequest {
   readonly audience: string
   /** Of the link in an invitation. */
   readonly inviteToken: string | undefined
-  /** The user who gets one more identity. */
-  readonly linkingTargetId: string | undefined
-  /** Whether the browser that goes to the provider can be given a cookie. */
-  readonly hasCookies: boolean
+  /** The user who gets one more identity; undefined: somebody signs in. */
+  readonly linking: LinkingTarget | undefined
+  /** Whether a script gets the URL. Browsers keep no cookie for the script of another origin. */
+  readonly isByScript: boolean
 }
 
 export interface StartedRequest {
@@ -51,9 +53,8 @@ export async function startExternal(
   const target = await provider.start({ state, scopes, parameters }).catch((cause: unknown) => {
     throw new ApiError('unexpected_failure', `${provider.id} cannot be reached`, { cause })
   })
-  const browserSecret = isBindable(services, request)
-    ? randomBytes(32).toString('base64url')
-    : undefined
+  const binding = findBinding(services, request)
+  const browserSecret = binding === 'none' ? undefined : randomBytes(32).toString('base64url')
   const flow: NewExternalFlow = {
     id: state,
     auth_code: randomUUID(),
@@ -65,27 +66,46 @@ export async function startExternal(
     referrer: request.redirectTo,
     browser_hash: browserSecret === undefined ? null : hashSecret(browserSecret),
     asks_scopes: scopes.length > 0,
-    linking_target_id: request.linkingTargetId ?? null,
+    linking_target_id: request.linking?.userId ?? null,
+    linking_session_id: request.linking?.sessionId ?? null,
+    linking_step: binding === 'confirmation' ? 'unseen' : null,
+    provider_url: binding === 'confirmation' ? target.url : null,
     invite_token_hash: inviteHash,
     now,
   }
   await db.run(startExternalFlow, [flow])
-  return { url: target.url, state, browserSecret }
+  const url = binding === 'confirmation' ? toConfirmationUrl(services, state) : target.url
+  return { url, state, browserSecret }
 }
 
 /**
- * A cookie of this host does not come back to another, nor by the form of another site without TLS.
- * Headers have no say in this: who starts a flow for somebody else could write what they like.
+ * How the browser that comes back shows that it is the one that asked: by a cookie; by a cookie that it
+ * gets on a page of ours, unless it has it already; or, with PKCE, by nothing here, since the code is
+ * worth nothing without the verifier. Request headers do not matter: whoever starts a flow for somebody
+ * else could send any. @throws {ApiError} where none of these can be had.
  */
-function isBindable({ config }: Services, { hasCookies, provider }: ExternalRequest): boolean {
+function findBinding(
+  services: Services,
+  { linking, isByScript, challenge, provider }: ExternalRequest,
+): 'cookie' | 'confirmation' | 'none' {
+  const isBindable = keepsCookies(services, provider)
+  if (linking === undefined || challenge !== undefined) {
+    return isBindable && !isByScript ? 'cookie' : 'none'
+  }
+  if (!isBindable) {
+    throw invalid(
+      'Linking an identity needs the PKCE flow here: send code_challenge and code_challenge_method',
+    )
+  }
+  return isByScript ? 'confirmation' : 'cookie'
+}
+
+/** A cookie of this host does not come back to another, nor by the form of another site without TLS. */
+function keepsCookies({ config }: Services, provider: ExternalProvider): boolean {
   const here = new URL(config.api.externalUrl)
   const there = new URL(provider.redirectUri)
   const isSecure = here.protocol === 'https:'
-  return hasCookies && here.host === there.host && (isSecure || !provider.returnsByForm)
-}
-
-function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return here.host === there.host && (isSecure || !provider.returnsByForm)
 }
 
 async function findInvite({ db, oneTimeTokens }: Services, token: string, now: Date) {
@@ -113,13 +133,10 @@ export async function claimExternal(
   { browserSecret, isBrowser }: Visitor,
 ): Promise<ClaimedFlow> {
   const { db, config, now } = services
-  if (state === '') throw new ApiError('bad_oauth_callback', 'OAuth state parameter missing')
-  if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(state)) {
-    throw badState('OAuth state parameter is invalid')
-  }
+  const id = toState(state)
   const earliest = new Date(now() - config.externalFlow.stateLifetimeMs)
   const [flow] = await db.run<ClaimedFlow>(claimExternalFlow, [
-    state,
+    id,
     browserSecret === undefined ? null : hashSecret(browserSecret),
     earliest,
     new Date(now()),

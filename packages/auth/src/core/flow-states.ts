@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { exchangeFlow, type FlowExchange, type FlowRow, findFlow } from '../db/flow-states.ts'
+import { takeLinkingFlow } from '../db/linking-flows.ts'
 import type { SessionRow } from '../db/sessions.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { auditActions } from './audit.ts'
+import type { ExternalProfile } from './external-profile.ts'
+import { linkIdentity } from './identities.ts'
 import { matchesVerifier } from './pkce.ts'
 import type { Services } from './services.ts'
 import type { Client, TokenResponse } from './sessions.ts'
@@ -14,14 +17,17 @@ export interface CodeExchange {
   readonly code: string
   readonly verifier: string
   readonly client: Client
+  /** For a message that may be needed. */
+  readonly externalUrl: string
 }
 
 /** Reference 3.12, grant `pkce`. @throws {ApiError} */
 export async function exchangeCode(
   services: Services,
-  { code, verifier, client }: CodeExchange,
+  exchange: CodeExchange,
 ): Promise<TokenResponse> {
   const { db, sessions } = services
+  const { code, verifier, client } = exchange
   const nowMs = services.now()
   if (code === '' || verifier === '') {
     throw invalid('invalid request: both auth code and code verifier should be non-empty')
@@ -31,15 +37,41 @@ export async function exchangeCode(
   const [flow] = await db.run<FlowRow>(findFlow, [code])
   if (flow === undefined) throw noFlow()
   check(flow, verifier, nowMs)
-  const [row] = await db.run<SessionRow>(exchangeFlow, [toExchange(flow, client, nowMs)])
-  // Somebody else was faster with the same code.
-  if (row === undefined) throw noFlow()
   const { provider_access_token: token, provider_refresh_token: refreshToken } = flow
-  return {
-    ...(await sessions.toTokenResponse(row, client)),
+  const providerTokens = {
     ...(token !== null && { provider_token: token }),
     ...(refreshToken !== null && { provider_refresh_token: refreshToken }),
   }
+  if (flow.linking_profile !== null) {
+    const linked = await linkAndSignIn(services, flow, flow.linking_profile, exchange)
+    return { ...linked, ...providerTokens }
+  }
+  const [row] = await db.run<SessionRow>(exchangeFlow, [toExchange(flow, client, nowMs)])
+  // Somebody else was faster with the same code.
+  if (row === undefined) throw noFlow()
+  return { ...(await sessions.toTokenResponse(row, client)), ...providerTokens }
+}
+
+/** Whoever has the verifier is who asked to link the identity: only now it is linked. */
+async function linkAndSignIn(
+  services: Services,
+  flow: FlowRow,
+  profile: ExternalProfile,
+  { client, externalUrl }: CodeExchange,
+): Promise<TokenResponse> {
+  const provider = services.providers.find(flow.provider_type)
+  const [taken] = await services.db.run(takeLinkingFlow, [flow.id])
+  if (taken === undefined) throw noFlow()
+  const target = { userId: flow.user_id, sessionId: flow.linking_session_id }
+  const user = await linkIdentity(services, target, {
+    provider,
+    profile,
+    client,
+    externalUrl,
+    audience: flow.aud,
+    redirectTo: flow.referrer,
+  })
+  return services.sessions.open({ user, method: 'oauth', provider: provider.id, client })
 }
 
 function check(flow: FlowRow, verifier: string, nowMs: number): void {

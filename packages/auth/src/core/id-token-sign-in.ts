@@ -10,7 +10,7 @@ import {
   IdTokenError,
 } from './external-provider.ts'
 import { noEmail } from './external-return.ts'
-import { linkIdentity } from './identities.ts'
+import { type LinkingTarget, linkIdentity } from './identities.ts'
 import type { Services } from './services.ts'
 import type { Client, TokenResponse } from './sessions.ts'
 
@@ -24,7 +24,7 @@ export interface IdTokenAsk {
   readonly nonce: string
   readonly accessToken: string
   /** The user who gets the identity; undefined: whose it is signs in. */
-  readonly linkingTargetId: string | undefined
+  readonly linking: LinkingTarget | undefined
   readonly audience: string
   readonly client: Client
   readonly redirectTo: string
@@ -126,12 +126,12 @@ function readProfile(idTokens: ExternalIdTokens, claims: IdTokenClaims): Externa
 
 function findUser(
   services: Services,
-  { linkingTargetId, ...ask }: IdTokenAsk,
+  { linking, ...ask }: IdTokenAsk,
   provider: ExternalProvider,
   profile: ExternalProfile,
 ): Promise<UserRow> {
   const account: AccountAsk = { ...ask, provider, profile }
-  if (linkingTargetId !== undefined) return linkIdentity(services, linkingTargetId, account)
+  if (linking !== undefined) return linkIdentity(services, linking, account)
   if (profile.emails.length === 0 && !provider.isEmailOptional) throw noEmail()
   return enterAccount(services, account)
 }

@@ -1,7 +1,6 @@
 import { type Unlinking, unlinkIdentity as unlink } from '../db/external-accounts.ts'
 import type { IdentityRow, UserRow } from '../db/user-row.ts'
-import { findUserById } from '../db/users.ts'
-import { isTaken } from '../db/violations.ts'
+import { findCaller, findUserById } from '../db/users.ts'
 import { ApiError } from '../errors.ts'
 import { toAuditEntry } from './audit.ts'
 import { toCapError } from './email-limits.ts'
@@ -14,7 +13,8 @@ import {
   toChange,
   toParts,
 } from './external-accounts.ts'
-import { findMainEmail } from './external-profile.ts'
+import { type ExternalEmail, findMainEmail } from './external-profile.ts'
+import { isBelowLevel, type Person } from './factors/member.ts'
 import { planNotices } from './notifications.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
@@ -27,21 +27,39 @@ export function checkManualLinking({ config }: Services): void {
 }
 
 /**
- * Reference 3.19: gives a user one more identity. A user without an address gets that of the
- * identity, and is no longer anonymous. @throws {ApiError}
+ * An identity is a way in, as the address is. Whoever has only stolen a password must neither add one
+ * nor take the owner's away: the same as for a new address (reference 3.14). @throws {ApiError}
  */
-export async function linkIdentity(
-  services: Services,
-  userId: string,
-  ask: AccountAsk,
-): Promise<UserRow> {
+export function requireLinker(services: Services, person: Pick<Person, 'factors' | 'aal'>): void {
   checkManualLinking(services)
-  const { db, config } = services
-  const [user] = await db.run<UserRow>(findUserById, [userId])
-  if (user === undefined || user.deleted_at !== null) {
-    throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
-  }
-  checkBan(services, user)
+  if (!isBelowLevel(person)) return
+  throw new ApiError(
+    'insufficient_aal',
+    'AAL2 session is required to link or unlink identities when MFA is enabled.',
+    { status: 401 },
+  )
+}
+
+/** Who asked for one more identity, and in which session. */
+export interface LinkingTarget {
+  readonly userId: string
+  /** Null: their token has none. */
+  readonly sessionId: string | null
+}
+
+interface Linkable {
+  readonly user: UserRow
+  /** The address that the user gets by it. */
+  readonly main: ExternalEmail | undefined
+}
+
+/** What is known before anything is written. @throws {ApiError} */
+export async function checkLinkable(
+  services: Services,
+  { userId, sessionId }: LinkingTarget,
+  ask: Pick<AccountAsk, 'provider' | 'profile'>,
+): Promise<Linkable> {
+  const user = await findLinker(services, userId, sessionId)
   const candidates = await findAll(services, ask)
   const owner = candidates.find(({ has_identity: isOwner }) => isOwner)
   if (owner !== undefined) throw alreadyLinked(owner.id === userId)
@@ -49,6 +67,42 @@ export async function linkIdentity(
   if (main && candidates.some(({ id, email }) => id !== userId && email === main.email)) {
     throw emailExists()
   }
+  return { user, main }
+}
+
+/** Minutes may have passed: whoever has ended the session since wants nothing more of it. */
+async function findLinker(
+  services: Services,
+  userId: string,
+  sessionId: string | null,
+): Promise<UserRow> {
+  const [user] = await services.db.run<Linker>(findCaller, [userId, sessionId])
+  if (user === undefined || user.deleted_at !== null) {
+    throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
+  }
+  if (sessionId !== null && (user.session_id === null || user.session_revoked_at !== null)) {
+    throw new ApiError('session_not_found', 'Session from session_id claim in JWT does not exist')
+  }
+  checkBan(services, user)
+  requireLinker(services, user)
+  return user
+}
+
+interface Linker extends Person {
+  readonly session_revoked_at: string | null
+}
+
+/**
+ * Reference 3.19: gives a user one more identity. A user without an address gets that of the
+ * identity, and is no longer anonymous. @throws {ApiError}
+ */
+export async function linkIdentity(
+  services: Services,
+  target: LinkingTarget,
+  ask: AccountAsk,
+): Promise<UserRow> {
+  const { db, config } = services
+  const { user, main } = await checkLinkable(services, target, ask)
   const confirms = main !== undefined && (main.isVerified || config.mail.autoconfirm)
   const needsMail = main !== undefined && !confirms
   const now = new Date(services.now())
@@ -78,26 +132,24 @@ function alreadyLinked(isOwn: boolean): ApiError {
   return new ApiError('identity_already_exists', `Identity is already linked${whose}`)
 }
 
-/** Takes an identity from a user who has others. @throws {ApiError} */
+/**
+ * Takes an identity from a user who has others. The address of the account does not change by it, as it
+ * changes only where both mailboxes agree: an identity that carries it stays until the user has another
+ * address. @throws {ApiError}
+ */
 export async function unlinkIdentity(
   services: Services,
-  user: UserRow,
+  user: Person,
   identityId: string,
   client: Client,
 ): Promise<void> {
-  checkManualLinking(services)
-  const identity = user.identities.find(({ id }) => id === identityId)
-  if (identity === undefined) {
-    throw new ApiError('identity_not_found', "Identity doesn't exist")
-  }
-  const rest = user.identities.filter(({ id }) => id !== identityId)
-  if (rest.length === 0) throw lastOne()
+  requireLinker(services, user)
+  const identity = checkUnlinkable(user, identityId)
   const { id, payload } = toAuditEntry('identity_unlinked', user, {
     identity_id: identityId,
     provider: identity.provider,
     provider_id: identity.provider_id,
   })
-  // To the address of before, which may go with the identity.
   const notices = planNotices(services, 'identity_unlinked', user, { Provider: identity.provider })
   const unlinking: Unlinking = {
     user_id: user.id,
@@ -106,48 +158,38 @@ export async function unlinkIdentity(
     ip: client.ip,
     audit_id: id,
     audit_payload: payload,
-    clears_phone: identity.provider === 'phone',
-    ...toEmailChange(user, identity, rest, services.config.mail.autoconfirm),
     notices,
   }
-  try {
-    const [gone] = await services.db.run(unlink, [unlinking])
-    // Since we looked, another request has removed one of them.
-    if (gone === undefined) throw lastOne()
-    if (notices.length > 0) services.wakeMessages()
-  } catch (error) {
-    if (!isTaken(error, 'users_email')) throw error
+  const [gone] = await services.db.run(unlink, [unlinking])
+  if (gone === undefined) {
+    // Since we looked, another request has changed something about them.
+    const [present] = await services.db.run<UserRow>(findUserById, [user.id])
+    if (present !== undefined) checkUnlinkable(present, identityId)
+    throw new ApiError('conflict', 'The account is being changed, please try again')
+  }
+  if (notices.length > 0) services.wakeMessages()
+}
+
+/** The statement has the same rules. @throws {ApiError} */
+function checkUnlinkable(user: UserRow, identityId: string): IdentityRow {
+  const identity = user.identities.find(({ id }) => id === identityId)
+  if (identity === undefined) {
+    throw new ApiError('identity_not_found', "Identity doesn't exist")
+  }
+  const rest = user.identities.filter(({ id }) => id !== identityId)
+  if (rest.length === 0) {
     throw new ApiError(
-      'email_conflict_identity_not_deletable',
-      'Unable to unlink identity due to email conflict',
+      'single_identity_not_deletable',
+      'User must have at least 1 identity after unlinking',
     )
   }
-}
-
-function lastOne(): ApiError {
-  return new ApiError(
-    'single_identity_not_deletable',
-    'User must have at least 1 identity after unlinking',
-  )
-}
-
-/** The address of an identity that goes is no longer the user's, unless another one has it too. */
-function toEmailChange(
-  user: UserRow,
-  gone: IdentityRow,
-  rest: readonly IdentityRow[],
-  autoconfirms: boolean,
-): Pick<Unlinking, 'changes_email' | 'email' | 'is_email_confirmed'> {
-  const isTheirs = gone.provider !== 'phone' && user.email !== null && gone.email === user.email
-  if (!isTheirs || rest.some(({ email }) => email === user.email)) {
-    return { changes_email: false, email: null, is_email_confirmed: false }
+  const carriesEmail = ({ provider, email }: IdentityRow) =>
+    provider !== 'phone' && email !== null && email === user.email
+  if (carriesEmail(identity) && !rest.some(carriesEmail)) {
+    throw new ApiError(
+      'email_conflict_identity_not_deletable',
+      'Unable to unlink identity due to email conflict: it has the email address of the account. Change the email address first',
+    )
   }
-  const isVerified = ({ identity_data: data }: IdentityRow) => data['email_verified'] === true
-  const withEmail = rest.filter(({ email }) => email !== null && email !== '')
-  const best = withEmail.find(isVerified) ?? withEmail[0]
-  return {
-    changes_email: true,
-    email: best?.email ?? null,
-    is_email_confirmed: best !== undefined && (isVerified(best) || autoconfirms),
-  }
+  return identity
 }

@@ -168,33 +168,32 @@ export interface Unlinking extends WithNotices {
   readonly ip: string
   readonly audit_id: string
   readonly audit_payload: Metadata
-  readonly clears_phone: boolean
-  readonly changes_email: boolean
-  readonly email: string | null
-  readonly is_email_confirmed: boolean
 }
 
 /**
- * No row: it is gone, or it is the last one. An address that is taken violates `users_email`. The
- * identities are locked so that two requests at once cannot remove the last two. $1 an Unlinking.
+ * With the identity `phone` the number of the account goes; its address stays what it is. No row: it is
+ * gone, it is the last one, or no other has the address of the account. The identities are locked so
+ * that two requests at once cannot remove the last two. $1 an Unlinking.
  */
 export const unlinkIdentity = statement(
   'unlink_identity',
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, identity_id uuid, now timestamptz,
-       ip text, audit_id uuid, audit_payload jsonb, clears_phone boolean, changes_email boolean,
-       email text, is_email_confirmed boolean, ${noticeColumn})
+       ip text, audit_id uuid, audit_payload jsonb, ${noticeColumn})
    ), owner as materialized (
-     select u.id from {ns}.users u cross join p
+     select u.id, u.email from {ns}.users u cross join p
      where u.id = p.user_id and u.deleted_at is null
      for update of u
    ), locked as materialized (
-     select i.id from {ns}.identities i join owner o on o.id = i.user_id
+     select i.id, coalesce(i.email = o.email and i.provider <> 'phone', false) as has_address
+     from {ns}.identities i join owner o on o.id = i.user_id
      order by i.id for update of i
    ), gone as (
      delete from {ns}.identities i using locked l cross join p
      where i.id = l.id and i.id = p.identity_id and (select count(*) from locked) > 1
-     returning i.id
+       and (not l.has_address
+         or exists (select from locked other where other.has_address and other.id <> l.id))
+     returning i.id, i.provider
    ), present as materialized (
      select i.* from {ns}.identities i join locked l on l.id = i.id
      where i.id not in (select id from gone)
@@ -205,23 +204,17 @@ export const unlinkIdentity = statement(
      from (select provider, min(created_at) as since from present group by provider) n
    ), changed as (
      update {ns}.users u set
-       phone = case when p.clears_phone then null else u.phone end,
-       phone_confirmed_at = case when p.clears_phone then null else u.phone_confirmed_at end,
-       email = case when p.changes_email then p.email else u.email end,
-       email_confirmed_at = case when not p.changes_email then u.email_confirmed_at
-         when p.is_email_confirmed then coalesce(u.email_confirmed_at, p.now) end,
-       email_change = case when p.changes_email then null else u.email_change end,
-       email_change_sent_at = case when p.changes_email then null else u.email_change_sent_at end,
-       email_change_confirm_status =
-         case when p.changes_email then 0 else u.email_change_confirm_status end,
+       phone = case when gone.provider = 'phone' then null else u.phone end,
+       phone_confirmed_at =
+         case when gone.provider = 'phone' then null else u.phone_confirmed_at end,
        raw_app_meta_data = u.raw_app_meta_data || v.app_meta_data,
        updated_at = p.now
      from gone cross join p cross join provided v
      where u.id = p.user_id
      returning u.*
    ), cleared as (
-     delete from {ns}.one_time_tokens t using changed u cross join p
-     where t.user_id = u.id and (p.changes_email or p.clears_phone)
+     delete from {ns}.one_time_tokens t using changed u cross join gone
+     where t.user_id = u.id and gone.provider = 'phone'
    ), logged as (
      insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
      select p.audit_id, p.audit_payload, p.ip, p.now from changed cross join p

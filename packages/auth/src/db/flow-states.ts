@@ -1,3 +1,4 @@
+import type { ExternalProfile } from '../core/external-profile.ts'
 import type { Row } from './database.ts'
 import type { NewSession } from './one-time-tokens.ts'
 import { selectSession } from './sessions.ts'
@@ -15,6 +16,12 @@ export interface FlowRow extends Row {
   readonly provider_refresh_token: string | null
   readonly auth_code_issued_at: Time
   readonly banned_until: Time | null
+  readonly user_id: string
+  readonly aud: string
+  readonly referrer: string
+  readonly linking_session_id: string | null
+  /** What the exchange links to the user; null: it signs in. */
+  readonly linking_profile: ExternalProfile | null
 }
 
 /** A flow whose user has got the code. $1 code. */
@@ -22,7 +29,7 @@ export const findFlow = statement(
   'find_flow',
   `select f.id, f.code_challenge, f.code_challenge_method, f.authentication_method,
      f.provider_type, f.provider_access_token, f.provider_refresh_token, f.auth_code_issued_at,
-     u.banned_until
+     u.banned_until, f.user_id, f.aud, f.referrer, f.linking_session_id, f.linking_profile
    from {ns}.flow_states f join {ns}.users u on u.id = f.user_id
    where f.auth_code = $1 and f.auth_code_issued_at is not null and f.code_challenge is not null
      and u.deleted_at is null`,

@@ -10,8 +10,8 @@ export const authorize = defineEndpoint({
   success: { status: 302, description: 'To the provider' },
   async handle(call, services) {
     const { url: _, ...answer } = await startRequest(call, services, {
-      linkingTargetId: undefined,
-      hasCookies: true,
+      linking: undefined,
+      isByScript: false,
     })
     return answer
   },

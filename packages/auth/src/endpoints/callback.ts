@@ -116,6 +116,7 @@ function withBoth(target: string, parts: Parameters): string {
 /** D12: the provider's tokens go into the fragment where scopes were asked for. */
 function toLocation(target: string, returned: Returned): string {
   if (returned.outcome === 'code') return withQuery(target, { code: returned.code })
+  if (returned.outcome === 'linked') return withFragment(target, { message: 'Identity linked' })
   const { tokens, provider, providerTokens } = returned
   const { accessToken, refreshToken } = providerTokens ?? {}
   return withFragment(

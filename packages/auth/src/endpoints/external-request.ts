@@ -1,8 +1,5 @@
-import {
-  type ExternalRequest,
-  type StartedRequest,
-  startExternal,
-} from '../core/external-sign-in.ts'
+import type { ExternalProvider } from '../core/external-provider.ts'
+import { type ExternalRequest, startExternal } from '../core/external-sign-in.ts'
 import { parseChallenge } from '../core/pkce.ts'
 import type { Services } from '../core/services.ts'
 import { type Answer, type Call, redirect } from '../http/call.ts'
@@ -28,14 +25,14 @@ const kept: ReadonlySet<string> = new Set([
   ...['request', 'request_uri'],
 ])
 
-type Purpose = Pick<ExternalRequest, 'linkingTargetId' | 'hasCookies'>
+type Purpose = Pick<ExternalRequest, 'linking' | 'isByScript'>
 
 /** Sends somebody to a provider. @throws {ApiError} before anything has happened. */
 export async function startRequest(
   call: Call,
   services: Services,
   purpose: Purpose,
-): Promise<Answer & { readonly url: string }> {
+): Promise<Answer & { readonly headers: Record<string, string>; readonly url: string }> {
   const { query } = call
   const provider = services.providers.find(query['provider'] ?? '')
   const parameters = Object.entries(query).filter(
@@ -53,13 +50,13 @@ export async function startRequest(
     ...purpose,
   }
   const started = await startExternal(services, request)
-  const { url } = started
+  const { url, state, browserSecret } = started
+  const cookie =
+    browserSecret === undefined
+      ? {}
+      : { 'set-cookie': createCookie(services, provider, state, browserSecret) }
   const answer = redirect(url, 302)
-  return {
-    ...answer,
-    headers: { ...answer.headers, ...toCookies(services, request, started) },
-    url,
-  }
+  return { ...answer, headers: { ...answer.headers, ...cookie }, url }
 }
 
 /** Only this host can set the first of them, so that no other can put one into a browser. */
@@ -68,17 +65,17 @@ export function toCookieName({ config }: Services, state: string): string {
   return `${prefix}auth-flow-${state}`
 }
 
-function toCookies(
+/** What the browser must have that comes back with the state. */
+export function createCookie(
   services: Services,
-  { provider }: ExternalRequest,
-  { state, browserSecret }: StartedRequest,
-): Answer['headers'] {
-  if (browserSecret === undefined) return {}
-  const cookie = toCookie(toCookieName(services, state), browserSecret, {
+  { returnsByForm }: Pick<ExternalProvider, 'returnsByForm'>,
+  state: string,
+  secret: string,
+): string {
+  return toCookie(toCookieName(services, state), secret, {
     ...cookieSettings(services),
-    sameSite: provider.returnsByForm ? 'None' : 'Lax',
+    sameSite: returnsByForm ? 'None' : 'Lax',
   })
-  return { 'set-cookie': cookie }
 }
 
 function cookieSettings({ config }: Services): CookieSettings {

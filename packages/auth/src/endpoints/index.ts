@@ -11,6 +11,7 @@ import { adminEndSession, adminListSessions } from './admin/sessions.ts'
 import { adminUpdateUser } from './admin/update-user.ts'
 import { authorize } from './authorize.ts'
 import { callback, callbackByForm } from './callback.ts'
+import { confirmLinking, decideLinking } from './confirm-linking.ts'
 import { challengeFactor } from './factors/challenge.ts'
 import { enrollFactor } from './factors/enroll.ts'
 import {
@@ -69,6 +70,8 @@ const table: readonly Endpoint[] = [
   callback,
   callbackByForm,
   linkUserIdentity,
+  confirmLinking,
+  decideLinking,
   unlinkUserIdentity,
   enrollFactor,
   challengeFactor,

@@ -1,4 +1,4 @@
-import { checkManualLinking, unlinkIdentity } from '../core/identities.ts'
+import { checkManualLinking, requireLinker, unlinkIdentity } from '../core/identities.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
@@ -14,16 +14,22 @@ export const linkUserIdentity = defineEndpoint({
     ...externalQuery,
     skip_http_redirect: 'true: answer the URL in place of a redirect there',
   },
-  success: { status: 200, description: 'The URL of the provider; without the flag 302 to it' },
+  success: {
+    status: 200,
+    description:
+      'The URL of the provider, or without PKCE that of a page here; without the flag 302 to the provider',
+  },
   async handle(call, services) {
-    checkManualLinking(services)
-    // A script asks for the URL, and browsers keep no cookie for it.
+    const { caller } = call
+    requireLinker(services, caller)
     const isByScript = call.query['skip_http_redirect'] === 'true'
     const { url, ...answer } = await startRequest(call, services, {
-      linkingTargetId: call.caller.id,
-      hasCookies: !isByScript,
+      linking: { userId: caller.id, sessionId: caller.session_id },
+      isByScript,
     })
-    return isByScript ? json({ url }) : answer
+    if (!isByScript) return answer
+    const { location: _, ...headers } = answer.headers
+    return json({ url }, headers)
   },
 })
 

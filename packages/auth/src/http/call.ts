@@ -42,6 +42,8 @@ export interface Answer {
   readonly status: number
   /** Undefined: no body. */
   readonly body?: unknown
+  /** A page in place of a body. */
+  readonly html?: string
   readonly headers?: Readonly<Record<string, string>>
   /** What went wrong where a redirect cannot say so; the log has it. */
   readonly failure?: ApiError

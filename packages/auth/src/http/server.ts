@@ -125,13 +125,14 @@ export function createServer({
     if (answered.has(reply)) return reply
     answered.add(reply)
     try {
-      const { status, body, headers } = answer
-      const text = body === undefined ? undefined : JSON.stringify(body)
+      const { status, body, html, headers } = answer
+      const text = html ?? (body === undefined ? undefined : JSON.stringify(body))
+      const type = html === undefined ? 'application/json' : 'text/html; charset=utf-8'
       reply.headers({ ...safeHeaders, ...headers })
       // Fastify would answer in its own words, and quote the header to the caller.
       checkHeaders(reply.getHeaders())
       reply.code(status)
-      return text === undefined ? reply.send() : reply.type('application/json').send(text)
+      return text === undefined ? reply.send() : reply.type(type).send(text)
     } catch (error) {
       return sendAnyway(request, reply, error)
     }

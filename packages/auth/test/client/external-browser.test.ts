@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findFreePort } from '@portcullis/test-servers'
 import { dataOf } from '../support/auth-js.ts'
-import { openBrowserSite } from '../support/browser-site.ts'
+import { openBrowserSite, type Tab } from '../support/browser-site.ts'
 import { newAccount } from '../support/external-server.ts'
 import { password } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
@@ -60,21 +60,63 @@ test('people sign in through a provider in a real browser', async (t) => {
     })
   }
 
-  await t.test('an identity is linked, though a script has asked for the way', async () => {
-    provider.account = newAccount()
-    const { id, email } = await site.server.newUser()
-    const { context, openTab } = await openBrowser()
-    const tab = await openTab('/implicit')
-    dataOf(await tab.call('signInWithPassword', { email, password }))
+  /** The URL that the client goes to, or would go to. */
+  const askToLink = async (tab: Tab, path: string): Promise<string> => {
     const asked = JSON.stringify({
       provider: 'keycloak',
-      options: { redirectTo: `${site.url}/implicit`, skipBrowserRedirect: true },
+      options: { redirectTo: `${site.url}${path}`, skipBrowserRedirect: true },
     })
     const script = `site.client.linkIdentity(${asked}).then(({ data }) => data.url)`
-    await tab.page.goto(await tab.page.evaluate<string>(script))
+    return tab.page.evaluate<string>(script)
+  }
+  const signInToLink = async (path: string) => {
+    const { id, email } = await site.server.newUser()
+    const { context, openTab } = await openBrowser()
+    const tab = await openTab(path)
+    dataOf(await tab.call('signInWithPassword', { email, password }))
+    return { id, email, context, tab, url: await askToLink(tab, path) }
+  }
+
+  await t.test('an identity is linked with PKCE, at once', async () => {
+    provider.account = newAccount()
+    const { id, context, tab, url } = await signInToLink('/pkce')
+    await tab.page.goto(url)
     await tab.waitForEvent('SIGNED_IN')
     const { user } = dataOf(await tab.call('getUser'))
     assert.deepEqual([user.id, user.app_metadata['providers']], [id, ['email', 'keycloak']])
     await context.close()
   })
+
+  await t.test('an identity is linked without PKCE, after a question', async () => {
+    provider.account = newAccount()
+    const { id, email, context, tab, url } = await signInToLink('/implicit')
+    await tab.page.goto(url)
+    assert.ok((await tab.page.textContent('main'))?.includes(email))
+    await tab.page.click('button[value=link]')
+    await tab.waitForEvent('SIGNED_IN')
+    const { user } = dataOf(await tab.call('getUser'))
+    assert.deepEqual([user.id, user.app_metadata['providers']], [id, ['email', 'keycloak']])
+    const refreshed = dataOf(await tab.call('refreshSession'))
+    assert.deepEqual(refreshed.user?.app_metadata['providers'], ['email', 'keycloak'])
+    await context.close()
+  })
+
+  for (const flowType of ['implicit', 'pkce'] as const) {
+    await t.test(`the URL of somebody else links nothing, ${flowType}`, async () => {
+      provider.account = newAccount()
+      const attacker = await signInToLink(`/${flowType}`)
+      const victim = await openBrowser()
+      await victim.openTab(`/${flowType}`)
+      const page = await victim.context.newPage()
+      await page.goto(attacker.url)
+      if (flowType === 'implicit') await page.click('button[value=cancel]')
+      await page.waitForURL(new RegExp(`^${site.url}/${flowType}`))
+      const landed = await victim.openTab(`/${flowType}`)
+      assert.equal(dataOf(await landed.call('getSession')).session, null)
+      const { user } = dataOf(await attacker.tab.call('getUser'))
+      assert.deepEqual(user.app_metadata['providers'], ['email'])
+      await attacker.context.close()
+      await victim.context.close()
+    })
+  }
 })

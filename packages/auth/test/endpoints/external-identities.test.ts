@@ -6,25 +6,11 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
-import { errorOf, fragmentOf, queryOf } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
-import type { Account } from '../support/provider-shape.ts'
+import { errorOf, fragmentOf, queryOf, waitingForUs } from '../support/flow-server.ts'
+import { ask, type HttpAnswer, password } from '../support/http-client.ts'
+import { askToLink, link } from '../support/linking.ts'
 
 const linking = { AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
-
-/** As a page does that asks for the address by a script. */
-async function link(
-  server: ExternalServer,
-  token: string,
-  account: Account,
-  provider = 'keycloak',
-): Promise<HttpAnswer> {
-  const path = `/user/identities/authorize?provider=${provider}&skip_http_redirect=true`
-  const { status, body } = await ask(server.url, path, { token })
-  assert.equal(status, 200)
-  server.at(provider).account = account
-  return server.arrive(await server.at(provider).agree(body.url), '')
-}
 
 const unlink = (server: ExternalServer, token: string, identityId: string) =>
   ask(server.url, `/user/identities/${identityId}`, { method: 'DELETE', token })
@@ -46,8 +32,9 @@ test('users link and unlink identities', async (t) => {
   await t.test('a linked identity signs in to the account, whatever its address', async () => {
     const { id, email } = await server.newUser()
     const account = newAccount()
-    const linked = fragmentOf(await link(server, await signIn(email), account))
-    const user = await userOf(linked['access_token'] ?? '')
+    const { body: linked } = await link(server, await signIn(email), account)
+    const user = await userOf(linked.access_token)
+    assert.match(linked.provider_token, /^access /)
     assert.deepEqual([user.id, user.email], [id, email])
     assert.deepEqual(user.app_metadata.providers, ['email', 'keycloak'])
     assert.ok((await server.actionsOf(id)).includes('identity_linked'))
@@ -83,8 +70,8 @@ test('users link and unlink identities', async (t) => {
   await t.test('an anonymous user becomes a permanent one', async () => {
     const { body } = await server.post('/signup', {})
     const account = newAccount()
-    const fragment = fragmentOf(await link(server, body.access_token, account))
-    const user = await userOf(fragment['access_token'] ?? '')
+    const linked = await link(server, body.access_token, account)
+    const user = await userOf(linked.body.access_token)
     assert.deepEqual([user.id, user.email, user.is_anonymous], [body.user.id, account.email, false])
     assert.ok(user.email_confirmed_at)
   })
@@ -101,7 +88,7 @@ test('users link and unlink identities', async (t) => {
     const { body } = await server.post('/signup', {})
     const account = newAccount({ email_verified: false })
     const answer = await link(server, body.access_token, account)
-    assert.equal(problemOf(answer)[0], 'email_not_confirmed')
+    assert.equal(errorOf(answer)[1], 'email_not_confirmed')
     assert.equal((await userOf(body.access_token)).email_confirmed_at, undefined)
     const confirmed = await ask(server.url, (await server.mailTo(account.email)).path)
     assert.equal((await userOf(fragmentOf(confirmed)['access_token'] ?? '')).id, body.user.id)
@@ -124,46 +111,58 @@ test('users link and unlink identities', async (t) => {
   })
 
   await t.test(
-    'the address goes with its identity, and the next best takes its place',
+    'an identity with the address of the account stays until that has another',
     async () => {
-      const { id, email } = await server.newUser()
+      const { email } = await server.newUser()
       const token = await signIn(email)
-      const [unverified, verified] = [newAccount({ email_verified: false }), newEmail()]
-      await link(server, token, unverified)
+      await link(server, token, newAccount())
+      const [own] = (await userOf(token)).identities
+      assert.deepEqual(errorOf(await unlink(server, token, own.identity_id)), [
+        422,
+        'email_conflict_identity_not_deletable',
+        'Unable to unlink identity due to email conflict: it has the email address of the account. Change the email address first',
+      ])
+      const user = await userOf(token)
+      assert.deepEqual([user.email, user.identities.length], [email, 2])
+      // Another identity with the same address carries it as well.
       await link(
         server,
         token,
-        { sub: randomUUID(), email: verified, email_verified: true },
-        'google',
+        { sub: randomUUID(), email, email_verified: true },
+        { provider: 'google' },
       )
-      await server.post('/recover', { email })
-      const [own, , google] = (await userOf(token)).identities
-      await unlink(server, token, own.identity_id)
-      const promoted = await userOf(token)
-      assert.equal(promoted.email, verified)
-      assert.ok(promoted.email_confirmed_at)
-      assert.deepEqual(
-        await server.query('select 1 from one_time_tokens where user_id = $1', [id]),
-        [],
-      )
-      await unlink(server, token, google.identity_id)
-      const last = await userOf(token)
-      assert.deepEqual([last.email, last.email_confirmed_at], [unverified.email, undefined])
+      assert.equal((await unlink(server, token, own.identity_id)).status, 200)
+      const after = await userOf(token)
+      assert.deepEqual([after.email, after.email_confirmed_at], [email, user.email_confirmed_at])
     },
   )
 
-  await t.test('an address that another user has is not taken', async () => {
-    const { email } = await server.newUser()
+  await t.test('the same where the address changes meanwhile', async () => {
+    const { id, email } = await server.newUser()
     const token = await signIn(email)
-    const other = await server.newUser()
-    await link(server, token, newAccount({ email: other.email, email_verified: false }))
-    const [own] = (await userOf(token)).identities
-    assert.deepEqual(errorOf(await unlink(server, token, own.identity_id)), [
-      422,
-      'email_conflict_identity_not_deletable',
-      'Unable to unlink identity due to email conflict',
-    ])
+    const account = newAccount()
+    await link(server, token, account)
+    const [, linked] = (await userOf(token)).identities
+    await server.query('begin')
+    await server.query('update users set email = $2 where id = $1', [id, account.email])
+    const asked = unlink(server, token, linked.identity_id)
+    while ((await server.query(waitingForUs)).length === 0) await setTimeout(5)
+    await server.query('commit')
+    assert.equal(errorOf(await asked)[1], 'email_conflict_identity_not_deletable')
+    assert.equal((await userOf(token)).identities.length, 2)
   })
+
+  await t.test(
+    'without PKCE a page asks first, and the session stays the one there is',
+    async () => {
+      const { id, email } = await server.newUser()
+      const token = await signIn(email)
+      const back = await link(server, token, newAccount(), { flow: 'implicit' })
+      assert.deepEqual(fragmentOf(back), { message: 'Identity linked', sb: '' })
+      const user = await userOf(token)
+      assert.deepEqual([user.id, user.app_metadata.providers], [id, ['email', 'keycloak']])
+    },
+  )
 
   await t.test('unlinking the number forgets it', async () => {
     const { id, email } = await server.newUser()
@@ -188,6 +187,9 @@ test('users link and unlink identities', async (t) => {
     const { email } = await server.newUser()
     const token = await signIn(email)
     await link(server, token, newAccount())
+    await link(server, token, newAccount(), { provider: 'google' })
+    // Neither of the others has the address of the account.
+    await server.query("delete from identities where provider = 'email' and email = $1", [email])
     const { id: userId, identities } = await userOf(token)
     // Both have seen two of them, and wait for somebody else.
     await server.query('begin')
@@ -221,4 +223,21 @@ test('users link and unlink identities', async (t) => {
       'identity_id must be an UUID',
     ])
   })
+})
+
+test('without PKCE nobody links an identity where a cookie would not come back', async (t) => {
+  const server = await openExternalServer(t, ['keycloak'], {
+    ...linking,
+    AUTH_API_EXTERNAL_URL: 'https://another.example',
+  })
+  if (!server) return
+  const { email } = await server.newUser()
+  const { body } = await server.post('/token?grant_type=password', { email, password })
+  const asked = await askToLink(server, body.access_token, 'implicit')
+  assert.deepEqual(errorOf(asked), [
+    400,
+    'validation_failed',
+    'Linking an identity needs the PKCE flow here: send code_challenge and code_challenge_method',
+  ])
+  assert.equal((await askToLink(server, body.access_token, 'pkce')).status, 200)
 })

@@ -9,6 +9,7 @@ import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail } from '../support/http-client.ts'
+import { link } from '../support/linking.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
@@ -102,10 +103,7 @@ test('people are told what has changed about their account', async (t) => {
 
   await t.test('an identity that was linked, by hand or by its address, and unlinked', async () => {
     const { id, email, token } = await calls.newSomebody()
-    const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true'
-    const { body } = await ask(url, path, { token })
-    server.at('keycloak').account = newAccount()
-    await server.arrive(await server.at('keycloak').agree(body.url), '')
+    await link(server, token, newAccount())
     assert.match(await post.read(email, 'A new identity has been linked'), /with keycloak/)
     const [identity] = await query(
       "select id from identities where user_id = $1 and provider = 'keycloak'",

@@ -219,6 +219,22 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0014-linking': [
+    [
+      'flow_states',
+      {
+        id: '00000000-0000-4000-8000-0000000000b1',
+        auth_code: '00000000-0000-4000-8000-0000000000b2',
+        authentication_method: 'oauth',
+        provider_type: 'github',
+        browser_hash: Buffer.alloc(32, 6),
+        linking_target_id: ada.id,
+        linking_session_id: earlier.sessionId,
+        linking_step: 'unseen',
+        provider_url: 'https://github.com/login/oauth/authorize?state=b1',
+      },
+    ],
+  ],
   '0015-code-attempts': [
     ['code_attempts', { key: Buffer.alloc(32, 9), attempts: 3, tried_at: '2024-01-01T00:00:00Z' }],
   ],

@@ -1,5 +1,5 @@
 import { signInByIdToken } from '../../core/id-token-sign-in.ts'
-import { checkManualLinking } from '../../core/identities.ts'
+import { checkManualLinking, type LinkingTarget, requireLinker } from '../../core/identities.ts'
 import type { Services } from '../../core/services.ts'
 import { type Call, json } from '../../http/call.ts'
 import { readBearer } from '../../http/guards/bearer.ts'
@@ -9,7 +9,7 @@ import type { Grant, GrantBody } from './grant.ts'
 
 export const idTokenGrant: Grant = async (call, services) => {
   const { body, audience, client, externalUrl } = call
-  const linkingTargetId = body.link_identity ? await findTarget(call, services) : undefined
+  const linking = body.link_identity ? await findTarget(call, services) : undefined
   return json(
     await signInByIdToken(services, {
       idToken: body.id_token ?? '',
@@ -18,7 +18,7 @@ export const idTokenGrant: Grant = async (call, services) => {
       issuer: body.issuer ?? '',
       nonce: body.nonce ?? '',
       accessToken: body.access_token ?? '',
-      linkingTargetId,
+      linking,
       audience,
       client,
       redirectTo: findRedirectTarget(call, services.redirects),
@@ -28,8 +28,10 @@ export const idTokenGrant: Grant = async (call, services) => {
 }
 
 /** Only to link does this grant need a user: who signs in has none yet. */
-async function findTarget(call: Call<GrantBody>, services: Services): Promise<string> {
+async function findTarget(call: Call<GrantBody>, services: Services): Promise<LinkingTarget> {
   checkManualLinking(services)
   const claims = readBearer(call.header('authorization'), services.signer, services.now())
-  return (await findUserOfClaims(claims, services, false)).id
+  const user = await findUserOfClaims(claims, services, false)
+  requireLinker(services, user)
+  return { userId: user.id, sessionId: user.session_id }
 }

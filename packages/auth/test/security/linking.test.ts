@@ -1,0 +1,305 @@
+/**
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
+import { createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
+import { errorOf, fragmentOf, queryOf } from '../support/flow-server.ts'
+import { ask, type HttpAnswer } from '../support/http-client.ts'
+import {
+  askToLink,
+  cookieOf,
+  decide,
+  exchange,
+  type LinkingFlow,
+  link,
+  pathOf,
+} from '../support/linking.ts'
+
+const env = { ...factorEnvironment, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
+
+const tooLow = [
+  401,
+  'insufficient_aal',
+  'AAL2 session is required to link or unlink identities when MFA is enabled.',
+]
+const noState = ['bad_oauth_state', 'OAuth state not found or expired']
+
+function problemOf(answer: HttpAnswer): readonly unknown[] {
+  const { error_code, error_description } = queryOf(answer)
+  return [error_code, error_description]
+}
+
+async function providersOf({ query }: ExternalServer, id: string): Promise<readonly string[]> {
+  const rows = await query(
+    'select provider from identities where user_id = $1 order by created_at, provider',
+    [id],
+  )
+  return rows.map(({ provider }) => provider)
+}
+
+const unlink = ({ url }: ExternalServer, token: string, id: string) =>
+  ask(url, `/user/identities/${id}`, { method: 'DELETE', token })
+
+test('18.57 identities change at the level of the address, and never change it', async (t) => {
+  const server = await openExternalServer(t, ['keycloak'], env)
+  if (!server) return
+  const calls = createFactorCalls(server)
+  const keycloak = server.at('keycloak')
+  const linkByIdToken = async (token: string) =>
+    ask(server.url, '/token?grant_type=id_token', {
+      body: {
+        provider: 'keycloak',
+        id_token: await keycloak.createIdToken({ ...newAccount() }),
+        link_identity: true,
+      },
+      token,
+    })
+  const identityOf = async (id: string, provider: string) => {
+    const [row] = await server.query(
+      'select id from identities where user_id = $1 and provider = $2',
+      [id, provider],
+    )
+    return row.id as string
+  }
+
+  await t.test('18.57 whoever has a second factor links and unlinks at aal2 only', async () => {
+    const member = await calls.newMember()
+    const lower = await calls.signIn(member.email)
+    for (const flow of ['pkce', 'implicit'] as const) {
+      assert.deepEqual(errorOf(await askToLink(server, lower.token, flow)), tooLow)
+    }
+    const redirected = '/user/identities/authorize?provider=keycloak'
+    assert.deepEqual(errorOf(await ask(server.url, redirected, { token: lower.token })), tooLow)
+    assert.deepEqual(errorOf(await linkByIdToken(lower.token)), tooLow)
+    assert.deepEqual(await providersOf(server, member.id), ['email'])
+    assert.equal((await link(server, member.token, newAccount())).status, 200)
+    assert.equal((await linkByIdToken(member.token)).status, 200)
+    const linked = await identityOf(member.id, 'keycloak')
+    assert.deepEqual(errorOf(await unlink(server, lower.token, linked)), tooLow)
+    assert.equal((await unlink(server, member.token, linked)).status, 200)
+  })
+
+  await t.test('18.57 a factor that is verified meanwhile counts', async () => {
+    const who = await calls.newSomebody()
+    const before = who.token
+    const account = newAccount()
+    keycloak.account = account
+    const asked = await askToLink(server, before, 'pkce')
+    const other = { ...who, ...(await calls.signIn(who.email)) }
+    const { body: factor } = await calls.enroll(other)
+    const app = createApp(factor.totp.secret, server.clock)
+    calls.take(other, await calls.answer(other, factor.id, app.nextCode()))
+    // The factor ends sessions that are below it, and so what they have started.
+    const back = await server.arrive(await keycloak.agree(asked.body.url), '')
+    assert.equal(queryOf(back)['code'], undefined)
+    assert.equal(queryOf(back)['error_code'], 'session_not_found')
+    assert.deepEqual(await providersOf(server, who.id), ['email'])
+  })
+
+  await t.test('18.57 nothing is linked after the session that asked has ended', async () => {
+    const signOut = (token: string) =>
+      ask(server.url, '/logout', { method: 'POST', token, body: {} })
+    const who = await calls.newSomebody()
+    keycloak.account = newAccount()
+    const early = await askToLink(server, who.token, 'pkce')
+    const late = await askToLink(server, who.token, 'pkce')
+    const issued = await server.arrive(await keycloak.agree(late.body.url), '')
+    const { code = '' } = queryOf(issued)
+    await signOut(who.token)
+    const back = await server.arrive(await keycloak.agree(early.body.url), '')
+    assert.equal(queryOf(back)['error_code'], 'session_not_found')
+    assert.equal((await exchange(server, code)).body.error_code, 'session_not_found')
+    assert.deepEqual(await providersOf(server, who.id), ['email'])
+  })
+
+  await t.test('18.57 a stolen session does not move the account to another address', async () => {
+    const who = await calls.newSomebody()
+    const account = newAccount()
+    await link(server, who.token, account)
+    const refused = await unlink(server, who.token, await identityOf(who.id, 'email'))
+    assert.equal(errorOf(refused)[1], 'email_conflict_identity_not_deletable')
+    const [user] = await server.query('select email, email_change from users where id = $1', [
+      who.id,
+    ])
+    assert.deepEqual(user, { email: who.email, email_change: null })
+    const gone = await unlink(server, who.token, await identityOf(who.id, 'keycloak'))
+    assert.equal(gone.status, 200)
+  })
+})
+
+test('18.58 an identity is linked by the browser that asked for it', async (t) => {
+  const server = await openExternalServer(t, ['keycloak', 'apple'], env)
+  if (!server) return
+  const calls = createFactorCalls(server)
+  const keycloak = server.at('keycloak')
+  const start = async (flow: LinkingFlow) => {
+    const attacker = await calls.newSomebody()
+    const { body, headers } = await askToLink(server, attacker.token, flow)
+    return { attacker, url: body.url as string, cookie: cookieOf({ headers } as HttpAnswer) }
+  }
+  const open = (url: string, cookie = '') =>
+    ask(server.url, pathOf(url), { headers: cookie === '' ? {} : { cookie } })
+
+  await t.test('18.58 PKCE: a foreign browser gets no session, and links nothing', async () => {
+    const { attacker, url } = await start('pkce')
+    keycloak.account = newAccount()
+    const back = await server.arrive(await keycloak.agree(url), '')
+    assert.deepEqual(Object.keys(queryOf(back)), ['code'])
+    assert.deepEqual(fragmentOf(back), {})
+    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+    const { code = '' } = queryOf(back)
+    const guessed = await server.post('/token?grant_type=pkce', {
+      auth_code: code,
+      code_verifier: 'w'.repeat(64),
+    })
+    assert.equal(guessed.body.error_code, 'bad_code_verifier')
+    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+    // The identity is still nobody's.
+    const fragment = fragmentOf(await server.goThrough('keycloak', keycloak.account))
+    const { body } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    assert.notEqual(body.id, attacker.id)
+  })
+
+  await t.test('18.58 PKCE: the verifier links, once', async () => {
+    const { attacker, url } = await start('pkce')
+    keycloak.account = newAccount()
+    const { code = '' } = queryOf(await server.arrive(await keycloak.agree(url), ''))
+    const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(server, code)))
+    const statuses = answers.map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 200).length, 1)
+    assert.deepEqual(await providersOf(server, attacker.id), ['email', 'keycloak'])
+  })
+
+  await t.test('18.58 without PKCE: a foreign browser is asked, and gets no session', async () => {
+    const { attacker, url } = await start('implicit')
+    keycloak.account = newAccount()
+    const page = await open(url)
+    assert.equal(page.status, 200)
+    assert.ok(page.body.includes(attacker.email), 'it says whose account it is')
+    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+    const victim = cookieOf(page)
+    const agreed = await decide(server, url, victim)
+    const there = agreed.headers.get('location') ?? ''
+    const back = await server.arrive(await keycloak.agree(there), victim)
+    // Even who agrees is not signed in as somebody else.
+    assert.deepEqual(fragmentOf(back), { message: 'Identity linked', sb: '' })
+    assert.deepEqual(queryOf(back), {})
+  })
+
+  await t.test('18.58 without PKCE: whoever comes back needs to have agreed', async () => {
+    const { attacker, url } = await start('implicit')
+    const state = new URL(url).searchParams.get('state') ?? ''
+    const [{ provider_url: there }] = await server.query(
+      'select provider_url from flow_states where id = $1',
+      [state],
+    )
+    keycloak.account = newAccount()
+    const victim = cookieOf(await open(url))
+    const unasked = await server.arrive(await keycloak.agree(there), victim)
+    assert.deepEqual(problemOf(unasked), noState)
+    // What the attacker has agreed to does not hold for others.
+    await decide(server, url, victim)
+    for (const cookie of ['', 'theme=dark', victim.replace(/=.*/, `=${'A'.repeat(43)}`)]) {
+      const foreign = await server.arrive(await keycloak.agree(there), cookie)
+      assert.deepEqual(problemOf(foreign), noState)
+    }
+    // Nor do programs come without.
+    const { url: back } = await keycloak.agree(there)
+    const program = await ask(server.url, pathOf(back), { headers: { 'user-agent': 'curl/8' } })
+    assert.deepEqual(problemOf(program), noState)
+    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+  })
+
+  await t.test('18.58 one browser can go on, and no other', async () => {
+    const { url } = await start('implicit')
+    const first = await open(url)
+    const cookie = cookieOf(first)
+    assert.equal(first.status, 200)
+    assert.deepEqual(problemOf(await open(url)), noState)
+    assert.deepEqual(problemOf(await open(url, `${cookie}x`)), noState)
+    const again = await open(url, cookie)
+    assert.deepEqual([again.status, cookieOf(again)], [200, ''])
+    assert.equal((await ask(server.url, pathOf(url), { method: 'HEAD' })).status, 200)
+  })
+
+  await t.test('18.58 nobody agrees for somebody else', async () => {
+    const { url } = await start('implicit')
+    const cookie = cookieOf(await open(url))
+    for (const origin of ['https://evil.example', 'null', 'https://auth.example.evil.example']) {
+      assert.deepEqual(problemOf(await decide(server, url, cookie, 'link', origin)), noState)
+    }
+    assert.deepEqual(problemOf(await decide(server, url, '')), noState)
+    const state = new URL(url).searchParams.get('state')
+    const [flow] = await server.query('select linking_step from flow_states where id = $1', [state])
+    assert.equal(flow.linking_step, 'asked')
+    assert.equal((await decide(server, url, cookie)).status, 303)
+  })
+
+  await t.test('18.58 who says no ends it', async () => {
+    const { attacker, url } = await start('implicit')
+    const cookie = cookieOf(await open(url))
+    const answer = await decide(server, url, cookie, 'cancel')
+    assert.equal(queryOf(answer)['error'], 'access_denied')
+    assert.deepEqual(problemOf(await decide(server, url, cookie)), noState)
+    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+  })
+
+  await t.test(
+    '18.58 a script of the same origin has the cookie, and its browser is known',
+    async () => {
+      const { attacker, url, cookie } = await start('implicit')
+      assert.match(cookie, /auth-flow-/)
+      keycloak.account = newAccount()
+      const opened = await open(url, cookie)
+      assert.equal(opened.status, 302)
+      const there = opened.headers.get('location') ?? ''
+      const back = fragmentOf(await server.arrive(await keycloak.agree(there), cookie))
+      const { body } = await ask(server.url, '/user', { token: back['access_token'] ?? '' })
+      assert.deepEqual([body.id, body.app_metadata.providers], [attacker.id, ['email', 'keycloak']])
+    },
+  )
+
+  await t.test('18.58 the page is text, and nobody puts a frame around it', async () => {
+    const { attacker } = await start('implicit')
+    const email = `o'hara&{b}-${randomUUID()}@example.com`
+    await server.query('update users set email = $2 where id = $1', [attacker.id, email])
+    const { body } = await askToLink(server, attacker.token, 'implicit')
+    const { body: html, headers } = await open(body.url)
+    assert.ok(html.includes(`o&#39;hara&amp;{b}-`), html)
+    assert.ok(!html.includes("o'hara"))
+    assert.match(headers.get('content-type') ?? '', /^text\/html; charset=utf-8$/)
+    assert.match(
+      headers.get('content-security-policy') ?? '',
+      /default-src 'none'.*frame-ancestors 'none'/,
+    )
+    assert.equal(headers.get('cache-control'), 'no-store')
+    assert.doesNotMatch(html, /<script/i)
+  })
+
+  await t.test('18.58 the URL is over with its time', async () => {
+    const { url } = await start('implicit')
+    const cookie = cookieOf(await open(url))
+    server.clock.aheadMs += 301_000
+    assert.deepEqual(problemOf(await open(url, cookie)), noState)
+    assert.deepEqual(problemOf(await decide(server, url, cookie)), noState)
+    for (const state of ['', 'x', `${randomUUID()}`]) {
+      const strange = await ask(server.url, `/user/identities/confirm?state=${state}`)
+      assert.equal(strange.status, 303)
+    }
+  })
+
+  await t.test('18.58 a provider that comes back by a form needs it no less', async () => {
+    const attacker = await calls.newSomebody()
+    const { body } = await askToLink(server, attacker.token, 'implicit', 'apple')
+    const page = await open(body.url)
+    assert.match(page.headers.get('set-cookie') ?? '', /SameSite=None/)
+    const agreed = await decide(server, body.url, cookieOf(page))
+    const apple = server.at('apple')
+    const there = agreed.headers.get('location') ?? ''
+    assert.deepEqual(problemOf(await server.arrive(await apple.agree(there), '')), noState)
+    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+  })
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import type { ExternalServer } from './external-server.ts'
+import { queryOf } from './flow-server.ts'
+import { ask, type HttpAnswer } from './http-client.ts'
+import type { Account } from './provider-shape.ts'
+
+const verifier = 'v'.repeat(64)
+const challenge = {
+  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+  code_challenge_method: 's256',
+} as const
+
+export type LinkingFlow = 'pkce' | 'implicit'
+
+export const authOrigin = 'https://auth.example'
+
+/** What the client asks for by a script: the URL that its browser goes to. */
+export async function askToLink(
+  { url }: ExternalServer,
+  token: string,
+  flow: LinkingFlow,
+  provider = 'keycloak',
+): Promise<HttpAnswer> {
+  const query = new URLSearchParams({
+    provider,
+    skip_http_redirect: 'true',
+    ...(flow === 'pkce' && challenge),
+  })
+  return ask(url, `/user/identities/authorize?${query}`, { token })
+}
+
+/** `name=value`, or empty. */
+export function cookieOf(answer: HttpAnswer): string {
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+}
+
+export function pathOf(url: string): string {
+  const { pathname, search } = new URL(url)
+  return `${pathname}${search}`
+}
+
+/** A button of the page that asks whether its user has started this. */
+export function decide(
+  { url }: ExternalServer,
+  page: string,
+  cookie: string,
+  choice: 'link' | 'cancel' = 'link',
+  origin: string = authOrigin,
+): Promise<HttpAnswer> {
+  const state = new URL(page).searchParams.get('state') ?? ''
+  return ask(url, pathOf(page), {
+    method: 'POST',
+    body: `${new URLSearchParams({ state, choice })}`,
+    headers: { cookie, origin, 'content-type': 'application/x-www-form-urlencoded' },
+  })
+}
+
+export function exchange({ post }: ExternalServer, code: string): Promise<HttpAnswer> {
+  return post('/token?grant_type=pkce', { auth_code: code, code_verifier: verifier })
+}
+
+/**
+ * All of it, as the client does in a browser of its own. With PKCE the answer to the exchange, or that
+ * of the callback where it has no code; otherwise that of the callback.
+ */
+export async function link(
+  server: ExternalServer,
+  token: string,
+  account: Account,
+  { provider = 'keycloak', flow = 'pkce' as LinkingFlow } = {},
+): Promise<HttpAnswer> {
+  const asked = await askToLink(server, token, flow, provider)
+  assert.equal(asked.status, 200, JSON.stringify(asked.body))
+  server.at(provider).account = account
+  if (flow === 'pkce') {
+    const back = await server.arrive(await server.at(provider).agree(asked.body.url), '')
+    const { code } = queryOf(back)
+    return code === undefined ? back : exchange(server, code)
+  }
+  const cookie = cookieOf(await ask(server.url, pathOf(asked.body.url)))
+  const agreed = await decide(server, asked.body.url, cookie)
+  const there = agreed.headers.get('location') ?? ''
+  return server.arrive(await server.at(provider).agree(there), cookie)
+}
