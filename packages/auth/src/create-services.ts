@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { createBuckets } from './core/buckets.ts'
 import { createDecoyIds } from './core/decoy-ids.ts'
+import { createGuesses } from './core/guesses.ts'
 import { createHashQueue } from './core/hash-queue.ts'
 import { createTokenSigner } from './core/json-web-token.ts'
 import { toLimitTable } from './core/limit-table.ts'
 import { createMessageGaps } from './core/message-gaps.ts'
 import { createOneTimeTokens } from './core/one-time-tokens.ts'
+import { createAccountKeys } from './core/password-attempts.ts'
 import { type WrittenFormat, writtenFormats } from './core/password-formats.ts'
 import { createPasswords } from './core/passwords.ts'
 import { createRedirects } from './core/redirects.ts'
@@ -42,6 +44,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
   const oneTimeTokens = createOneTimeTokens(await loadServerKey(db, 'one_time_tokens'))
   const limits = toLimitTable(config)
   const ownLimits = createBuckets(limits, now, settings.group?.peers)
+  const requestLimits = (await settings.shareLimits?.(limits, ownLimits)) ?? ownLimits
   const hooks = createHooks({ config: config.hooks, db, now, log: settings.log })
   const share = settings.group?.size ?? 1
   const hashing = createHashQueue({
@@ -93,7 +96,9 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
       allowList: site.uriAllowList,
       isStrict: site.strictRedirects,
     }),
-    requestLimits: (await settings.shareLimits?.(limits, ownLimits)) ?? ownLimits,
+    requestLimits,
+    guesses: createGuesses(requestLimits),
+    accountKeys: createAccountKeys(await loadServerKey(db, 'accounts')),
     now,
   }
 }

@@ -49,6 +49,22 @@ export const limits = {
       30,
       'Anonymous sign-ins in an hour',
     ),
+    password: switchableLimit(
+      'AUTH_RATE_LIMIT_PASSWORD',
+      10,
+      'Wrong passwords for one account from one address in 15 minutes; a right one clears them',
+    ),
+    passwordAccount: switchableLimit(
+      'AUTH_RATE_LIMIT_PASSWORD_ACCOUNT',
+      100,
+      'Wrong passwords for one account from all addresses in an hour; addresses that the account ' +
+        'was used from are exempt',
+    ),
+    codes: switchableLimit(
+      'AUTH_RATE_LIMIT_CODES',
+      30,
+      'Messages with a code or link to one address or number in 24 hours, half of them at once',
+    ),
     serviceUrl: string(
       'AUTH_RATE_LIMIT_SERVICE_URL',
       '',
@@ -76,6 +92,9 @@ export interface LimitsConfig {
   readonly otp: number
   readonly passkey: number
   readonly anonymous: number
+  readonly password: number
+  readonly passwordAccount: number
+  readonly codes: number
   readonly serviceUrl: string | undefined
   /** What the URL says; undefined: this process counts by itself. */
   readonly service: LimitService | undefined
@@ -101,7 +120,16 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     }
     return cap ?? { most: 0, refillMs: undefined }
   }
-  for (const name of ['token', 'verify', 'otp', 'passkey', 'anonymous'] as const) {
+  for (const name of [
+    'token',
+    'verify',
+    'otp',
+    'passkey',
+    'anonymous',
+    'password',
+    'passwordAccount',
+    'codes',
+  ] as const) {
     noteIfOff(variables[name], settings[name], check)
   }
   const header = settings.header.trim()

@@ -16,6 +16,7 @@ import { claimsNothing } from './account-claims.ts'
 import { type Belonging, findBelonging, findStanding } from './account-linking.ts'
 import { toAuditEntry } from './audit.ts'
 import { checkAuthorized } from './authorized-addresses.ts'
+import { countCode } from './daily-codes.ts'
 import { secondsUntilDue, toCapError, toCapParts } from './email-limits.ts'
 import {
   type ExternalEmail,
@@ -86,6 +87,7 @@ async function createAccount(
   const { autoconfirm } = config.mail
   const isConfirmed = email !== undefined && (email.isVerified || autoconfirm)
   const needsMail = email !== undefined && !isConfirmed
+  if (needsMail) await countCode(services, { channel: 'email', name: email.email })
   const now = new Date(services.now())
   const identity = toNewIdentity(services, ask)
   const actor = { id: randomUUID(), email: email?.email ?? null, phone: null, is_sso_user: false }
@@ -269,6 +271,7 @@ async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Pr
   const { gapMs } = services.config.mail
   if (secondsUntilDue(user.confirmation_sent_at, gapMs, services.now()) > 0) return
   checkAuthorized(services, user.email)
+  await countCode(services, { channel: 'email', name: user.email })
   const mail = { ...ask, email: user.email, challenge: undefined }
   const known = user.identities.find(
     ({ provider, provider_id: id }) => provider === ask.provider.id && id === ask.profile.id,

@@ -3,6 +3,7 @@ import type { IdentityRow, UserRow } from '../db/user-row.ts'
 import { findCaller, findUserById } from '../db/users.ts'
 import { ApiError } from '../errors.ts'
 import { toAuditEntry } from './audit.ts'
+import { countCode } from './daily-codes.ts'
 import { toCapError } from './email-limits.ts'
 import {
   type AccountAsk,
@@ -105,6 +106,7 @@ export async function linkIdentity(
   const { user, main } = await checkLinkable(services, target, ask)
   const confirms = main !== undefined && (main.isVerified || config.mail.autoconfirm)
   const needsMail = main !== undefined && !confirms
+  if (needsMail) await countCode(services, { channel: 'email', name: main.email })
   const now = new Date(services.now())
   const changed = await change(services, {
     ...toChange(services, ask, user),

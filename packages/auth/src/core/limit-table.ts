@@ -16,6 +16,8 @@ const usual = {
   requests: { most: 30, periodMs: fiveMinutes, burst: 30 },
   anonymous: { most: 30, periodMs: 60 * minute, burst: 30 },
   mfa: { most: 15, periodMs: minute, burst: 30 },
+  password: { most: 10, periodMs: 15 * minute, burst: 10 },
+  passwordAccount: { most: 100, periodMs: 60 * minute, burst: 100 },
 } as const satisfies Record<string, Usual>
 
 /** Reference 8.1. */
@@ -33,7 +35,20 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
     passkey: toLimit(usual.requests, limits.passkey),
     anonymous: toLimit(usual.anonymous, limits.anonymous),
     mfa: toLimit(usual.mfa, mfa.requestsPerMinute),
+    password: toLimit(usual.password, limits.password),
+    password_account: toLimit(usual.passwordAccount, limits.passwordAccount),
+    codes: toDailyLimit(limits.codes),
   }
+}
+
+/**
+ * As many as this in any 24 hours: half of them at once, and the other half comes back over the day.
+ * @param most 0: the limit is off.
+ */
+function toDailyLimit(most: number): RequestLimit | undefined {
+  if (most === 0) return undefined
+  const burst = Math.ceil(most / 2)
+  return { most: Math.max(1, most - burst), periodMs: 24 * 60 * minute, burst }
 }
 
 /**

@@ -17,6 +17,9 @@ export const limiterNames = [
   'anonymous',
   'mfa',
   'passkey',
+  'password',
+  'password_account',
+  'codes',
 ] as const
 export type LimiterName = (typeof limiterNames)[number]
 

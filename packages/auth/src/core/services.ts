@@ -3,11 +3,13 @@ import type { Database } from '../db/database.ts'
 import type { Captcha } from './captcha.ts'
 import type { DecoyIds } from './decoy-ids.ts'
 import type { ExternalProviders } from './external-provider.ts'
+import type { Guesses } from './guesses.ts'
 import type { Hooks } from './hooks.ts'
 import type { TokenSigner } from './json-web-token.ts'
 import type { MailPlanner } from './mail-plan.ts'
 import type { MessageGaps } from './message-gaps.ts'
 import type { OneTimeTokens } from './one-time-tokens.ts'
+import type { AccountKeys } from './password-attempts.ts'
 import type { PasswordPolicy } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
 import type { Redirects } from './redirects.ts'
@@ -36,6 +38,8 @@ export interface Services {
   readonly hooks: Hooks
   readonly redirects: Redirects
   readonly requestLimits: RequestLimits
+  readonly guesses: Guesses
+  readonly accountKeys: AccountKeys
   readonly mail: MailPlanner
   /** Tells the sender that a message waits. */
   readonly wakeMessages: () => void

@@ -43,6 +43,8 @@ export interface SessionParts {
 /** Who asks, as far as the connection tells. */
 export interface Client {
   readonly ip: string
+  /** What requests are limited by, where that is not the address. */
+  readonly limitKey?: string
   readonly userAgent: string
   /** One of AUTH_SESSIONS_TAGS, if they named one. */
   readonly tag?: string | undefined

@@ -12,6 +12,7 @@ import type { Metadata } from './metadata.ts'
 import { checkMetadataSize, omitKeys } from './metadata-limits.ts'
 import { planNotices } from './notifications.ts'
 import { mostAttempts } from './one-time-tokens.ts'
+import { guardPassword } from './password-attempts.ts'
 import { checkPassword } from './password-policy.ts'
 import { planPhoneChange } from './phone-change.ts'
 import { findTextGapMs } from './phone-codes.ts'
@@ -182,11 +183,11 @@ function isAtOnce({ config }: Services, user: UserRow): boolean {
 
 async function hashNew(services: Services, update: SelfUpdate): Promise<string | null> {
   const { passwords } = services
-  const { user, password, currentPassword } = update
+  const { user, password } = update
   if (password === undefined) return null
   const before = user.encrypted_password
   if (before !== null) {
-    await checkCurrent(services, user, before, currentPassword)
+    await checkCurrent(services, update, before)
     if ((await passwords.check(password, before)).isRight) {
       throw new ApiError('same_password', 'New password should be different from the old password.')
     }
@@ -195,19 +196,20 @@ async function hashNew(services: Services, update: SelfUpdate): Promise<string |
 }
 
 /** One that is sent is checked, whether or not it is asked for. */
-async function checkCurrent(
-  { passwords, config }: Services,
-  user: SelfUser,
-  hash: string,
-  currentPassword: string | undefined,
-): Promise<void> {
+async function checkCurrent(services: Services, update: SelfUpdate, hash: string): Promise<void> {
+  const { passwords, config } = services
+  const { user, currentPassword, client } = update
   const text = 'Current password required when setting new password.'
   if (currentPassword === undefined) {
     if (!config.site.requiresCurrentPassword || user.is_recovery === true) return
     throw new ApiError('current_password_required', text)
   }
-  if ((await passwords.check(currentPassword, hash)).isRight) return
-  throw new ApiError('current_password_invalid', text)
+  // Whoever has a stolen session must not find out the password.
+  const account = { audience: user.aud, name: user.email ?? user.phone ?? user.id }
+  const { isRight } = await guardPassword(services, { account, client }, () =>
+    passwords.check(currentPassword, hash),
+  )
+  if (!isRight) throw new ApiError('current_password_invalid', text)
 }
 
 interface Hashes {

@@ -6,6 +6,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { Type } from '../http/schema.ts'
+import { readRecipients } from './code-recipients.ts'
 import { type MailBody, readMailAsk } from './mail-ask.ts'
 
 export const magiclink = defineEndpoint({
@@ -15,6 +16,7 @@ export const magiclink = defineEndpoint({
   allowed: 'anyone',
   limiter: 'magiclink',
   captcha: 'always',
+  sendsCodesTo: ({ body }) => readRecipients(body),
   query: { redirect_to: 'Where the link leads in the end' },
   body: Type.Object({
     email: Type.Optional(Type.String()),

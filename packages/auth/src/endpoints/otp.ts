@@ -7,6 +7,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { type Static, Type } from '../http/schema.ts'
+import { readRecipients } from './code-recipients.ts'
 import { checkMagicLinkAllowed, sendMagicLink } from './magiclink.ts'
 
 const body = Type.Object({
@@ -35,6 +36,7 @@ export const otp = defineEndpoint({
   allowed: 'anyone',
   limiter: 'otp',
   captcha: 'always',
+  sendsCodesTo: ({ body }) => readRecipients(body),
   query: { redirect_to: 'Where the link in the email leads in the end' },
   body,
   success: { status: 200, description: 'An empty object, whether there is such a user or not' },

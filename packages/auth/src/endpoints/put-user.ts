@@ -9,6 +9,7 @@ import { json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
 import { Type } from '../http/schema.ts'
+import { readRecipients } from './code-recipients.ts'
 
 const metadata = Type.Record(Type.String(), Type.Unknown())
 
@@ -35,6 +36,17 @@ export const putUser = defineEndpoint({
     code_challenge: Type.Optional(Type.String()),
     code_challenge_method: Type.Optional(Type.String()),
   }),
+  sendsCodesTo({ body, caller }, { config: { mail, sms } }) {
+    const { email = '', phone = '' } = body
+    const isNewEmail = email !== '' && email.toLowerCase() !== caller.email
+    const isMailed = isNewEmail && !(caller.is_anonymous && mail.autoconfirm)
+    const isTexted = phone !== '' && !sms.autoconfirm
+    const asksBoth = isMailed && mail.secureEmailChange && !mail.autoconfirm
+    return [
+      ...readRecipients({ email: isMailed ? email : '', phone: isTexted ? phone : '' }),
+      ...readRecipients({ email: asksBoth ? (caller.email ?? '') : '' }),
+    ]
+  },
   success: { status: 200, description: 'The user record' },
   async handle(call, services) {
     const { body, caller, client, externalUrl } = call

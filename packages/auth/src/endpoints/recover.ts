@@ -4,6 +4,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { Type } from '../http/schema.ts'
+import { readRecipients } from './code-recipients.ts'
 import { readMailAsk } from './mail-ask.ts'
 
 export const recover = defineEndpoint({
@@ -13,6 +14,7 @@ export const recover = defineEndpoint({
   allowed: 'anyone',
   limiter: 'recover',
   captcha: 'always',
+  sendsCodesTo: ({ body }) => readRecipients(body),
   query: { redirect_to: 'Where the link leads in the end' },
   body: Type.Object({
     email: Type.Optional(Type.String()),

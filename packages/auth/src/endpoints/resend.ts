@@ -7,6 +7,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { type Static, Type } from '../http/schema.ts'
+import { readRecipients } from './code-recipients.ts'
 import { readMailAsk } from './mail-ask.ts'
 
 const body = Type.Object({
@@ -28,6 +29,7 @@ export const resend = defineEndpoint({
   allowed: 'anyone',
   limiter: 'resend',
   captcha: 'always',
+  sendsCodesTo: ({ body }) => readRecipients(body),
   query: { redirect_to: 'Where the link leads in the end' },
   body,
   success: { status: 200, description: 'An empty object, whether anything was to be sent or not' },

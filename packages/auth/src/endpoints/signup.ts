@@ -15,6 +15,7 @@ import { type Answer, type Call, json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
 import { type Static, Type } from '../http/schema.ts'
+import { readRecipients } from './code-recipients.ts'
 
 const body = Type.Object({
   email: Type.Optional(Type.String({ description: 'Address of the new user' })),
@@ -34,6 +35,12 @@ export const signup = defineEndpoint({
   summary: 'Registers a user by email or phone, or signs in without a name',
   allowed: 'anyone',
   captcha: 'always',
+  sendsCodesTo({ body: { email, phone } }, { config: { mail, sms } }) {
+    return readRecipients({
+      email: mail.autoconfirm ? '' : email,
+      phone: sms.autoconfirm ? '' : phone,
+    })
+  },
   query: { redirect_to: 'Where the link in the email leads in the end' },
   body,
   success: { status: 200, description: 'A user record; where none confirms, with tokens' },

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { type ProxiesConfig, sbForwardedFor, xForwardedFor } from '../config/proxies.ts'
+import { toNetwork } from '../core/network.ts'
 
 /** Where a request comes from. Everything that needs an address gets it from here. */
 export interface ClientAddress {
@@ -132,12 +133,4 @@ function readMapped(spelled: string): string | undefined {
   if (high === undefined || low === undefined) return undefined
   const halves = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
   return halves.flatMap((half) => [half >> 8, half & 255]).join('.')
-}
-
-/** The owner of an IPv6 address has the whole network around it, and could change it at each request. */
-export function toNetwork(ip: string): string {
-  if (isIP(ip) !== 6) return ip
-  const [head = ''] = ip.split('::')
-  const groups = head.split(':').filter((group) => group !== '')
-  return [...groups, '0', '0', '0', '0'].slice(0, 4).join(':')
 }

@@ -1,3 +1,4 @@
+import type { CodeRecipient } from '../core/daily-codes.ts'
 import type { LimiterName } from '../core/request-limits.ts'
 import type { Services } from '../core/services.ts'
 import type { Answer, Call, CallerRow } from './call.ts'
@@ -20,6 +21,8 @@ export interface Endpoint {
   readonly limiter?: LimiterName
   /** Which calls need a token of the CAPTCHA, where there is one (reference 1.7). */
   readonly captcha?: 'always' | ((query: Call['query']) => boolean)
+  /** Whom it sends a code or a link: each may be sent so many a day. */
+  readonly sendsCodesTo?: (call: Call<never>, services: Services) => readonly CodeRecipient[]
   readonly body?: Schema
   /** Whether the body may be a form, which any page can post. */
   readonly takesForms?: boolean
@@ -37,9 +40,13 @@ type Caller<A extends Allowed> = A extends 'user' | 'former user'
     : unknown
 
 interface Definition<S extends Schema, A extends Allowed>
-  extends Omit<Endpoint, 'handle' | 'body' | 'allowed'> {
+  extends Omit<Endpoint, 'handle' | 'body' | 'allowed' | 'sendsCodesTo'> {
   readonly allowed: A
   readonly body?: S
+  readonly sendsCodesTo?: (
+    call: Call<Static<S>> & Caller<A>,
+    services: Services,
+  ) => readonly CodeRecipient[]
   handle(call: Call<Static<S>> & Caller<A>, services: Services): Promise<Answer>
 }
 

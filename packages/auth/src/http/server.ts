@@ -7,6 +7,7 @@ import Fastify, {
   type FastifySchema,
   type FastifySchemaCompiler,
 } from 'fastify'
+import { guardCodes } from '../core/daily-codes.ts'
 import type { LimiterName } from '../core/request-limits.ts'
 import type { Services } from '../core/services.ts'
 import { DatabaseLostError } from '../db/database-lost-error.ts'
@@ -178,7 +179,8 @@ export function createServer({
             const answer = await calls.run(request, async () => {
               const call = await toCall(request, allowed)
               if (captcha === 'always' || captcha?.(call.query)) await checkCaptcha(call, services)
-              return await endpoint.handle(call, services)
+              const recipients = endpoint.sendsCodesTo?.(call, services) ?? []
+              return await guardCodes(services, recipients, () => endpoint.handle(call, services))
             })
             if (answer.failure) logFailure(request, answer.failure)
             return send(request, reply, answer)
@@ -243,7 +245,7 @@ export function createServer({
       header,
       isSdk: isSdk(request),
       client: {
-        ip: addresses.find(headers, request.ip).ip,
+        ...addresses.find(headers, request.ip),
         userAgent: (headers['user-agent'] ?? '').slice(0, 512),
         tag: tokens.sessions.tags.find((tag) => tag === header(tagHeader)),
       },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseConfig } from '../../src/config.ts'
-import { createClientAddresses, parseAddress, toNetwork } from '../../src/http/client-address.ts'
+import { toNetwork } from '../../src/core/network.ts'
+import { createClientAddresses, parseAddress } from '../../src/http/client-address.ts'
 
 const proxy = '10.0.0.1'
 

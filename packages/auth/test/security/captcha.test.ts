@@ -30,6 +30,7 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
       AUTH_PASSKEY_ENABLED: 'true',
       AUTH_RATE_LIMIT_HEADER: 'x-somebody',
       AUTH_SMTP_MAX_FREQUENCY: '0',
+      AUTH_RATE_LIMIT_CODES: 'off',
     },
     checkers: { captchaUrl: service.url },
   })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { createLog } from '@portcullis/service-kit/log'
 import { parseConfig } from '../../src/config.ts'
+import { createGuesses } from '../../src/core/guesses.ts'
 import { createBcrypt } from '../../src/core/password-formats.ts'
 import { createPasswords } from '../../src/core/passwords.ts'
 import { createServices } from '../../src/create-services.ts'
@@ -27,6 +28,12 @@ export interface CountedServer {
   takeCost(): Cost
   /** It stands still, so that answers can be compared to the letter. */
   clock: { nowMs: number }
+}
+
+const unlimited = {
+  take: () => undefined,
+  peek: () => ({ left: Number.POSITIVE_INFINITY, waitSeconds: 0 }),
+  clear: () => {},
 }
 
 const log = createLog({ level: 'error', format: 'text', write: () => {} })
@@ -72,11 +79,8 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
     services: {
       ...services,
       // Not what is tested here, and all requests come from one address.
-      requestLimits: {
-        take: () => undefined,
-        peek: () => ({ left: Number.POSITIVE_INFINITY, waitSeconds: 0 }),
-        clear: () => {},
-      },
+      requestLimits: unlimited,
+      guesses: createGuesses(unlimited),
       passwords: createPasswords(
         {
           waiting: 0,

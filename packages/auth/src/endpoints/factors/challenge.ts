@@ -3,6 +3,7 @@ import { requireMember } from '../../core/factors/member.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { Type } from '../../http/schema.ts'
+import { readRecipients } from '../code-recipients.ts'
 import { readFactorId } from './factor-id.ts'
 
 export const challengeFactor = defineEndpoint({
@@ -11,6 +12,10 @@ export const challengeFactor = defineEndpoint({
   summary: 'Asks for a code of a factor; to a phone factor it sends one',
   allowed: 'user',
   limiter: 'mfa',
+  sendsCodesTo({ params, caller }) {
+    const factor = caller.factors.find(({ id }) => id === readFactorId(params))
+    return factor?.factor_type === 'phone' ? readRecipients({ phone: factor.phone ?? '' }) : []
+  },
   // Null: a request without a body.
   body: Type.Union([
     Type.Object({

@@ -1,4 +1,5 @@
 import { judgePassword } from '../../core/hook-verdicts.ts'
+import { guardPassword } from '../../core/password-attempts.ts'
 import { noticeWeakness } from '../../core/password-policy.ts'
 import { parsePhone } from '../../core/phone-number.ts'
 import type { Services } from '../../core/services.ts'
@@ -13,23 +14,30 @@ import type { Grant, GrantBody } from './grant.ts'
 const mostTries = 3
 
 export const passwordGrant: Grant = async (call, services) => {
+  const name = readName(call.body, services)
   for (let tries = 1; tries <= mostTries; tries++) {
-    const response = await signIn(call, services)
+    const response = await signIn(call, name, services)
     if (response !== undefined) return json(response)
   }
   throw wrongPassword()
 }
 
 /** Undefined: the password was changed since it was checked. @throws {ApiError} */
-async function signIn(call: Call<GrantBody>, services: Services): Promise<object | undefined> {
-  const { body, client } = call
+async function signIn(
+  call: Call<GrantBody>,
+  name: LoginName,
+  services: Services,
+): Promise<object | undefined> {
+  const { body, client, audience } = call
   const { passwords, sessions, now, passwordPolicy } = services
   const { password = '' } = body
-  const user = await findUser(call, services)
-  const { isRight, isOutdated } = await passwords.check(
-    password,
-    user?.encrypted_password ?? undefined,
-  )
+  const account = { audience, name: name.text }
+  const checking = guardPassword(services, { account, client }, async () => {
+    const user = await findUser(services, name, audience)
+    const hash = user?.encrypted_password ?? undefined
+    return { user, ...(await passwords.check(password, hash)) }
+  })
+  const { user, isRight, isOutdated } = await checking
   if (user !== undefined) await judgePassword(services, { user, isRight, client })
   if (user === undefined || !isRight) {
     throw wrongPassword()
@@ -52,27 +60,39 @@ function wrongPassword(): ApiError {
   return new ApiError('invalid_credentials', 'Invalid login credentials')
 }
 
-async function findUser(
-  { body, audience }: Call<GrantBody>,
-  { db, config: { site } }: Services,
-): Promise<UserRow | undefined> {
-  const { email = '', phone = '' } = body
+interface LoginName {
+  readonly kind: 'email' | 'phone'
+  /** As it is stored. */
+  readonly text: string
+}
+
+/** @throws {ApiError} */
+function readName({ email = '', phone = '' }: GrantBody, { config }: Services): LoginName {
   if (email !== '' && phone !== '') {
     throw invalid('Only an email address or phone number should be provided on login.')
   }
   if (email !== '') {
-    if (!site.emailEnabled) {
+    if (!config.site.emailEnabled) {
       throw new ApiError('email_provider_disabled', 'Email logins are disabled')
     }
-    // PostgreSQL would not even look for it.
-    if (!isStorableText(email)) return undefined
-    return (await db.run<UserRow>(findUserByEmail, [email.toLowerCase(), audience]))[0]
+    return { kind: 'email', text: email.toLowerCase() }
   }
   if (phone === '') throw invalid('missing email or phone')
-  if (!site.phoneEnabled) {
+  if (!config.site.phoneEnabled) {
     throw new ApiError('phone_provider_disabled', 'Phone logins are disabled')
   }
-  return (await db.run<UserRow>(findUserByPhone, [parsePhone(phone), audience]))[0]
+  return { kind: 'phone', text: parsePhone(phone) }
+}
+
+async function findUser(
+  { db }: Services,
+  { kind, text }: LoginName,
+  audience: string,
+): Promise<UserRow | undefined> {
+  // PostgreSQL would not even look for it.
+  if (!isStorableText(text)) return undefined
+  const statement = kind === 'email' ? findUserByEmail : findUserByPhone
+  return (await db.run<UserRow>(statement, [text, audience]))[0]
 }
 
 function checkConfirmed(user: UserRow, { phone = '' }: GrantBody): void {

@@ -1,0 +1,186 @@
+/**
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
+import { errorOf, openFlowServer } from '../support/flow-server.ts'
+import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { newPhone, notCode, openPhoneServer } from '../support/phone-server.ts'
+import { newPerson, signInByLink } from './people.ts'
+
+/** No gap between two messages: it is not what bounds them here. */
+const environment = { AUTH_SMTP_MAX_FREQUENCY: '0', AUTH_SMS_MAX_FREQUENCY: '0' }
+
+const day = 86_400_000
+const codeOf = ({ status, body }: HttpAnswer) => body.error_code ?? status
+
+test('codes by email', async (t) => {
+  const server = await openFlowServer(t, environment)
+  if (!server) return
+  const { url, clock, post } = server
+
+  await t.test('18.15 an address is sent no more than thirty codes a day', async (t) => {
+    t.after(() => {
+      clock.aheadMs = 0
+    })
+    const { email } = await newPerson(server)
+    let sent = 0
+    // Asked for every quarter of an hour, all day long.
+    for (; clock.aheadMs < day; clock.aheadMs += 900_000) {
+      const answer = await post('/otp', { email })
+      if (answer.status === 200) sent += 1
+      else assert.equal(answer.body.error_code, 'over_email_send_rate_limit')
+    }
+    assert.ok(sent >= 29 && sent <= 30, `${sent}`)
+    assert.equal((await server.mailsTo(email)).length, sent)
+  })
+
+  await t.test('18.15 all kinds of codes count, and half of a day may come at once', async () => {
+    const { email } = await newPerson(server)
+    const { access_token: token } = await signInByLink(server, email)
+    const sends = [
+      () => post('/otp', { email }),
+      () => post('/magiclink', { email }),
+      () => post('/recover', { email: email.toUpperCase() }),
+      () => post('/resend', { type: 'signup', email }),
+      () => post('/resend', { type: 'email_change', email }),
+      () => post('/signup', { email, password }),
+      () => ask(url, '/reauthenticate', { token }),
+      () => ask(url, '/user', { method: 'PUT', token, body: { email: newEmail() } }),
+    ]
+    const answers: unknown[] = []
+    for (let at = 0; at < 15; at += 1) {
+      answers.push((await sends[at % sends.length]?.())?.status)
+    }
+    assert.deepEqual(answers, Array(15).fill(200))
+    for (const [at, send] of sends.entries()) {
+      const refused = await send()
+      const seconds = Number(refused.headers.get('retry-after'))
+      const text = `For security purposes, you can only request this after ${seconds} seconds.`
+      assert.deepEqual(errorOf(refused), [429, 'over_email_send_rate_limit', text], `${at}`)
+      assert.equal(seconds, 5_760)
+    }
+    // What is done without a code works.
+    const { status } = await ask(url, '/user', { method: 'PUT', token, body: { data: {} } })
+    assert.equal(status, 200)
+    assert.equal((await signInByLink(server, email)).refresh_token.length > 0, true)
+  })
+
+  await t.test('18.15 addresses without an account are refused in the same way', async () => {
+    const { email } = await newPerson(server)
+    const transcript = async (name: string, path: string, extra: object) => {
+      const lines: unknown[] = []
+      for (let at = 0; at < 17; at += 1) {
+        const answer = await post(path, { email: name, ...extra })
+        lines.push([answer.status, answer.body, answer.headers.get('retry-after')])
+      }
+      return lines
+    }
+    const expected = await transcript(email, '/recover', {})
+    assert.equal((expected[15] as readonly unknown[])[0], 429)
+    assert.deepEqual(await transcript(newEmail(), '/recover', {}), expected)
+    assert.deepEqual(await transcript(newEmail(), '/otp', { create_user: true }), expected)
+    assert.deepEqual(await transcript(newEmail(), '/resend', { type: 'signup' }), expected)
+  })
+
+  await t.test('18.15 a request that sends nothing counts for nothing', async () => {
+    const { email } = await newPerson(server)
+    for (let at = 0; at < 20; at += 1) {
+      const body = { email, code_challenge: 'too short', code_challenge_method: 's256' }
+      assert.equal((await post('/otp', body)).status, 400)
+    }
+    assert.equal((await post('/otp', { email })).status, 200)
+  })
+
+  await t.test('18.15 a day of guessing is 150 guesses, one in 6,666', async (t) => {
+    t.after(() => {
+      clock.aheadMs = 0
+    })
+    const { email } = await newPerson(server)
+    let guesses = 0
+    for (; clock.aheadMs < day; clock.aheadMs += 1_800_000) {
+      const { status } = await post('/otp', { email })
+      if (status !== 200) continue
+      const { code } = await server.mailTo(email)
+      for (let at = 0; at < 5; at += 1, guesses += 1) {
+        await post('/verify', { type: 'email', email, token: notCode(code) })
+      }
+      // No further guess is of any use.
+      assert.equal((await post('/verify', { type: 'email', email, token: code })).status, 403)
+    }
+    assert.ok(guesses >= 145 && guesses <= 150, `${guesses}`)
+  })
+
+  await t.test('18.15 invitations and links of administrators are not held back', async () => {
+    const email = newEmail()
+    const admin = { authorization: `Bearer ${server.serviceToken}` }
+    for (let at = 0; at < 20; at += 1) {
+      const made = await post('/admin/generate_link', { type: 'magiclink', email }, admin)
+      assert.equal(made.status, 200)
+    }
+    assert.equal((await post('/otp', { email })).status, 200)
+  })
+})
+
+test('18.15 a gap that refuses a request keeps the day as it was', async (t) => {
+  const server = await openFlowServer(t)
+  if (!server) return
+  const { email } = await newPerson(server)
+  assert.equal((await server.post('/otp', { email })).status, 200)
+  for (let at = 0; at < 30; at += 1) {
+    const refused = await server.post('/otp', { email })
+    assert.match(refused.body.msg, /after 60 seconds/)
+  }
+  server.clock.aheadMs += 60_000
+  assert.equal((await server.post('/otp', { email })).status, 200)
+})
+
+test('codes by text message', async (t) => {
+  const tested = newPhone()
+  const server = await openPhoneServer(t, {
+    ...environment,
+    ...factorEnvironment,
+    AUTH_MFA_PHONE_MAX_FREQUENCY: '0',
+    AUTH_SMS_TEST_OTP: `${tested}:123456`,
+  })
+  if (!server) return
+  const { post } = server
+  const calls = createFactorCalls(server)
+
+  await t.test('18.15 a number is sent as many as an address', async () => {
+    const phone = newPhone()
+    const answers: unknown[] = []
+    for (let at = 0; at < 16; at += 1)
+      answers.push(codeOf(await post('/otp', { phone: `+${phone}` })))
+    assert.deepEqual(answers, [...Array(15).fill(200), 'over_sms_send_rate_limit'])
+    assert.equal(codeOf(await post('/signup', { phone, password })), 'over_sms_send_rate_limit')
+    // Nothing is ever sent to a number for tests.
+    for (let at = 0; at < 20; at += 1) {
+      assert.equal((await post('/otp', { phone: tested })).status, 200)
+    }
+  })
+
+  await t.test('18.15 codes of a phone factor count too', async () => {
+    const who = await calls.newSomebody()
+    const phone = newPhone()
+    const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
+    const answers: unknown[] = []
+    for (let at = 0; at < 16; at += 1) answers.push(codeOf(await calls.challenge(who, body.id)))
+    assert.deepEqual(answers, [...Array(15).fill(200), 'over_sms_send_rate_limit'])
+    assert.equal(codeOf(await post('/otp', { phone })), 'over_sms_send_rate_limit')
+  })
+})
+
+test('18.15 the limit of codes can be set, and turned off', async (t) => {
+  const few = await openFlowServer(t, { ...environment, AUTH_RATE_LIMIT_CODES: '4' })
+  const none = await openFlowServer(t, { ...environment, AUTH_RATE_LIMIT_CODES: 'off' })
+  if (!few || !none) return
+  const email = newEmail()
+  const statuses: number[] = []
+  for (let at = 0; at < 3; at += 1) statuses.push((await few.post('/recover', { email })).status)
+  assert.deepEqual(statuses, [200, 200, 429])
+  for (let at = 0; at < 40; at += 1) {
+    assert.equal((await none.post('/recover', { email })).status, 200)
+  }
+})
