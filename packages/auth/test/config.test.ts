@@ -211,9 +211,18 @@ test('new users never have the role of an administrator', () => {
   }
   const own = { GOTRUE_JWT_ADMIN_ROLES: 'boss,authenticated' }
   assert.match(roleOfAll('authenticated', own).join(), /is one of GOTRUE_JWT_ADMIN_ROLES/)
+  assert.match(roleOfAll('service_role', own).join(), /is a role that may invite users/)
   assert.deepEqual([roleOfAll('authenticated'), roleOfAll('')], [[], []])
   const notes = notesOf({ AUTH_JWT_DEFAULT_GROUP_NAME: 'admin' })
   assert.match(notes.join(), /^AUTH_JWT_DEFAULT_GROUP_NAME is AUTH_JWT_ADMIN_GROUP_NAME/)
+})
+
+test('audiences fit into the index', () => {
+  const [fits, tooLong] = ['a'.repeat(255), 'a'.repeat(256)]
+  assert.deepEqual(faultsOf({ AUTH_JWT_AUD: fits, AUTH_JWT_ALLOWED_AUDIENCES: `b,${fits}` }), [])
+  assert.match(faultsOf({ AUTH_JWT_AUD: tooLong }).join(), /^AUTH_JWT_AUD=.*at most 255 characters/)
+  const listed = faultsOf({ AUTH_JWT_ALLOWED_AUDIENCES: `b,${tooLong}` })
+  assert.match(listed.join(), /^AUTH_JWT_ALLOWED_AUDIENCES=.*at most 255 characters/)
 })
 
 test('templates are fetched by http or https, or are paths of the site', () => {

@@ -9,6 +9,8 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { longestAudience } from '../core/audiences.ts'
+import { privilegedRoles } from '../core/privileged-roles.ts'
 import type { SessionLimits } from '../core/session-limits.ts'
 import { createSigningKeys, SigningKeysError } from '../core/signing-keys.ts'
 import { withOldNames } from './auth-name.ts'
@@ -30,7 +32,22 @@ export const tokens = {
       min: 1,
     }),
     audience: string('AUTH_JWT_AUD', '', 'Audience of users whose request names none'),
-    issuer: string('AUTH_JWT_ISSUER', '', 'iss of access tokens', { defaultText: 'none' }),
+    allowedAudiences: list(
+      'AUTH_JWT_ALLOWED_AUDIENCES',
+      [],
+      'Other audiences that requests may name with the header X-JWT-AUD, and administrators for new users',
+    ),
+    issuer: string(
+      'AUTH_JWT_ISSUER',
+      '',
+      'iss of access tokens; tokens with another iss are then refused',
+      { defaultText: 'none' },
+    ),
+    acceptedIssuers: list(
+      'AUTH_JWT_ACCEPTED_ISSUERS',
+      ['supabase', 'supabase-demo'],
+      'With AUTH_JWT_ISSUER: other values of iss that are accepted; the default is that of keys which Supabase generates',
+    ),
     adminGroup: unlessBlank(
       string(
         'AUTH_JWT_ADMIN_GROUP_NAME',
@@ -40,11 +57,7 @@ export const tokens = {
     ),
     defaultGroup: string('AUTH_JWT_DEFAULT_GROUP_NAME', '', 'Role of new users'),
     adminRoles: unlessBlank(
-      list(
-        'AUTH_JWT_ADMIN_ROLES',
-        ['service_role', 'supabase_admin'],
-        'Roles that may use the admin endpoints',
-      ),
+      list('AUTH_JWT_ADMIN_ROLES', privilegedRoles, 'Roles that may use the admin endpoints'),
     ),
     rotates: boolean(
       'AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED',
@@ -88,7 +101,9 @@ export interface TokensConfig {
   readonly keys: string | undefined
   readonly expiresInSeconds: number
   readonly audience: string
+  readonly allowedAudiences: readonly string[]
   readonly issuer: string | undefined
+  readonly acceptedIssuers: readonly string[]
   readonly adminGroup: string
   readonly defaultGroup: string
   readonly adminRoles: readonly string[]
@@ -113,9 +128,18 @@ export function toTokens(settings: Settings<typeof tokens.variables>, check: Che
     const adminRoles = check.nameOf(variables.adminRoles)
     const message = `is one of ${adminRoles}: everybody who signs up would be an administrator`
     check.fault(variables.defaultGroup, message)
+  } else if (privilegedRoles.some((role) => role === defaultGroup)) {
+    const message = 'is a role that may invite users: everybody who signs up could send invitations'
+    check.fault(variables.defaultGroup, message)
   } else if (defaultGroup !== '' && defaultGroup === settings.adminGroup) {
     const names = [variables.defaultGroup, variables.adminGroup].map(check.nameOf)
     check.note(`${names[0]} is ${names[1]}: everybody who signs up may change their app_metadata`)
+  }
+  const isTooLong = (audience: string) => audience.length > longestAudience
+  const atMost = `must have at most ${longestAudience} characters`
+  if (isTooLong(settings.audience)) check.fault(variables.audience, atMost)
+  if (settings.allowedAudiences.some(isTooLong)) {
+    check.fault(variables.allowedAudiences, `${atMost} in each audience`)
   }
   if (settings.keys !== '') {
     try {

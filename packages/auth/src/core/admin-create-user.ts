@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { invalid } from '../errors.ts'
 import { toSubjectEntry } from './admin-audit.ts'
+import { checkAudience } from './audiences.ts'
 import { insertUser } from './insert-user.ts'
 import type { Metadata } from './metadata.ts'
 import { unconfirmed } from './new-users.ts'
@@ -36,6 +37,7 @@ export async function createUserAsAdmin(
   input: AdminNewUser,
 ): Promise<UserRecord> {
   const { config } = services
+  checkAudience(input.aud, config.tokens)
   const { id = randomUUID(), email, phone, isEmailConfirmed, isPhoneConfirmed } = input
   const { identities } = toReachChange(id, {
     email,

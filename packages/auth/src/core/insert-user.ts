@@ -1,12 +1,8 @@
 import { createUser, createUserAndTell, type NewUser } from '../db/create-user.ts'
 import type { UserRow } from '../db/user-row.ts'
-import { invalid } from '../errors.ts'
 import { runGapped } from './message-gaps.ts'
 import type { Services } from './services.ts'
 import { toUserRecord } from './user-record.ts'
-
-/** The index of the list has no room for much more. */
-const longestAudience = 255
 
 /**
  * The only way in: every user is made here, so that hooks hear of each (reference 14). Undefined: no
@@ -17,9 +13,6 @@ export async function insertUser(
   { db, hooks, wakeMessages }: Services,
   user: NewUser,
 ): Promise<UserRow | undefined> {
-  if (user.aud.length > longestAudience) {
-    throw invalid(`The audience is too long, ${longestAudience} characters at most`)
-  }
   await hooks.beforeUserCreated?.({ user: toUserRecord(toFutureRow(user)) }, { ip: user.ip })
   if (hooks.afterUserCreated === undefined) return runGapped<UserRow>(db, createUser, [user])
   // Told after the commit, from the outbox: at once if all goes well, and later otherwise.

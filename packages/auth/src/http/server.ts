@@ -7,6 +7,7 @@ import Fastify, {
   type FastifySchema,
   type FastifySchemaCompiler,
 } from 'fastify'
+import { checkAudience } from '../core/audiences.ts'
 import { guardCodes } from '../core/daily-codes.ts'
 import type { LimiterName } from '../core/request-limits.ts'
 import type { Services } from '../core/services.ts'
@@ -238,6 +239,8 @@ export function createServer({
     const adminRole =
       claims && allowed === 'admin' ? await findAdminRole(claims, services) : undefined
     const claimed = typeof claims?.['aud'] === 'string' && !adminRole ? claims['aud'] : undefined
+    const named = header('x-jwt-aud') || undefined
+    if (named !== undefined) checkAudience(named, tokens)
     return {
       body: request.body as never,
       query: toFirstValues(request.query),
@@ -257,7 +260,7 @@ export function createServer({
         proto: header('x-forwarded-proto'),
       }),
       checkLimit: (limiter) => checkLimit(request, limiter),
-      audience: header('x-jwt-aud') ?? claimed ?? tokens.audience,
+      audience: named ?? claimed ?? tokens.audience,
       caller,
       adminRole,
     }

@@ -8,8 +8,9 @@ import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-prog
 import { ask, newEmail, password } from '../support/http-client.ts'
 
 test('administrators manage users by commands, beside a server that runs', async (t) => {
-  const env = await openProgramEnvironment(t)
-  if (!env) return
+  const opened = await openProgramEnvironment(t)
+  if (!opened) return
+  const env = { ...opened, AUTH_JWT_ALLOWED_AUDIENCES: 'staff' }
   const admin = (args: readonly string[]) => runCommand(['admin', ...args], { env })
   const inProcess = (args: readonly string[], stdin = '') =>
     runAuth(['admin', ...args], { env, stdin })
@@ -83,6 +84,8 @@ test('administrators manage users by commands, beside a server that runs', async
 
   await t.test('users of another audience are others', async () => {
     const email = newEmail()
+    const refused = await admin(['createuser', email, password, '--aud', 'stuff'])
+    assert.deepEqual([refused.code, refused.stderr], [1, 'The audience is not allowed\n'])
     await admin(['createuser', email, password, '--aud', 'staff'])
     const absent = await admin(['deleteuser', email])
     assert.deepEqual([absent.code, absent.stderr], [1, `There is no user ${email}.\n`])

@@ -25,7 +25,7 @@ const emailsOf = ({ body }: { readonly body: { readonly users: { readonly email:
 const name = (number: number) => `u${String(number).padStart(4, '0')}@list.example`
 
 test('GET /admin/users', async (t) => {
-  const server = await openFlowServer(t)
+  const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'other' })
   if (!server) return
   const { url, query, serviceToken: token } = server
   const list = (search = '') => ask(url, `/admin/users${search}`, { token })

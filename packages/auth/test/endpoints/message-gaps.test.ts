@@ -8,7 +8,7 @@ import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { type Ask, ask, newEmail, password, sdk } from '../support/http-client.ts'
 
 test('the gap between two messages to an address', async (t) => {
-  const server = await openFlowServer(t)
+  const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'elsewhere' })
   if (!server) return
   const { post, query, mailsTo } = server
   const statusesOf = (answers: readonly { readonly status: number }[]) =>

@@ -8,7 +8,7 @@ import { newEmail, password, sdk } from '../support/http-client.ts'
 import { isTold } from '../support/is-told.ts'
 
 test('POST /otp', async (t) => {
-  const server = await openFlowServer(t)
+  const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'another' })
   if (!server) return
   const { post, mailsTo, mailTo, query } = server
   const exists = async (email: string) =>

@@ -10,7 +10,10 @@ const badLink = [403, 'otp_expired', 'Email link is invalid or has expired']
 const badDigits = [403, 'otp_expired', 'Token has expired or is invalid']
 
 test('POST /verify', async (t) => {
-  const server = await openFlowServer(t, { AUTH_PASSWORD_HASH: 'bcrypt' })
+  const server = await openFlowServer(t, {
+    AUTH_PASSWORD_HASH: 'bcrypt',
+    AUTH_JWT_ALLOWED_AUDIENCES: 'another',
+  })
   if (!server) return
   const { post, mailTo, query } = server
   const signUp = async () => {

@@ -52,6 +52,7 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
     AUTH_SMTP_HOST: '127.0.0.1',
     AUTH_SMTP_PORT: '1',
     AUTH_RATE_LIMIT_EMAIL_SENT: '1000000',
+    AUTH_JWT_ALLOWED_AUDIENCES: 'elsewhere',
   })
   await migrate({ url: postgres.url, schema })
   let statements: string[] = []
