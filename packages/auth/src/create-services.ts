@@ -40,7 +40,9 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
   const { config, version, db, wakeMessages, now } = settings
   const { tokens, site } = config
   const signingKeys = createSigningKeys(tokens)
-  const signer = createTokenSigner(signingKeys)
+  const { issuer, acceptedIssuers } = tokens
+  const issuers = issuer === undefined ? undefined : [issuer, ...acceptedIssuers]
+  const signer = createTokenSigner(signingKeys, issuers)
   const oneTimeTokens = createOneTimeTokens(await loadServerKey(db, 'one_time_tokens'))
   const limits = toLimitTable(config)
   const ownLimits = createBuckets(limits, now, settings.group?.peers)

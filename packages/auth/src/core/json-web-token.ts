@@ -16,7 +16,8 @@ export interface TokenSigner {
   verify(token: string, nowSeconds: number): Claims
 }
 
-export function createTokenSigner(keys: SigningKeys): TokenSigner {
+/** @param issuers values of `iss` that are accepted, where a token has one; undefined: any. */
+export function createTokenSigner(keys: SigningKeys, issuers?: readonly string[]): TokenSigner {
   const { algorithm, key, kid } = keys.signing
   const header = toSegment({ alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) })
   const signer = signingAlgorithms[algorithm]
@@ -31,7 +32,11 @@ export function createTokenSigner(keys: SigningKeys): TokenSigner {
       if (token.length > longestToken || signature === '' || more.length > 0) {
         throw new TokenError('token is malformed: token contains an invalid number of segments')
       }
-      const { alg, kid: named } = parseSegment(head)
+      const { alg, kid: named, crit } = parseSegment(head)
+      // RFC 7515, 4.1.11: who does not understand all extensions in the list must refuse the token.
+      if (crit !== undefined) {
+        throw new TokenError('token is unverifiable: extensions named by crit are not supported')
+      }
       const found =
         typeof alg === 'string'
           ? keys.find(alg, typeof named === 'string' ? named : undefined)
@@ -45,6 +50,7 @@ export function createTokenSigner(keys: SigningKeys): TokenSigner {
       }
       const claims = parseSegment(body)
       checkTimes(claims, nowSeconds)
+      if (issuers !== undefined) checkIssuer(claims, issuers)
       return claims
     },
   }
@@ -57,6 +63,12 @@ function checkTimes({ exp, nbf }: Claims, nowSeconds: number): void {
   if (nbf !== undefined && !(typeof nbf === 'number' && nowSeconds >= nbf)) {
     throw new TokenError('token has invalid claims: token is not valid yet')
   }
+}
+
+/** A token without an issuer is accepted: keys for services and tokens from before the setting have none. */
+function checkIssuer({ iss }: Claims, issuers: readonly string[]): void {
+  if (iss === undefined || (typeof iss === 'string' && issuers.includes(iss))) return
+  throw new TokenError('token has invalid claims: token has invalid issuer')
 }
 
 function toSegment(value: unknown): string {

@@ -123,6 +123,13 @@ for (const [name, env] of Object.entries(configurations)) {
       ['an end that is null', forge(hs, { ...claims, exp: null }, jwtSecret)],
       ['not valid yet', forge(hs, { ...claims, nbf: now + 3_600 }, jwtSecret)],
       ['a beginning that is a text', forge(hs, { ...claims, nbf: '0' }, jwtSecret)],
+      ...[['exp'], ['b64'], [], null, 'exp', {}].map(
+        (crit) =>
+          [
+            `18.52 crit ${JSON.stringify(crit)}`,
+            forge({ ...hs, crit, b64: true }, claims, jwtSecret),
+          ] as const,
+      ),
       ['claims that come twice', forge(hs, twice, jwtSecret)],
       ['the same with spaces', forge(hs, twice.replaceAll('":', '" : '), jwtSecret)],
       ['the same in another spelling', forge(hs, twice.replace('role', 'r\\u006fle'), jwtSecret)],
@@ -276,4 +283,57 @@ test('users stay users', async (t) => {
     const after = await query('select * from users where id = $1', [id])
     assert.deepEqual({ ...after[0], updated_at: 0 }, { ...before[0], updated_at: 0 })
   })
+})
+
+test('18.52 with an issuer, tokens of others are refused', async (t) => {
+  const issuer = 'https://auth.example/auth/v1'
+  const server = await openAuthServer(t, {
+    env: { AUTH_JWT_ISSUER: issuer, AUTH_JWT_ACCEPTED_ISSUERS: 'keys-of-ours' },
+  })
+  if (!server) return
+  const { url } = server
+  const { body } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+  const [, payload = ''] = body.access_token.split('.')
+  const real = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  assert.equal(real.iss, issuer)
+  const askWith = async (path: string, claims: object) => {
+    const token = forge({ alg: 'HS256', typ: 'JWT' }, claims, jwtSecret)
+    const { status, body: answer } = await ask(url, path, { token })
+    return [status, answer.error_code]
+  }
+  const service = { role: 'service_role' }
+  const others = [
+    'https://other.example',
+    `${issuer}/`,
+    '',
+    'supabase',
+    [issuer],
+    { a: 1 },
+    null,
+    1,
+  ]
+  for (const iss of others) {
+    const refused = [403, 'bad_jwt']
+    assert.deepEqual(await askWith('/user', { ...real, iss }), refused, JSON.stringify(iss))
+    assert.deepEqual(await askWith('/admin/users', { ...service, iss }), refused)
+  }
+  for (const iss of [issuer, 'keys-of-ours', undefined]) {
+    assert.equal((await askWith('/user', { ...real, iss }))[0], 200, iss)
+    assert.equal((await askWith('/admin/users', { ...service, iss }))[0], 200, iss)
+  }
+})
+
+test('18.52 with an issuer, the keys that Supabase generates still work; without one, any does', async (t) => {
+  const withIssuer = await openAuthServer(t, { env: { AUTH_JWT_ISSUER: 'https://auth.example' } })
+  const without = await openAuthServer(t)
+  if (!withIssuer || !without) return
+  const statusOf = async (url: string, iss: string) => {
+    const token = forge({ alg: 'HS256', typ: 'JWT' }, { role: 'service_role', iss }, jwtSecret)
+    return (await ask(url, '/admin/users', { token })).status
+  }
+  for (const iss of ['supabase', 'supabase-demo']) {
+    assert.equal(await statusOf(withIssuer.url, iss), 200, iss)
+  }
+  assert.equal(await statusOf(withIssuer.url, 'anybody'), 403)
+  assert.equal(await statusOf(without.url, 'anybody'), 200)
 })
