@@ -2,6 +2,7 @@ import { checkAuthorized } from '../core/authorized-addresses.ts'
 import { parseEmail } from '../core/email-address.ts'
 import { inviteUser } from '../core/invite-user.ts'
 import { parseUserMetadata } from '../core/metadata-limits.ts'
+import { privilegedRoles } from '../core/privileged-roles.ts'
 import { json } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import { findRedirectTarget } from '../http/redirect-target.ts'
@@ -12,6 +13,7 @@ export const invite = defineEndpoint({
   path: '/invite',
   summary: 'Invites somebody by email',
   allowed: 'admin',
+  moreRoles: privilegedRoles,
   query: { redirect_to: 'Where the link in the email leads in the end' },
   body: Type.Object({
     email: Type.Optional(Type.String({ description: 'Whom to invite' })),

@@ -17,6 +17,8 @@ export interface Endpoint {
   /** One line, for the description of the API. */
   readonly summary: string
   readonly allowed: Allowed
+  /** Roles that count as administrators here, beside AUTH_JWT_ADMIN_ROLES. */
+  readonly moreRoles?: readonly string[]
   /** Counted by address before anything else is done. */
   readonly limiter?: LimiterName
   /** Which calls need a token of the CAPTCHA, where there is one (reference 1.7). */

@@ -165,7 +165,7 @@ export function createServer({
   server.setNotFoundHandler((request, reply) => fail(request, reply, toNoRoute(request)))
 
   for (const endpoint of endpoints) {
-    const { method, path, body, limiter, allowed, captcha, takesForms = false } = endpoint
+    const { method, path, body, limiter, captcha, takesForms = false } = endpoint
     for (const prefix of new Set(['', api.pathPrefix])) {
       server.route({
         method,
@@ -178,7 +178,7 @@ export function createServer({
         async handler(request, reply) {
           try {
             const answer = await calls.run(request, async () => {
-              const call = await toCall(request, allowed)
+              const call = await toCall(request, endpoint)
               if (captcha === 'always' || captcha?.(call.query)) await checkCaptcha(call, services)
               const recipients = endpoint.sendsCodesTo?.(call, services) ?? []
               return await guardCodes(services, recipients, () => endpoint.handle(call, services))
@@ -223,7 +223,7 @@ export function createServer({
 
   async function toCall(
     request: FastifyRequest,
-    allowed: Endpoint['allowed'],
+    { allowed, moreRoles }: Endpoint,
   ): Promise<Call<never>> {
     const { headers } = request
     const header = (name: string) => one(headers, name)
@@ -237,7 +237,7 @@ export function createServer({
         ? await findUserOfClaims(claims, services, allowed === 'former user')
         : undefined
     const adminRole =
-      claims && allowed === 'admin' ? await findAdminRole(claims, services) : undefined
+      claims && allowed === 'admin' ? await findAdminRole(claims, services, moreRoles) : undefined
     const claimed = typeof claims?.['aud'] === 'string' && !adminRole ? claims['aud'] : undefined
     const named = header('x-jwt-aud') || undefined
     if (named !== undefined) checkAudience(named, tokens)

@@ -69,6 +69,27 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
     })
   }
 
+  await t.test(
+    'Endpoints › POST /invite: the configured admin roles, beside those two',
+    async (t) => {
+      const other = await openFlowServer(t, { AUTH_JWT_ADMIN_ROLES: 'chief,editor_in_chief' })
+      assert.ok(other)
+      const invite = async (role: string) => {
+        const token = await signToken({ role })
+        return (await ask(other.url, '/invite', { token, body: { email: newEmail() } })).status
+      }
+      for (const role of ['service_role', 'supabase_admin', 'chief', 'editor_in_chief']) {
+        assert.equal(await invite(role), 200, role)
+      }
+      for (const role of ['member', 'authenticated', 'Chief', '']) {
+        assert.equal(await invite(role), 403, role)
+      }
+      // The other endpoints of administrators keep to the list.
+      const token = await signToken({ role: 'service_role' })
+      assert.equal((await ask(other.url, '/admin/users', { token })).status, 403)
+    },
+  )
+
   await t.test('Endpoints › POST /invite: no other bearer', async () => {
     const { token: ofUser } = await signIn(server)
     const ofOther = await signToken({ role: 'authenticated' })

@@ -5,10 +5,15 @@ import { findAdminSession } from '../../db/sessions.ts'
 import { ApiError } from '../../errors.ts'
 import { readSessionId } from './bearer.ts'
 
-/** The role of an administrator. @throws {ApiError} */
+/**
+ * The role of an administrator.
+ * @param moreRoles that count here, beside AUTH_JWT_ADMIN_ROLES.
+ * @throws {ApiError}
+ */
 export async function findAdminRole(
   claims: Claims,
   { db, config, now }: Pick<Services, 'db' | 'config' | 'now'>,
+  moreRoles: readonly string[] = [],
 ): Promise<string> {
   const sessionId = readSessionId(claims)
   if (sessionId !== undefined) {
@@ -19,7 +24,8 @@ export async function findAdminRole(
     }
   }
   const { role } = claims
-  if (typeof role !== 'string' || !config.tokens.adminRoles.includes(role)) {
+  const roles = [...config.tokens.adminRoles, ...moreRoles]
+  if (typeof role !== 'string' || !roles.includes(role)) {
     throw new ApiError('not_admin', 'User not allowed')
   }
   return role
