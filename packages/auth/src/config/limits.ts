@@ -44,6 +44,11 @@ export const limits = {
       30,
       'Requests to /passkeys/authentication/options in 5 minutes',
     ),
+    external: switchableLimit(
+      'AUTH_RATE_LIMIT_EXTERNAL',
+      150,
+      'Requests to /authorize together with /user/identities/authorize, and to /callback, in 5 minutes',
+    ),
     anonymous: switchableLimit(
       'AUTH_RATE_LIMIT_ANONYMOUS_USERS',
       30,
@@ -91,6 +96,7 @@ export interface LimitsConfig {
   readonly verify: number
   readonly otp: number
   readonly passkey: number
+  readonly external: number
   readonly anonymous: number
   readonly password: number
   readonly passwordAccount: number
@@ -125,6 +131,7 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     'verify',
     'otp',
     'passkey',
+    'external',
     'anonymous',
     'password',
     'passwordAccount',

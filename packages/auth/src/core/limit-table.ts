@@ -23,6 +23,8 @@ const usual = {
 /** Reference 8.1. */
 export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): LimitTable {
   const otp = toLimit(usual.requests, limits.otp)
+  // A sign-in as those of /token are.
+  const external = toLimit(usual.token, limits.external)
   return {
     token: toLimit(usual.token, limits.token),
     verify: toLimit(usual.requests, limits.verify),
@@ -33,6 +35,8 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
     resend: otp,
     user: otp,
     passkey: toLimit(usual.requests, limits.passkey),
+    authorize: external,
+    callback: external,
     anonymous: toLimit(usual.anonymous, limits.anonymous),
     mfa: toLimit(usual.mfa, mfa.requestsPerMinute),
     password: toLimit(usual.password, limits.password),

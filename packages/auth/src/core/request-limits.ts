@@ -17,6 +17,8 @@ export const limiterNames = [
   'anonymous',
   'mfa',
   'passkey',
+  'authorize',
+  'callback',
   'password',
   'password_account',
   'codes',

@@ -6,6 +6,7 @@ export const authorize = defineEndpoint({
   path: '/authorize',
   summary: 'Sends somebody to a provider to sign in there',
   allowed: 'anyone',
+  limiter: 'authorize',
   query: { ...externalQuery, invite_token: 'That of the link in an invitation' },
   success: { status: 302, description: 'To the provider' },
   async handle(call, services) {

@@ -28,6 +28,7 @@ const common = {
   path: '/callback',
   summary: 'Where a provider sends somebody back to, who goes on to the site',
   allowed: 'anyone',
+  limiter: 'callback',
   success: {
     status: 302,
     description: 'To the site, with tokens in the fragment, or with the code of a PKCE flow',

@@ -10,6 +10,7 @@ export const linkUserIdentity = defineEndpoint({
   path: '/user/identities/authorize',
   summary: 'Sends the user who asks to a provider, whose identity becomes theirs',
   allowed: 'user',
+  limiter: 'authorize',
   query: {
     ...externalQuery,
     skip_http_redirect: 'true: answer the URL in place of a redirect there',

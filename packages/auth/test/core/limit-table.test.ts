@@ -7,8 +7,11 @@ const tableOf = (env: Readonly<Record<string, string>>) => toLimitTable(parseCon
 const burstOf = (most: number) => tableOf({ AUTH_RATE_LIMIT_TOKEN_REFRESH: `${most}` }).token?.burst
 
 test('the bursts of the usual limits are those of the reference', () => {
-  const { token, verify, otp, user, anonymous, mfa, passkey } = tableOf({})
-  assert.deepEqual(token, { most: 150, periodMs: 300_000, burst: 30 })
+  const { token, authorize, callback, ...others } = tableOf({})
+  const { verify, otp, user, anonymous, mfa, passkey } = others
+  for (const limit of [token, authorize, callback]) {
+    assert.deepEqual(limit, { most: 150, periodMs: 300_000, burst: 30 })
+  }
   for (const limit of [verify, otp, user, passkey]) {
     assert.deepEqual(limit, { most: 30, periodMs: 300_000, burst: 30 })
   }
@@ -32,6 +35,7 @@ test('0 and off turn one limit off, and a note says so', () => {
     AUTH_RATE_LIMIT_VERIFY: 'verify',
     AUTH_RATE_LIMIT_OTP: 'otp',
     AUTH_RATE_LIMIT_PASSKEY: 'passkey',
+    AUTH_RATE_LIMIT_EXTERNAL: 'authorize',
     AUTH_RATE_LIMIT_ANONYMOUS_USERS: 'anonymous',
     AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: 'mfa',
   } as const
@@ -43,7 +47,8 @@ test('0 and off turn one limit off, and a note says so', () => {
       assert.ok(notes.includes(`${name} is off: these requests are not limited`))
       const others = Object.entries(table).filter(([, limit]) => limit === undefined)
       // /signup, /otp, /magiclink, /recover, /resend and PUT /user have one variable.
-      assert.equal(others.length, limiter === 'otp' ? 6 : 1, name)
+      const counts: Readonly<Record<string, number>> = { otp: 6, authorize: 2 }
+      assert.equal(others.length, counts[limiter] ?? 1, name)
     }
     for (const text of ['-1', 'no', '1.5']) {
       const fault = parseConfig({ [name]: text }).faults.find(({ variable }) => variable === name)

@@ -28,6 +28,8 @@ test('18.30 limits hold by default, and nobody gets around them with headers', a
     '/magiclink': { body: {} },
     '/resend': { body: {} },
     '/signup': { body: { email: 'x', password: 'x' } },
+    '/authorize?provider=github': {},
+    '/callback?state=x': {},
   }
   for (const [path, options] of Object.entries(paths)) {
     const statuses = []
@@ -39,6 +41,13 @@ test('18.30 limits hold by default, and nobody gets around them with headers', a
       assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
     }
     assert.deepEqual(statuses.indexOf(429), 30, path)
+  }
+  // A callback by POST is the same one, and linking begins as a sign-in does.
+  for (const [path, options] of [
+    ['/callback', { body: { state: 'x' } }],
+    ['/user/identities/authorize?provider=github', { token: 'x' }],
+  ] as const) {
+    assert.equal((await ask(server.url, path, options)).status, 429, path)
   }
   // Another spelling of a path is the same one.
   for (const path of ['/verify/', '/verify?x=1']) {

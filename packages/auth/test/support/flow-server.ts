@@ -54,6 +54,7 @@ const environment = {
   AUTH_RATE_LIMIT_VERIFY: '1000000',
   AUTH_RATE_LIMIT_OTP: '1000000',
   AUTH_RATE_LIMIT_TOKEN_REFRESH: '1000000',
+  AUTH_RATE_LIMIT_EXTERNAL: '1000000',
 } as const
 
 /** A server whose messages and tables can be read. Undefined where PostgreSQL is missing. */
