@@ -22,6 +22,8 @@ export const limiterNames = [
   'password',
   'password_account',
   'codes',
+  'authorize',
+  'callback',
 ] as const
 export type LimiterName = (typeof limiterNames)[number]
 
