@@ -193,7 +193,7 @@ export function toChange(
     takes_over: false,
     email: null,
     confirms: false,
-    confirmation_sent_at: null,
+    email_change: null,
   }
 }
 

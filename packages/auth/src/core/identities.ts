@@ -3,8 +3,9 @@ import type { IdentityRow, UserRow } from '../db/user-row.ts'
 import { findCaller, findUserById } from '../db/users.ts'
 import { ApiError } from '../errors.ts'
 import { toAuditEntry } from './audit.ts'
+import { checkAuthorized } from './authorized-addresses.ts'
 import { countCode } from './daily-codes.ts'
-import { toCapError } from './email-limits.ts'
+import { secondsUntilDue, toCapError, toCapParts, toGapError } from './email-limits.ts'
 import {
   type AccountAsk,
   change,
@@ -20,6 +21,7 @@ import { planNotices } from './notifications.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
 import { emailExists } from './taken-names.ts'
+import { planEmailChange } from './update-user-email.ts'
 
 /** @throws {ApiError} where the operator has not allowed it. */
 export function checkManualLinking({ config }: Services): void {
@@ -105,28 +107,45 @@ export async function linkIdentity(
   const { db, config } = services
   const { user, main } = await checkLinkable(services, target, ask)
   const confirms = main !== undefined && (main.isVerified || config.mail.autoconfirm)
-  const needsMail = main !== undefined && !confirms
-  if (needsMail) await countCode(services, { channel: 'email', name: main.email })
+  const asked = main !== undefined && !confirms ? main.email : undefined
+  if (asked !== undefined) await countCode(services, { channel: 'email', name: asked })
   const now = new Date(services.now())
   const changed = await change(services, {
     ...toChange(services, ask, user),
-    ...toParts(services, ask, now, needsMail ? main.email : null),
-    email: main?.email ?? null,
+    ...toParts(services, ask, now, null),
+    ...(asked !== undefined && askForAddress(services, user, ask, asked)),
+    email: confirms ? main.email : null,
     confirms,
-    confirmation_sent_at: needsMail ? now : null,
     audit: toAuditEntry('identity_linked', user, { provider: ask.provider.id }),
     notices: planLinked(services, user, ask),
   })
   if (changed === undefined) {
-    throw needsMail ? await toCapError(db, config.limits.emailSent, now) : alreadyLinked(false)
+    throw asked === undefined
+      ? alreadyLinked(false)
+      : await toCapError(db, config.limits.emailSent, now)
   }
-  if (!needsMail) return changed
+  if (asked === undefined) return changed
   services.wakeMessages()
   throw new ApiError(
     'email_not_confirmed',
     `Unverified email with ${ask.provider.id}. A confirmation email has been sent to your ${ask.provider.id} email`,
     { status: 422 },
   )
+}
+
+/**
+ * The account has an owner already. Its new address is confirmed as one of PUT /user is: whoever reads
+ * the mail is asked to lend their address, and is not signed in. @throws {ApiError}
+ */
+function askForAddress(services: Services, user: UserRow, ask: AccountAsk, newEmail: string) {
+  const { mail, limits } = services.config
+  checkAuthorized(services, newEmail)
+  const waitSeconds = secondsUntilDue(user.email_change_sent_at, mail.gapMs, services.now())
+  if (waitSeconds > 0) throw toGapError(waitSeconds)
+  const { redirectTo, externalUrl } = ask
+  const request = { user, newEmail, challenge: undefined, redirectTo, externalUrl }
+  const { tokens, messages } = planEmailChange(services, request)
+  return { email_change: newEmail, token: tokens, messages, ...toCapParts(limits.emailSent) }
 }
 
 function alreadyLinked(isOwn: boolean): ApiError {

@@ -93,9 +93,14 @@ export type Verified =
   | { readonly outcome: 'code'; readonly code: string }
   /** The other address must confirm as well. */
   | { readonly outcome: 'half' }
+  /** The address has changed, and nobody is signed in. */
+  | { readonly outcome: 'changed' }
 
-export const halfMessage =
-  'Confirmation link accepted. Please proceed to confirm link sent to the other email'
+/** What is said where nobody is signed in. */
+export const verifyMessages = {
+  half: 'Confirmation link accepted. Please proceed to confirm link sent to the other email',
+  changed: 'Confirmation link accepted. The email address has been changed',
+} as const
 
 /** Reference 3.6. One statement, and a second one where a password is set. @throws {ApiError} */
 export function verifyEmail(services: Services, input: VerifyInput): Promise<Verified> {
@@ -125,7 +130,10 @@ async function verify(services: Services, input: Verifying): Promise<Verified> {
   if (row.verdict === 'half') return { outcome: 'half' }
   if (draftOf(services, effect)) services.wakeMessages()
   if (row.auth_code !== null) return { outcome: 'code', code: row.auth_code }
-  if (!hasSession(row)) throw new TypeError(`${effect} has opened no session`)
+  if (!hasSession(row)) {
+    if (row.consumed_type === 'email_change_new') return { outcome: 'changed' }
+    throw new TypeError(`${effect} has opened no session`)
+  }
   return {
     outcome: 'tokens',
     type: toEffectiveType(methods, row.token_type),

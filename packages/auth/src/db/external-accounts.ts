@@ -65,7 +65,8 @@ export interface ExternalChange extends RequestParts, WithNotices {
   /** From now on; null: as it is. */
   readonly email: string | null
   readonly confirms: boolean
-  readonly confirmation_sent_at: Date | null
+  /** The address that is to be confirmed first; null: as it is. */
+  readonly email_change: string | null
 }
 
 /**
@@ -78,7 +79,7 @@ export const changeExternally = statement(
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, identity jsonb,
        user_metadata jsonb, most_user_metadata int, takes_over boolean, email text,
-       confirms boolean, confirmation_sent_at timestamptz, ${noticeColumn}, ${partColumns})
+       confirms boolean, email_change text, ${noticeColumn}, ${partColumns})
    ), ending as materialized (
      -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
      select s.id from {ns}.sessions s cross join p
@@ -119,17 +120,18 @@ export const changeExternally = statement(
        email = coalesce(p.email, u.email),
        email_confirmed_at = case when p.confirms then coalesce(u.email_confirmed_at, p.now)
          when p.email is null then u.email_confirmed_at end,
-       confirmation_sent_at = coalesce(p.confirmation_sent_at, u.confirmation_sent_at),
        is_anonymous = false,
        encrypted_password = case when p.takes_over then null else u.encrypted_password end,
        phone = case when p.takes_over then null else u.phone end,
        phone_confirmed_at = case when p.takes_over then null else u.phone_confirmed_at end,
        phone_change = case when p.takes_over then null else u.phone_change end,
        phone_change_sent_at = case when p.takes_over then null else u.phone_change_sent_at end,
-       email_change = case when p.takes_over then null else u.email_change end,
-       email_change_sent_at = case when p.takes_over then null else u.email_change_sent_at end,
-       email_change_confirm_status =
-         case when p.takes_over then 0 else u.email_change_confirm_status end,
+       email_change = case when p.takes_over then null
+         else coalesce(p.email_change, u.email_change) end,
+       email_change_sent_at = case when p.takes_over then null
+         when p.email_change is not null then p.now else u.email_change_sent_at end,
+       email_change_confirm_status = case when p.takes_over or p.email_change is not null then 0
+         else u.email_change_confirm_status end,
        raw_user_meta_data = (
          select case
            when octet_length((b.kept || p.user_metadata)::text) <= p.most_user_metadata

@@ -3,7 +3,7 @@ import type { Notice } from './notices.ts'
 import { type Amr, selectSession } from './sessions.ts'
 import { type Statement, statement } from './statement.ts'
 import { selectUserWith } from './user-row.ts'
-import { type EffectName, effects, isStrange } from './verification-effects.ts'
+import { type EffectName, effects, isStrange, signsIn } from './verification-effects.ts'
 
 /** Somebody shows a one-time token. */
 export interface Verification {
@@ -190,8 +190,8 @@ function toStatement(how: LookupName, what: EffectName): Statement {
          (id, user_id, amr, user_agent, ip, is_recovery, tag, created_at, updated_at)
        select (p.session ->> 'id')::uuid, u.id, p.session -> 'amr', p.user_agent, p.ip,
          (p.session ->> 'is_recovery')::boolean, p.session ->> 'tag', p.now, p.now
-       from changed u cross join p
-       where jsonb_typeof(p.session) = 'object'
+       from changed u cross join consumed c cross join p
+       where ${signsIn}
        returning *
      ), logged as (
        insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)

@@ -12,9 +12,16 @@ interface Effect {
   readonly parts: string
 }
 
+/**
+ * Of `consumed c` and `p`: whether whoever shows the token gets a session, if one is asked for. A link
+ * to the address that an account is to have is followed by whoever reads that mailbox. The account may
+ * be somebody else's, who wants them to use it. (Digits are typed in by who has asked for them.)
+ */
+export const signsIn = `(jsonb_typeof(p.session) = 'object'
+           and (c.token_type <> 'email_change_new' or p.otp_hash is not null))`
+
 const always = `raw_app_meta_data = u.raw_app_meta_data || v.app_meta_data, updated_at = p.now,
-         last_sign_in_at =
-           case when jsonb_typeof(p.session) = 'object' then p.now else u.last_sign_in_at end`
+         last_sign_in_at = case when ${signsIn} then p.now else u.last_sign_in_at end`
 
 /** The first proof replaces a password that may be a stranger's. */
 const password = `encrypted_password = coalesce(

@@ -1,5 +1,5 @@
 import { pkcePrefix } from '../core/one-time-tokens.ts'
-import { halfMessage, isEmailVerification, type Verified, verifyEmail } from '../core/verify.ts'
+import { isEmailVerification, type Verified, verifyEmail, verifyMessages } from '../core/verify.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Answer, redirect } from '../http/call.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
@@ -59,7 +59,7 @@ function toLocation(target: string, verified: Verified, isPkce: boolean): string
   if (verified.outcome === 'tokens') {
     return withFragment(target, toTokenParameters(verified.tokens, { type: verified.type }))
   }
-  const message = { message: halfMessage }
+  const message = { message: verifyMessages[verified.outcome] }
   return withFragment(isPkce ? withQuery(target, message) : target, message)
 }
 

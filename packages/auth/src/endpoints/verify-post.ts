@@ -4,11 +4,11 @@ import { parsePhone } from '../core/phone-number.ts'
 import type { Services } from '../core/services.ts'
 import {
   type EmailVerificationType,
-  halfMessage,
   isEmailVerification,
   isPhoneVerification,
   type Proof,
   verifyEmail,
+  verifyMessages,
   verifyPhone,
 } from '../core/verify.ts'
 import { invalid } from '../errors.ts'
@@ -66,8 +66,9 @@ export const verifyPost = defineEndpoint({
       password: await readPassword(call.body, type, services),
       client: call.client,
     })
-    if (verified.outcome !== 'tokens') return json({ code: '200', msg: halfMessage })
-    return json({ ...verified.tokens, type: verified.type })
+    if (verified.outcome === 'tokens') return json({ ...verified.tokens, type: verified.type })
+    if (verified.outcome === 'code') throw new TypeError(`${type} has opened no session`)
+    return json({ code: '200', msg: verifyMessages[verified.outcome] })
   },
 })
 

@@ -220,7 +220,7 @@ test('a back end manages users with the real client', async (t) => {
       const made = await admin.generateLink({ type, email, newEmail: next })
       return dataOf(made).properties.hashed_token
     }
-    const tokens = [await make('email_change_current'), await make('email_change_new')]
+    const tokens = [await make('email_change_new'), await make('email_change_current')]
     const client = createClient()
     const results = []
     for (const token_hash of tokens) {

@@ -233,5 +233,6 @@ test('a link for the current address needs the secure change of addresses', asyn
     type: 'email_change',
     token_hash: body.hashed_token,
   })
-  assert.equal(changed.body.user.email, new_email)
+  assert.equal(changed.body.msg, 'Confirmation link accepted. The email address has been changed')
+  assert.equal((await server.query('select 1 from users where email = $1', [new_email])).length, 1)
 })

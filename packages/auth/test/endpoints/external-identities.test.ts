@@ -89,9 +89,19 @@ test('users link and unlink identities', async (t) => {
     const account = newAccount({ email_verified: false })
     const answer = await link(server, body.access_token, account)
     assert.equal(errorOf(answer)[1], 'email_not_confirmed')
-    assert.equal((await userOf(body.access_token)).email_confirmed_at, undefined)
-    const confirmed = await ask(server.url, (await server.mailTo(account.email)).path)
-    assert.equal((await userOf(fragmentOf(confirmed)['access_token'] ?? '')).id, body.user.id)
+    const asked = await userOf(body.access_token)
+    assert.deepEqual([asked.email, asked.new_email], ['', account.email])
+    const mail = await server.mailTo(account.email)
+    assert.equal(mail.kind, 'email_change')
+    const followed = fragmentOf(await ask(server.url, mail.path))
+    assert.deepEqual(
+      Object.keys(followed),
+      ['message', 'sb'],
+      'it may be the mail of somebody else',
+    )
+    const confirmed = await userOf(body.access_token)
+    assert.deepEqual([confirmed.id, confirmed.email], [body.user.id, account.email])
+    assert.ok(confirmed.email_confirmed_at)
   })
 
   await t.test('an unlinked identity is nobody again', async () => {
