@@ -47,7 +47,8 @@ export const limits = {
     external: switchableLimit(
       'AUTH_RATE_LIMIT_EXTERNAL',
       150,
-      'Requests to /authorize together with /user/identities/authorize, and to /callback, in 5 minutes',
+      'Requests to /authorize together with /user/identities/authorize, and to /callback together with ' +
+        '/user/identities/confirm, in 5 minutes',
     ),
     anonymous: switchableLimit(
       'AUTH_RATE_LIMIT_ANONYMOUS_USERS',

@@ -16,6 +16,7 @@ export const confirmLinking = defineEndpoint({
   path,
   summary: 'Asks whoever has the URL of a link request whether they have started it',
   allowed: 'anyone',
+  limiter: 'callback',
   query: { state: 'That of the URL' },
   success: {
     status: 200,
@@ -30,6 +31,7 @@ export const decideLinking = defineEndpoint({
   path,
   summary: 'The answer to the page: goes on to the provider, or back to the site',
   allowed: 'anyone',
+  limiter: 'callback',
   takesForms: true,
   success: { status: 303, description: 'To the provider; where the user cancels, to the site' },
   handle: (call, services) => orGoHome(services, () => decide(call, services)),

@@ -44,6 +44,8 @@ test('18.30 limits hold by default, and nobody gets around them with headers', a
   }
   // A callback by POST is the same one, and linking begins as a sign-in does.
   for (const [path, options] of [
+    ['/user/identities/confirm?state=x', {}],
+    ['/user/identities/confirm', { body: { state: 'x' } }],
     ['/callback', { body: { state: 'x' } }],
     ['/user/identities/authorize?provider=github', { token: 'x' }],
   ] as const) {

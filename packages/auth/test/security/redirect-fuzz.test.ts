@@ -80,6 +80,7 @@ test('18.48 whatever a request contains, its redirect is a URL and it is answere
   const providerUrl = new URL(provider.url)
   const headers = { 'user-agent': 'fuzz' }
   let locations = 0
+  let pages = 0
 
   const check = ({ status, headers: answered }: HttpAnswer, request: string) => {
     assert.ok(status < 500 || status === 504, `${status} ${request}`)
@@ -138,6 +139,23 @@ test('18.48 whatever a request contains, its redirect is a URL and it is answere
     (random) => depart(random, `/authorize?provider=${toStrangeText(random)}`),
     (random) =>
       depart(random, `/user/identities/authorize?provider=keycloak${flags[random(3)]}`, { token }),
+    (random) => follow(`/user/identities/confirm?state=${toStrangeText(random)}`),
+    async (random) => {
+      const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true'
+      const target = `&redirect_to=${toStrangeTarget(random)}`
+      const asked = await follow(`${path}${target}`, { token })
+      if (asked.status !== 200) return
+      const { origin, pathname, search, searchParams } = new URL(asked.body.url)
+      const page = await follow(`${pathname}${search}`)
+      assert.equal(page.status, 200)
+      pages += 1
+      const [cookie = ''] = (page.headers.get('set-cookie') ?? '').split(';')
+      const cancelled = await follow(pathname, {
+        body: `state=${searchParams.get('state')}&choice=${toStrangeText(random)}`,
+        headers: { cookie, origin, 'content-type': 'application/x-www-form-urlencoded' },
+      })
+      assert.equal(cancelled.status, 303)
+    },
     (random) => follow(`/callback?state=${toStrangeText(random)}&error=${toStrangeText(random)}`),
     async (random) => {
       const state = await depart(random, '/authorize?provider=keycloak')
@@ -173,6 +191,7 @@ test('18.48 whatever a request contains, its redirect is a URL and it is answere
     )
   }
   t.diagnostic(`${locations} redirects`)
+  assert.ok(pages > 0, 'no page that asks was opened')
   assert.ok(locations > rounds * 5, `${locations} redirects only`)
 
   // With a link that is good, the redirect has the tokens and nobody waits.
