@@ -22,8 +22,6 @@ export const limiterNames = [
   'password',
   'password_account',
   'codes',
-  'authorize',
-  'callback',
 ] as const
 export type LimiterName = (typeof limiterNames)[number]
 
