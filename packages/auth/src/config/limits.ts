@@ -71,6 +71,11 @@ export const limits = {
       30,
       'Messages with a code or link to one address or number in 24 hours, half of them at once',
     ),
+    taken: switchableLimit(
+      'AUTH_RATE_LIMIT_TAKEN',
+      5,
+      'Addresses and numbers of others that a signed-in user may try to change to in an hour',
+    ),
     serviceUrl: string(
       'AUTH_RATE_LIMIT_SERVICE_URL',
       '',
@@ -102,6 +107,7 @@ export interface LimitsConfig {
   readonly password: number
   readonly passwordAccount: number
   readonly codes: number
+  readonly taken: number
   readonly serviceUrl: string | undefined
   /** What the URL says; undefined: this process counts by itself. */
   readonly service: LimitService | undefined
@@ -137,6 +143,7 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     'password',
     'passwordAccount',
     'codes',
+    'taken',
   ] as const) {
     noteIfOff(variables[name], settings[name], check)
   }

@@ -17,6 +17,7 @@ const usual = {
   anonymous: { most: 30, periodMs: 60 * minute, burst: 30 },
   mfa: { most: 15, periodMs: minute, burst: 30 },
   password: { most: 10, periodMs: 15 * minute, burst: 10 },
+  taken: { most: 5, periodMs: 60 * minute, burst: 5 },
   passwordAccount: { most: 100, periodMs: 60 * minute, burst: 100 },
 } as const satisfies Record<string, Usual>
 
@@ -42,6 +43,7 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
     password: toLimit(usual.password, limits.password),
     password_account: toLimit(usual.passwordAccount, limits.passwordAccount),
     codes: toDailyLimit(limits.codes),
+    taken: toLimit(usual.taken, limits.taken),
   }
 }
 

@@ -22,6 +22,7 @@ export const limiterNames = [
   'password',
   'password_account',
   'codes',
+  'taken',
 ] as const
 export type LimiterName = (typeof limiterNames)[number]
 

@@ -145,18 +145,24 @@ async function checkDatabase(services: Services, update: SelfUpdate): Promise<st
     password !== undefined && nonce !== undefined && needsNonce(services, user)
       ? hashNonce(services, user, nonce)
       : null
-  if (email === undefined && phone === undefined && nonceHash === null) return null
+  const isNamed = email !== undefined || phone !== undefined
+  if (!isNamed && nonceHash === null) return null
   const now = new Date(services.now())
-  const [verdict] = await db.run<UpdateVerdict>(checkUserUpdate, [
-    {
-      user_id: user.id,
-      email: email ?? null,
-      phone: phone ?? null,
-      nonce_hash: nonceHash,
-      most_attempts: mostAttempts,
-      now,
-    },
-  ])
+  // Clients depend on the answer that a name is taken; so users may hear it so often and no more.
+  const limits = isNamed ? [{ limiter: 'taken', key: user.id } as const] : []
+  const { verdict } = await services.guesses.guard(limits, async () => {
+    const [verdict] = await db.run<UpdateVerdict>(checkUserUpdate, [
+      {
+        user_id: user.id,
+        email: email ?? null,
+        phone: phone ?? null,
+        nonce_hash: nonceHash,
+        most_attempts: mostAttempts,
+        now,
+      },
+    ])
+    return { verdict, isRight: !(verdict?.is_email_taken || verdict?.is_phone_taken) }
+  })
   if (verdict?.is_email_taken) throw emailExists()
   if (verdict?.is_phone_taken) throw phoneExists('own')
   if (nonceHash !== null && !verdict?.is_nonce_right) throw badNonce()

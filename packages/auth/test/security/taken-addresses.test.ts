@@ -1,0 +1,72 @@
+/**
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errorOf } from '../support/flow-server.ts'
+import { ask, newEmail } from '../support/http-client.ts'
+import { newPhone, openPhoneServer } from '../support/phone-server.ts'
+import { newPerson, signInByLink } from './people.ts'
+
+const tooMany = [429, 'over_request_rate_limit', 'Request rate limit reached']
+
+test('addresses and numbers that others have', async (t) => {
+  const server = await openPhoneServer(t, { AUTH_SMTP_MAX_FREQUENCY: '0' })
+  if (!server) return
+  const { url, clock } = server
+  const newCaller = async () => {
+    const { email } = await newPerson(server)
+    const { access_token: token } = await signInByLink(server, email)
+    return {
+      email,
+      put: (body: object) => ask(url, '/user', { method: 'PUT', token, body }),
+    }
+  }
+
+  await t.test('18.55 a user is told of five in an hour, and of none after that', async (t) => {
+    t.after(() => {
+      clock.aheadMs = 0
+    })
+    const caller = await newCaller()
+    const { phone } = await server.newPerson()
+    const taken = [{ email: (await newPerson(server)).email }, { phone }]
+    const codes: unknown[] = []
+    for (let at = 0; at < 5; at += 1) {
+      codes.push((await caller.put(taken[at % 2] ?? {})).body.error_code)
+    }
+    const [email, number] = ['email_exists', 'phone_exists']
+    assert.deepEqual(codes, [email, number, email, number, email])
+    server.takeStatements()
+    // Whatever is asked for now, the answer is the same.
+    for (const body of [...taken, { email: newEmail() }, { phone: newPhone() }]) {
+      const refused = await caller.put(body)
+      assert.deepEqual(errorOf(refused), tooMany)
+      assert.equal(refused.headers.get('retry-after'), '720')
+    }
+    assert.deepEqual([...new Set(server.takeStatements())], ['find_caller'])
+    // Other changes are not concerned, and neither are other users.
+    assert.equal((await caller.put({ data: { name: 'Ada' } })).status, 200)
+    assert.equal((await caller.put({ email: caller.email })).status, 200)
+    const other = await newCaller()
+    assert.equal((await other.put({ email: newEmail() })).status, 200)
+    clock.aheadMs += 720_000
+    assert.equal((await caller.put({ email: newEmail() })).status, 200)
+  })
+
+  await t.test('18.55 addresses that nobody has do not count', async () => {
+    const caller = await newCaller()
+    for (let at = 0; at < 7; at += 1) {
+      assert.equal((await caller.put({ email: newEmail() })).status, 200)
+    }
+    const { email } = await newPerson(server)
+    assert.equal((await caller.put({ email })).body.error_code, 'email_exists')
+  })
+
+  await t.test('18.55 of many at once five are told', async () => {
+    const caller = await newCaller()
+    const { email } = await newPerson(server)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.put({ email })))
+    const told = answers.filter(({ body }) => body.error_code === 'email_exists')
+    assert.equal(told.length, 5)
+  })
+})
