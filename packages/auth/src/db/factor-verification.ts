@@ -1,29 +1,30 @@
 import type { Metadata } from '../core/metadata.ts'
 import type { Row } from './database.ts'
+import {
+  countInSession,
+  type FactorFailureLimits,
+  factorFailureColumns,
+  failureLevel,
+  forgetFailure,
+  isKnownNetwork,
+  isSessionOpen,
+  rememberNetwork,
+  type SessionFailureLimits,
+  sessionFailureColumns,
+  sessionLockedUntil,
+  setFailureLevel,
+} from './factor-failures.ts'
 import { noticeColumn, type WithNotices, writeNotices } from './notices.ts'
 import type { NewAuditEntry } from './request-parts.ts'
 import { selectSession } from './sessions.ts'
 import { statement } from './statement.ts'
 import { selectUserWithFactors, type Time } from './user-row.ts'
 
-/** How many wrong codes a factor takes. */
-export interface FailureLimits {
-  /** In a row, after which none is looked at for a while. */
-  readonly most_failures: number
-  readonly lock_seconds: number
-}
-
-/** Of a factor `f`: one more wrong code. A lock that is over counts from the beginning. */
-const failures = '(case when f.locked_until is null then f.failed_attempts + 1 else 1 end)'
-export const countFailure = `failed_attempts = ${failures},
-       locked_until = case when ${failures} >= p.most_failures
-         then p.now + make_interval(secs => p.lock_seconds) end`
-export const isOpen = '(f.locked_until is null or f.locked_until <= p.now)'
-
-export interface ChallengeTry extends FailureLimits {
+export interface ChallengeTry extends SessionFailureLimits, FactorFailureLimits {
   readonly challenge_id: string
   readonly factor_id: string
   readonly user_id: string
+  readonly session_id: string
   readonly most_attempts: number
   readonly ip: string
   readonly now: Date
@@ -55,28 +56,51 @@ export const tryChallenge = statement(
   'try_challenge',
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(challenge_id uuid, factor_id uuid, user_id uuid,
-       most_attempts integer, most_failures integer, lock_seconds double precision, ip text,
-       now timestamptz, audit jsonb)
+       session_id uuid, most_attempts integer, ${sessionFailureColumns}, ${factorFailureColumns},
+       ip text, now timestamptz, audit jsonb)
+   ), session as materialized (
+     -- Before the factor, as all who lock both.
+     select s.id, ${isSessionOpen} as is_open, ${sessionLockedUntil} as locked_until
+     from {ns}.sessions s cross join p
+     where s.id = p.session_id and s.user_id = p.user_id
+     for update of s
+   ), factor as materialized (
+     select f.id, f.secret, f.last_used_step, f.web_authn_credential,
+       ${isKnownNetwork} as is_known, ${failureLevel} as level
+     from {ns}.mfa_factors f join session s on true cross join p
+     where f.id = p.factor_id and f.user_id = p.user_id
+     for update of f
    ), found as materialized (
-     select c.*, f.secret, f.last_used_step, f.web_authn_credential, f.locked_until
-     from {ns}.mfa_challenges c join {ns}.mfa_factors f on f.id = c.factor_id cross join p
-     where c.id = p.challenge_id and f.id = p.factor_id and f.user_id = p.user_id
-   ), counted as (
-     update {ns}.mfa_factors f set ${countFailure}
-     from found c cross join p
-     where f.id = c.factor_id and ${isOpen} and c.verified_at is null and c.expires_at >= p.now
+     select c.*, f.secret, f.last_used_step, f.web_authn_credential, f.is_known, f.level,
+       case when not s.is_open then s.locked_until
+         when f.level + 1 > p.most_failures
+         then p.now + make_interval(secs => (f.level + 1 - p.most_failures) * p.refill_seconds)
+       end as locked_until
+     from {ns}.mfa_challenges c join factor f on f.id = c.factor_id cross join session s
+       cross join p
+     where c.id = p.challenge_id
+   ), allowed as materialized (
+     select c.factor_id as id, c.is_known, c.level from found c cross join p
+     where c.locked_until is null and c.verified_at is null and c.expires_at >= p.now
        and c.ip_address = p.ip and c.attempts < p.most_attempts
-     returning f.id
+   ), counted_in_session as (
+     update {ns}.sessions s set ${countInSession}
+     from allowed cross join p
+     where s.id = p.session_id
+   ), counted as (
+     update {ns}.mfa_factors f set ${setFailureLevel('k.level + 1')}
+     from allowed k cross join p
+     where f.id = k.id and p.most_failures is not null
    ), tried as (
      update {ns}.mfa_challenges c set attempts = c.attempts + 1
-     from counted f cross join p
+     from allowed f cross join p
      where c.id = p.challenge_id and c.factor_id = f.id and c.verified_at is null
        and c.attempts < p.most_attempts
      returning c.id
    ), logged as (
      insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
      select a.id, a.payload, p.ip, p.now
-     from counted cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+     from allowed cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
    )
    select exists (select from tried) as is_counted, f.ip_address, f.verified_at, f.expires_at,
      f.attempts, f.otp_hash, f.web_authn_data, f.secret, f.last_used_step, f.web_authn_credential,
@@ -105,7 +129,7 @@ export const raiseColumns = `user_id uuid, session_id uuid, method text, now tim
  * Sessions are locked before the user, as a refresh does it, and factors after both.
  */
 export const lockOwner = `lower as materialized (
-     select s.id from {ns}.sessions s cross join p
+     select s.id, s.factor_failures from {ns}.sessions s cross join p
      where s.user_id = p.user_id and s.revoked_at is null
        and (s.id = p.session_id or s.aal <> 'aal2')
      order by s.id for update of s
@@ -128,7 +152,8 @@ export const raiseSession = `raised as (
          || jsonb_build_array(jsonb_build_object(
            'method', p.method, 'timestamp', floor(extract(epoch from p.now))::bigint)),
        refresh_token_counter = s.refresh_token_counter + 2, rotated_at = p.now,
-       refreshed_at = p.now, updated_at = p.now, user_agent = p.user_agent, ip = p.ip
+       refreshed_at = p.now, updated_at = p.now, user_agent = p.user_agent, ip = p.ip,
+       factor_failures = '{}'
      from verified v cross join p
      where s.id = p.session_id
      returning s.*
@@ -154,7 +179,10 @@ export const raiseSession = `raised as (
 export const raisedColumns = `${selectUserWithFactors('u', 'factors_now')},
      ${selectSession('s')}`
 
-export interface Acceptance extends SessionRaise, WithNotices {
+export interface Acceptance
+  extends SessionRaise,
+    WithNotices,
+    Pick<FactorFailureLimits, 'network'> {
   readonly factor_id: string
   readonly challenge_id: string
   /** Of TOTP: each step works once. */
@@ -172,7 +200,7 @@ export const acceptFactor = statement(
   'accept_factor',
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, challenge_id uuid, step bigint,
-       credential jsonb, aaguid uuid, ${noticeColumn}, ${raiseColumns})
+       credential jsonb, aaguid uuid, network text, ${noticeColumn}, ${raiseColumns})
    ), ${lockOwner}, factor as materialized (
      select f.id from {ns}.mfa_factors f join owner o on o.id = f.user_id cross join p
      where f.id = p.factor_id
@@ -184,7 +212,7 @@ export const acceptFactor = statement(
      where c.id = p.challenge_id and c.factor_id = f.id and c.verified_at is null
      returning c.factor_id
    ), verified as (
-     update {ns}.mfa_factors f set status = 'verified', failed_attempts = 0, locked_until = null,
+     update {ns}.mfa_factors f set status = 'verified', ${forgetFailure}, ${rememberNetwork},
        last_used_step = coalesce(p.step, f.last_used_step),
        web_authn_credential = coalesce(nullif(p.credential, 'null'), f.web_authn_credential),
        web_authn_aaguid = coalesce(p.aaguid, f.web_authn_aaguid), updated_at = p.now

@@ -1,8 +1,12 @@
 import type { Row } from './database.ts'
 import {
-  countFailure,
-  type FailureLimits,
-  isOpen,
+  countInSession,
+  isSessionOpen,
+  type SessionFailureLimits,
+  sessionFailureColumns,
+  sessionLockedUntil,
+} from './factor-failures.ts'
+import {
   lockOwner,
   raiseColumns,
   raisedColumns,
@@ -65,7 +69,7 @@ export const replaceRecoveryCodes = statement(
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(${columns})
    ), renewed as (
-     update {ns}.mfa_factors f set failed_attempts = 0, locked_until = null, updated_at = p.now
+     update {ns}.mfa_factors f set updated_at = p.now
      from p where f.id = p.factor_id and f.user_id = p.user_id
      returning f.id, f.user_id
    ), cleared as (
@@ -87,7 +91,7 @@ export const countRecoveryCodes = statement(
    from {ns}.mfa_recovery_codes where factor_id = $1`,
 )
 
-export interface CodeTry extends SessionRaise, FailureLimits {
+export interface CodeTry extends SessionRaise, SessionFailureLimits {
   readonly factor_id: string
   /** In hexadecimal digits. */
   readonly code_hash: string
@@ -110,10 +114,12 @@ export const useRecoveryCode = statement(
   'use_recovery_code',
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, code_hash text,
-       most_failures integer, lock_seconds double precision, attempt_audit jsonb, ${raiseColumns})
+       ${sessionFailureColumns}, attempt_audit jsonb, ${raiseColumns})
    ), ${lockOwner}, factor as materialized (
-     select f.id, case when not ${isOpen} then f.locked_until end as locked_until
+     -- Nobody finds a code of 79 bits by guessing: only the session that guesses is locked.
+     select f.id, case when not ${isSessionOpen} then ${sessionLockedUntil} end as locked_until
      from {ns}.mfa_factors f join owner o on o.id = f.user_id cross join p
+       join lower s on s.id = p.session_id
      where f.id = p.factor_id and f.factor_type = 'recovery_code'
      for update of f
    ), used as (
@@ -123,11 +129,11 @@ export const useRecoveryCode = statement(
        and c.code_hash = decode(p.code_hash, 'hex')
      returning c.factor_id
    ), missed as (
-     update {ns}.mfa_factors f set ${countFailure}
-     from factor o cross join p
-     where f.id = o.id and o.locked_until is null and not exists (select from used)
+     update {ns}.sessions s set ${countInSession}
+     from factor f cross join p
+     where s.id = p.session_id and f.locked_until is null and not exists (select from used)
    ), verified as (
-     update {ns}.mfa_factors f set failed_attempts = 0, locked_until = null, updated_at = p.now
+     update {ns}.mfa_factors f set updated_at = p.now
      from used c cross join p
      where f.id = c.factor_id
      returning f.*

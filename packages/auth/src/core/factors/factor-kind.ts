@@ -19,6 +19,8 @@ export interface FactorKind {
   readonly codes: { readonly enroll: ErrorCode; readonly verify: ErrorCode }
   /** What a wrong answer is told. */
   readonly wrongAnswer: string
+  /** Whether somebody could hit a right answer by guessing. */
+  readonly isGuessable: boolean
   findSwitch(config: MfaConfig): FactorSwitch
   /** @throws {ApiError} */
   enroll(services: Services, ask: EnrollAsk): FactorDraft

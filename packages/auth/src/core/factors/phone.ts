@@ -11,6 +11,7 @@ export const phone: FactorKind = {
   method: 'mfa/phone',
   codes: { enroll: 'mfa_phone_enroll_not_enabled', verify: 'mfa_phone_verify_not_enabled' },
   wrongAnswer: 'Invalid MFA Phone code entered',
+  isGuessable: true,
   findSwitch: (config) => config.phone,
 
   enroll(_services, { user, phone: text = '' }) {

@@ -20,7 +20,7 @@ import type { Services } from '../services.ts'
 import type { Client, TokenResponse } from '../sessions.ts'
 import { recoveryCodeMethod, recoveryCodeType } from './index.ts'
 import { factorNotFound, isVerified, type Member, nameConflict } from './member.ts'
-import { failureLimits, toWaitSeconds, wrongAnswer } from './verify.ts'
+import { sessionLimits, toWaitSeconds, wrongAnswer } from './verify.ts'
 
 /** No letter or digit that is taken for another; 16 of them are 79 bits. */
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz'
@@ -103,7 +103,7 @@ export async function verifyRecoveryCode(
   const attempt: CodeTry = {
     factor_id: factor.id,
     code_hash: hashCode(services, canonical, factor.id),
-    ...failureLimits,
+    ...sessionLimits,
     attempt_audit: toAuditEntry('verification_attempted', member, traits),
     user_id: member.id,
     session_id: member.session_id,

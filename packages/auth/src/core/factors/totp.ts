@@ -15,6 +15,7 @@ export const totp: FactorKind = {
   method: 'totp',
   codes: { enroll: 'mfa_totp_enroll_not_enabled', verify: 'mfa_totp_verify_not_enabled' },
   wrongAnswer: 'Invalid TOTP code entered',
+  isGuessable: true,
   findSwitch: (config) => config.totp,
 
   enroll({ factorSecrets, config }, { factorId, user, issuer }) {

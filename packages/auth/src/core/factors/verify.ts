@@ -9,6 +9,7 @@ import type { SessionRow } from '../../db/sessions.ts'
 import { ApiError } from '../../errors.ts'
 import { toAuditEntry } from '../audit.ts'
 import { judgeFactor } from '../hook-verdicts.ts'
+import { toNetwork } from '../network.ts'
 import { planNotices } from '../notifications.ts'
 import type { Services } from '../services.ts'
 import type { Client, TokenResponse } from '../sessions.ts'
@@ -29,10 +30,16 @@ export interface VerifyRequest {
 /** Wrong answers after which a challenge is of no use. */
 const mostAttempts = 5
 /**
- * Wrong answers in a row after which a factor rests, whoever asks and from wherever: six digits must
- * not be found by trying for days.
+ * Wrong answers in a row after which a session may not answer for a while. Others are not concerned:
+ * whoever has only the password must not lock the owner out.
  */
-export const failureLimits = { most_failures: 10, lock_seconds: 600 }
+export const sessionLimits = { most_in_session: 10, lock_seconds: 600 }
+/**
+ * Wrong answers for one factor in all sessions together: 50 in 24 hours, 25 of them at once. Six digits, of
+ * which three codes are right at a time, are found with a chance of 0.015 % a day. Networks that a right
+ * answer has come from before have a count of their own, which strangers cannot use up.
+ */
+const factorLimits = { most_failures: 25, refill_seconds: 86_400 / 25 }
 
 /** Reference 3.20: raises the session to aal2. @throws {ApiError} */
 export async function verifyFactor(
@@ -51,6 +58,7 @@ export async function verifyFactor(
   if (challengeId === undefined) throw unknownChallenge()
   kind.checkForm(answer)
   const now = new Date(services.now())
+  const network = toNetwork(client.ip)
   const traits = {
     factor_id: factor.id,
     factor_type: factor.factor_type,
@@ -60,8 +68,12 @@ export async function verifyFactor(
     challenge_id: challengeId,
     factor_id: factor.id,
     user_id: member.id,
+    session_id: member.session_id,
     most_attempts: mostAttempts,
-    ...failureLimits,
+    ...sessionLimits,
+    ...factorLimits,
+    most_failures: kind.isGuessable ? factorLimits.most_failures : null,
+    network,
     ip: client.ip,
     now,
     audit: toAuditEntry('verification_attempted', member, traits),
@@ -85,6 +97,7 @@ export async function verifyFactor(
     step: proof.step ?? null,
     credential: proof.credential ?? null,
     aaguid: proof.aaguid ?? null,
+    network,
     method: kind.method,
     now,
     ip: client.ip,

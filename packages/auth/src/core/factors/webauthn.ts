@@ -23,6 +23,7 @@ export const webauthn: FactorKind = {
   method: 'mfa/webauthn',
   codes: { enroll: 'mfa_webauthn_enroll_not_enabled', verify: 'mfa_webauthn_verify_not_enabled' },
   wrongAnswer: 'Invalid WebAuthn credential shown',
+  isGuessable: false,
   findSwitch: (config) => config.webAuthn,
 
   enroll: () => ({ shown: {} }),

@@ -1,0 +1,182 @@
+/**
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
+import { openFlowServer } from '../support/flow-server.ts'
+import { ask, type HttpAnswer } from '../support/http-client.ts'
+
+const day = 86_400_000
+const home = '2001:db8:1:2::1'
+const codeOf = ({ status, body }: HttpAnswer) => body.error_code ?? status
+
+interface Target {
+  readonly token: string
+  readonly factorId: string
+}
+
+test('codes of second factors that are guessed', async (t) => {
+  const server = await openFlowServer(t, { ...factorEnvironment, AUTH_TRUSTED_HOPS: '1' })
+  if (!server) return
+  const { url, clock } = server
+  const calls = createFactorCalls(server)
+  const atHome = (ip = home) => ({ 'x-forwarded-for': ip })
+
+  /** A challenge and an answer to it, from one address. */
+  const answer = async ({ token, factorId }: Target, code: string, ip = home) => {
+    const options = { token, headers: atHome(ip) }
+    const { body } = await ask(url, `/factors/${factorId}/challenge`, { ...options, body: {} })
+    return ask(url, `/factors/${factorId}/verify`, {
+      ...options,
+      body: { challenge_id: body.id, code },
+    })
+  }
+  /** Somebody who has shown their factor at home. */
+  const newOwner = async () => {
+    const who = await calls.newSomebody()
+    const { body } = await calls.enroll(who)
+    const app = createApp(body.totp.secret, clock)
+    const factorId: string = body.id
+    calls.take(who, await answer({ token: who.token, factorId }, app.nextCode()))
+    /** What somebody with the password has as well: a session at aal1. */
+    const enter = async (): Promise<Target> => ({
+      token: (await calls.signIn(who.email)).token,
+      factorId,
+    })
+    return { ...who, factorId, app, enter }
+  }
+  /** Wrong codes in fresh sessions, until they are refused. @returns how many were looked at. */
+  const guessOn = async (
+    owner: Awaited<ReturnType<typeof newOwner>>,
+    toAddress: (at: number) => string,
+    most: number,
+  ) => {
+    let looked = 0
+    let session = await owner.enter()
+    for (let at = 0; at < most; at += 1) {
+      if (at % 9 === 0) session = await owner.enter()
+      const result = codeOf(await answer(session, owner.app.wrongCode(), toAddress(at)))
+      if (result === 'over_request_rate_limit') break
+      assert.equal(result, 'mfa_verification_failed')
+      looked += 1
+    }
+    return looked
+  }
+
+  await t.test('18.54 ten wrong codes lock the session that sent them, and no other', async () => {
+    const owner = await newOwner()
+    const stranger = await owner.enter()
+    for (let at = 0; at < 10; at += 1) {
+      const guessed = await answer(stranger, owner.app.wrongCode(), '203.0.113.1')
+      assert.equal(codeOf(guessed), 'mfa_verification_failed')
+    }
+    // From any address, with the right code as well.
+    for (const ip of ['203.0.113.1', '203.0.113.2', home]) {
+      const locked = await answer(stranger, owner.app.nextCode(), ip)
+      assert.equal(codeOf(locked), 'over_request_rate_limit')
+      const seconds = Number(locked.headers.get('retry-after'))
+      assert.ok(seconds > 400 && seconds <= 600, `${seconds}`)
+    }
+    // The owner gets in, at home and elsewhere.
+    assert.equal((await answer(await owner.enter(), owner.app.nextCode())).status, 200)
+    const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
+    assert.equal(elsewhere.status, 200)
+  })
+
+  await t.test('18.54 also where the stranger is at the same address', async () => {
+    const owner = await newOwner()
+    const stranger = await owner.enter()
+    for (let at = 0; at < 10; at += 1) await answer(stranger, owner.app.wrongCode())
+    const locked = await answer(stranger, owner.app.nextCode())
+    assert.equal(codeOf(locked), 'over_request_rate_limit')
+    assert.equal((await answer(await owner.enter(), owner.app.nextCode())).status, 200)
+  })
+
+  await t.test(
+    '18.54 a session is locked for ten minutes, and forgets after a success',
+    async (t) => {
+      t.after(() => {
+        clock.aheadMs = 0
+      })
+      const owner = await newOwner()
+      const session = await owner.enter()
+      for (let at = 0; at < 9; at += 1) await answer(session, owner.app.wrongCode())
+      const { status, body } = await answer(session, owner.app.nextCode())
+      assert.equal(status, 200)
+      const raised = { token: body.access_token as string, factorId: owner.factorId }
+      for (let at = 0; at < 10; at += 1) {
+        assert.equal(codeOf(await answer(raised, owner.app.wrongCode())), 'mfa_verification_failed')
+      }
+      assert.equal(codeOf(await answer(raised, owner.app.nextCode())), 'over_request_rate_limit')
+      clock.aheadMs += 601_000
+      assert.equal((await answer(raised, owner.app.nextCode())).status, 200)
+    },
+  )
+
+  await t.test('18.54 many sessions do not help: 50 guesses a day, 25 at once', async (t) => {
+    t.after(() => {
+      clock.aheadMs = 0
+    })
+    const owner = await newOwner()
+    const anywhere = (at: number) => `203.0.113.${at}`
+    assert.equal(await guessOn(owner, anywhere, 60), 25)
+    const refused = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
+    assert.equal(codeOf(refused), 'over_request_rate_limit')
+    const seconds = Number(refused.headers.get('retry-after'))
+    assert.ok(seconds > 3_000 && seconds <= 3_456, `${seconds}`)
+    // The owner, who has another address of the network at home today.
+    const again = '2001:db8:1:2:ffff::7'
+    assert.equal((await answer(await owner.enter(), owner.app.nextCode(), again)).status, 200)
+    // And so it goes on for the rest of the day.
+    let looked = 25
+    for (let hours = 1; hours <= 23; hours += 1) {
+      clock.aheadMs += 3_600_000
+      looked += await guessOn(owner, anywhere, 60)
+    }
+    assert.ok(looked >= 45 && looked <= 50, `${looked}`)
+    assert.equal((await answer(await owner.enter(), owner.app.nextCode(), again)).status, 200)
+    // Without an attack the count is over after a day.
+    clock.aheadMs += day
+    const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
+    assert.equal(elsewhere.status, 200)
+  })
+
+  await t.test('18.54 from an address of the owner there are no more of them', async () => {
+    const owner = await newOwner()
+    assert.equal(await guessOn(owner, () => home, 60), 25)
+    // Only who is at home is concerned.
+    const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
+    assert.equal(elsewhere.status, 200)
+  })
+
+  await t.test('18.54 guesses that come at once count as well', async () => {
+    const owner = await newOwner()
+    // One by one: a new link takes the place of the one before.
+    const sessions: Target[] = []
+    while (sessions.length < 6) sessions.push(await owner.enter())
+    const guesses = await Promise.all(
+      Array.from({ length: 60 }, (_, at) =>
+        answer(sessions[at % 6] as Target, owner.app.wrongCode(), `203.0.113.${at}`),
+      ),
+    )
+    const looked = guesses.filter((guess) => codeOf(guess) === 'mfa_verification_failed')
+    assert.equal(looked.length, 25)
+  })
+
+  await t.test('18.54 wrong recovery codes lock their session alone', async () => {
+    const owner = await newOwner()
+    const { body } = await calls.call(owner, '/factors/recovery-codes')
+    const verify = ({ token }: Pick<Target, 'token'>, code: string) =>
+      ask(url, '/factors/recovery-codes/verify', { token, body: { code } })
+    const stranger = await owner.enter()
+    for (let at = 0; at < 10; at += 1) {
+      assert.equal(codeOf(await verify(stranger, 'x'.repeat(16))), 'mfa_verification_failed')
+    }
+    const locked = await verify(stranger, body.codes[0])
+    assert.equal(codeOf(locked), 'mfa_recovery_codes_locked')
+    // Nor does it matter for the codes of the app.
+    assert.equal(codeOf(await answer(stranger, owner.app.wrongCode())), 'mfa_verification_failed')
+    assert.equal((await verify(await owner.enter(), body.codes[0])).status, 200)
+  })
+})
