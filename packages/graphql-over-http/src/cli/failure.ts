@@ -28,6 +28,16 @@ const UNTRUSTED_CODES = new Set([
   'CERT_UNTRUSTED',
 ])
 
+const CLOSED_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE'])
+
+/** Whether the server closed the connection before it answered. */
+export function isClosedConnection(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && CLOSED_CODES.has(cause.code)) return true
+  }
+  return false
+}
+
 /** One sentence for a request that ended without an answer. */
 export function describeFailure(error: unknown, url: string, timeoutMs: number): string {
   let last: unknown = error

@@ -1,6 +1,6 @@
 import { discardBody, readBodyCopy } from '../audits/body.ts'
 import { CommandError } from './command-error.ts'
-import { describeFailure } from './failure.ts'
+import { describeFailure, isClosedConnection } from './failure.ts'
 
 export interface ProbeOptions {
   readonly headers: { readonly [name: string]: string }
@@ -12,10 +12,8 @@ export interface ProbeOptions {
  * a wrong address is one sentence instead of dozens of failed audits.
  */
 export async function probe(url: string, { headers, timeoutMs }: ProbeOptions): Promise<void> {
-  let response: Response
-  let body: Uint8Array | undefined
-  try {
-    response = await fetch(url, {
+  const ask = async () => {
+    const response = await fetch(url, {
       method: 'POST',
       redirect: 'manual',
       headers: {
@@ -26,10 +24,14 @@ export async function probe(url: string, { headers, timeoutMs }: ProbeOptions): 
       body: JSON.stringify({ query: '{ __typename }' }),
       signal: AbortSignal.timeout(timeoutMs),
     })
-    body = await readBodyCopy(response)
-  } catch (error) {
-    throw new CommandError(describeFailure(error, url, timeoutMs), { cause: error })
+    return { response, body: await readBodyCopy(response) }
   }
+  const { response, body } = await ask()
+    // The server may just have closed a connection that was kept open from before.
+    .catch((error: unknown) => (isClosedConnection(error) ? ask() : Promise.reject(error)))
+    .catch((error: unknown) => {
+      throw new CommandError(describeFailure(error, url, timeoutMs), { cause: error })
+    })
   await discardBody(response.body)
   const complaint = describeAnswer(response, body)
   if (complaint !== undefined) throw new CommandError(`${url} ${complaint}`)

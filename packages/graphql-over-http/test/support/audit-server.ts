@@ -112,6 +112,8 @@ export async function startAuditServer(options: AuditServerOptions = {}): Promis
         response.end(responseBody)
       })
   })
+  // On a busy machine a client may pause for longer than Node keeps a connection open.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
