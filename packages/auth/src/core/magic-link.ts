@@ -46,12 +46,12 @@ export type DeferredMagicLink = Omit<MagicLinkAsk, 'newcomer'>
  */
 export async function requestMagicLink(services: Services, ask: MagicLinkAsk): Promise<void> {
   const { newcomer, ...deferred } = ask
-  if (newcomer === 'ignore' || (newcomer === 'create' && !isSignupAllowed(services))) {
+  if (newcomer === 'ignore' || !isSignupAllowed(services)) {
     return deferMail(services, deferred, mailWaits.magicLink, 'magic_link')
   }
   const find = () => findUser(services, ask)
   const known = await find()
-  if (known !== undefined && mayFinish(services, known)) return mailKnown(services, ask, known)
+  if (known !== undefined) return mailKnown(services, ask, known)
   if (newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
   try {
     await createNewcomer(services, ask)

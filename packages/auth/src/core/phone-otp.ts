@@ -35,14 +35,14 @@ export type DeferredOtp = Omit<PhoneOtpAsk, 'newcomer'>
 export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Promise<void> {
   const { newcomer, ...deferred } = ask
   requireGateway(services, ask.phone, 'confirmation')
-  if (newcomer === 'ignore' || (newcomer === 'create' && !isSignupAllowed(services))) {
+  if (newcomer === 'ignore' || !isSignupAllowed(services)) {
     // The code of a test number is known beforehand, and whoever shows it must not come too early.
     if (findTestCode(services, ask.phone) !== undefined) return sendPhoneOtp(services, deferred)
     return deferCode(services, deferred, 'sms', 'phone_otp')
   }
   const find = () => findUser(services, ask)
   const known = await find()
-  if (known !== undefined && mayFinish(services, known)) return textKnown(services, ask, known)
+  if (known !== undefined) return textKnown(services, ask, known)
   if (newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
   try {
     await createNewcomer(services, ask)
