@@ -34,7 +34,9 @@ function toStrangeText(random: Random): string {
     // Halves of a pair, as UTF-8 does not have them; bytes that UTF-8 does not have.
     () => `%ED%${(0xa0 + random(0x20)).toString(16)}%${(0x80 + random(0x40)).toString(16)}`,
     () => ['%FF', '%C3', '%', '%zz', '%u0100', '%EF%BF%BF'][random(6)] ?? '',
-    () => ['%0D%0A', '%0d%0aset-cookie:%20planted=1', '%00', '%09', '%7F', '%5C', '%20'][random(7)] ?? '',
+    () =>
+      ['%0D%0A', '%0d%0aset-cookie:%20planted=1', '%00', '%09', '%7F', '%5C', '%20'][random(7)] ??
+      '',
     () =>
       ['..', '/../', '%2e%2e/', '..%2f', '//', '@', ':', '?', '%23', '%3F', '&', '='][random(12)] ??
       '',
