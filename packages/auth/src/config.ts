@@ -16,6 +16,7 @@ import { type LimitsConfig, limits, toLimits } from './config/limits.ts'
 import { type MailConfig, mail, toMail } from './config/mail.ts'
 import { type MetadataConfig, metadata } from './config/metadata.ts'
 import { type MfaConfig, mfa, toMfa } from './config/mfa.ts'
+import { type MigrationsConfig, migrations, toMigrations } from './config/migrations.ts'
 import { type ObservabilityConfig, observability, toObservability } from './config/observability.ts'
 import {
   type OpenTelemetryConfig,
@@ -36,6 +37,7 @@ export const chapters = {
   api,
   proxies,
   database,
+  migrations,
   site,
   tokens,
   mail,
@@ -58,6 +60,7 @@ export interface Config {
   readonly api: ApiConfig
   readonly proxies: ProxiesConfig
   readonly database: DatabaseConfig
+  readonly migrations: MigrationsConfig
   readonly site: SiteConfig
   readonly tokens: TokensConfig
   readonly mail: MailConfig
@@ -100,6 +103,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     api: toApi(settings.api, check),
     proxies: toProxies(settings.proxies, limitsConfig.header, check),
     database: toDatabase(settings.database, check),
+    migrations: toMigrations(settings.migrations, check),
     site: toSite(settings.site, check),
     tokens: toTokens(settings.tokens, check),
     mail: toMail(

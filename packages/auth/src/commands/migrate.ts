@@ -28,7 +28,9 @@ export const migrateCommand: Command = {
       const applied = await migrate({
         url: database.url,
         schema: namespace,
+        ...read.config.migrations,
         onApplied: (version) => io.stdout.write(`applied ${version}\n`),
+        onProgress: (message) => io.stderr.write(`${message}\n`),
       })
       if (applied.length === 0) io.stdout.write('The tables are up to date.\n')
       return 0

@@ -58,7 +58,9 @@ ${toEnvironmentHelp()}`
         await migrate({
           url: databaseUrl,
           schema: config.database.namespace,
+          ...config.migrations,
           onApplied: (applied) => log.info(`Applied migration ${applied}`),
+          onProgress: (message) => log.info(message),
         })
       }
       const open = await loadServer(config)

@@ -1,89 +1,95 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Client } from 'pg'
-import { withSchema } from './statement.ts'
+import { apply } from './migrate/apply.ts'
+import { type Migration, readMigrations } from './migrate/files.ts'
+import { takeLease } from './migrate/lease.ts'
+import { prepare, readSchemaState } from './migrate/state.ts'
+import { openWatch } from './migrate/watch.ts'
 
 export interface MigrationSettings {
   readonly url: string
   readonly schema: string
   /** Told of each that is applied. */
   readonly onApplied?: (version: string) => void
+  /** Told whom we wait for, what was tried again, and how far long work has got. */
+  readonly onProgress?: (message: string) => void
+  /** How long a statement waits for a lock before it lets others pass and tries again. */
+  readonly lockTimeoutMs?: number
+  /** How long to wait for another process that migrates, and to try again for a lock. */
+  readonly waitMs?: number
+  /** Ours; tests bring others. */
+  readonly migrations?: readonly Migration[]
+  /** How long a run is believed in that gives no sign of life; tests do not wait so long. */
+  readonly leaseMs?: number
+  /** How often long work is told of. */
+  readonly tellEveryMs?: number
 }
 
-/** One lock for all processes of a database, whatever their schema. */
-const lockId = 7_236_481_930
-
 /**
- * Applies what is missing, each file in a transaction of its own. Several processes may start
- * together: one applies, the others wait and find nothing left to do.
+ * Applies what is missing. Several processes may start together: one applies, the others wait and find
+ * nothing left to do.
+ *
+ * Each file runs in a transaction of its own, or outside of one where its first line is
+ * `-- concurrently`. Nothing here needs a session: it works through a transaction pooler.
  * @returns the versions applied.
  */
 export async function migrate(settings: MigrationSettings): Promise<readonly string[]> {
-  const { url, schema, onApplied } = settings
+  const { url, schema, onApplied, onProgress = () => {} } = settings
+  const {
+    lockTimeoutMs = 2_000,
+    waitMs = 600_000,
+    leaseMs = 20_000,
+    tellEveryMs = 5_000,
+  } = settings
+  const migrations = settings.migrations ?? (await readMigrations())
   const client = new Client({ connectionString: url, application_name: 'portcullis-auth migrate' })
+  // Whatever runs on it hears of a lost connection.
+  client.on('error', () => {})
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [lockId])
-    await client.query(withSchema('create schema if not exists {ns}', schema))
-    await refuseForeignSchema(client, schema)
-    await client.query(
-      withSchema(
-        'create table if not exists {ns}.schema_migrations' +
-          ' (version text primary key, applied_at timestamptz not null default now())',
-        schema,
-      ),
-    )
-    const { rows } = await client.query<{ version: string }>(
-      withSchema('select version from {ns}.schema_migrations', schema),
-    )
-    const known = new Set(rows.map(({ version }) => version))
-    const applied: string[] = []
-    for (const { version, text } of await readMigrations()) {
-      if (known.has(version)) continue
-      await client.query('begin')
-      await client.query(withSchema(text, schema))
-      await client.query(
-        withSchema('insert into {ns}.schema_migrations (version) values ($1)', schema),
-        [version],
-      )
-      await client.query('commit')
-      applied.push(version)
-      onApplied?.(version)
+    const before = await readSchemaState(client, schema)
+    if (before.isPrepared && toMissing(migrations, before.applied).length === 0) return []
+    if (!before.isPrepared) await prepare(client, schema)
+    const lease = await takeLease(client, {
+      schema,
+      lastsMs: leaseMs,
+      waitMs,
+      onWaiting: onProgress,
+    })
+    try {
+      // Whoever had the lease before us may have applied them.
+      const { applied } = await readSchemaState(client, schema)
+      const missing = toMissing(migrations, applied)
+      if (missing.length === 0) return []
+      await using watch = await openWatch({
+        ...{ url, schema, lease, tellEveryMs, onProgress },
+        renewEveryMs: leaseMs / 4,
+      })
+      for (const migration of missing) {
+        await apply(migration, {
+          ...{ client, schema, lease, watch, lockTimeoutMs, waitMs, onProgress },
+          isNew: applied.size === 0,
+          servesFrom: oldestServer,
+        })
+        onApplied?.(migration.version)
+      }
+      return missing.map(({ version }) => version)
+    } finally {
+      await lease.release(client).catch(() => undefined)
     }
-    return applied
   } finally {
-    // Ends the lock, and a transaction that failed, as well.
     await client.end()
   }
 }
 
-interface Migration {
-  readonly version: string
-  readonly text: string
-}
+/**
+ * The last migration of the release before this one. Its servers may run on our tables, so that a
+ * release can be rolled out, and taken back, one server at a time.
+ */
+export const oldestServer = '0015-code-attempts'
 
-export async function readMigrations(): Promise<readonly Migration[]> {
-  const folder = join(import.meta.dirname, 'migrations')
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
-  return await Promise.all(
-    files.map(async (name) => ({
-      version: name.replace(/\.sql$/, ''),
-      text: await readFile(join(folder, name), 'utf8'),
-    })),
-  )
-}
-
-/** The tables of another server of this kind would be in the way, and ours in theirs. */
-async function refuseForeignSchema(client: Client, schema: string): Promise<void> {
-  const { rows } = await client.query<{ column_name: string }>(
-    `select column_name from information_schema.columns
-      where table_schema = $1 and table_name = 'schema_migrations'`,
-    [schema],
-  )
-  if (rows.length > 0 && !rows.some(({ column_name }) => column_name === 'applied_at')) {
-    throw new Error(
-      `The schema "${schema}" holds the tables of another server. Set AUTH_DB_NAMESPACE to a ` +
-        'schema of our own; docs/auth.md tells how to bring users over.',
-    )
-  }
+function toMissing(
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, unknown>,
+): readonly Migration[] {
+  return migrations.filter(({ version }) => !applied.has(version))
 }

@@ -5,7 +5,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { Client } from 'pg'
-import { migrate, readMigrations } from '../../src/db/migrate.ts'
+import {
+  isConcurrent,
+  readMigrations,
+  splitStatements,
+  toTransactional,
+} from '../../src/db/migrate/files.ts'
+import { migrate } from '../../src/db/migrate.ts'
 import { withSchema } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { addEarlierRows, earlier } from '../support/earlier-data.ts'
@@ -17,7 +23,11 @@ import { phoneEnvironment } from '../support/phone-server.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 /** Kept by triggers or by hand of the migrations themselves. */
-const ownTables: ReadonlySet<string> = new Set(['schema_migrations', 'user_counts'])
+const ownTables: ReadonlySet<string> = new Set([
+  'schema_migrations',
+  'migration_lease',
+  'user_counts',
+])
 
 async function openClient(t: TestContext, url: string, schema: string): Promise<Client> {
   const client = new Client({ connectionString: url, options: `-c search_path=${schema},public` })
@@ -34,7 +44,7 @@ async function buildEarlier(client: Client, schema: string, count: number): Prom
       ' (version text primary key, applied_at timestamptz not null default now())',
   )
   for (const { version, text } of (await readMigrations()).slice(0, count)) {
-    await client.query(withSchema(text, schema))
+    await client.query(withSchema(toTransactional(text), schema))
     await client.query('insert into schema_migrations (version) values ($1)', [version])
     await addEarlierRows(client, version)
   }
@@ -204,9 +214,21 @@ test('a migration that fails leaves everything as it was, and works once the cau
   await buildEarlier(client, schema, 3)
   // In the way of 0004.
   await client.query('create table mfa_challenges (id uuid primary key)')
-  const before = await readAll(client, schema)
+  const readOurs = async () =>
+    [...(await readAll(client, schema))].filter(([name]) => !/migration/.test(name))
+  const before = await readOurs()
   await assert.rejects(migrate({ url, schema }), /mfa_challenges/)
-  assert.deepEqual(await readAll(client, schema), before)
+  assert.deepEqual(await readOurs(), before)
   await client.query('drop table mfa_challenges')
   assert.equal((await migrate({ url, schema }))[0], '0004-factors')
+})
+
+test('what runs outside a transaction can be repeated', async () => {
+  const repeatable =
+    /^(?:create (?:unique )?index concurrently if not exists|drop index concurrently if exists|alter table \S+ validate constraint)\s/
+  for (const migration of (await readMigrations()).filter(isConcurrent)) {
+    for (const statement of splitStatements(migration.text)) {
+      assert.match(statement.replaceAll(/\s+/g, ' '), repeatable, migration.version)
+    }
+  }
 })

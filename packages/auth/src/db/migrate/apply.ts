@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { withSchema } from '../statement.ts'
+import {
+  findBuiltIndex,
+  isConcurrent,
+  type Migration,
+  splitStatements,
+  toChecksum,
+  toTransactional,
+} from './files.ts'
+import type { Lease } from './lease.ts'
+import type { Watch } from './watch.ts'
+
+export interface ApplySettings {
+  readonly client: Client
+  readonly schema: string
+  readonly lease: Lease
+  readonly watch: Watch
+  /** No table had been there when the run began, so nobody is kept from writing. */
+  readonly isNew: boolean
+  /** How long a statement may wait for a lock: whoever comes after it waits as well. */
+  readonly lockTimeoutMs: number
+  /** How long to keep trying. */
+  readonly waitMs: number
+  /** The oldest release that may serve on the tables: see `oldestServer`. */
+  readonly servesFrom: string
+  readonly onProgress: (message: string) => void
+}
+
+/** All of it, in a transaction where that is possible; it may be repeated where it is not. */
+export async function apply(migration: Migration, settings: ApplySettings): Promise<void> {
+  const { schema, isNew } = settings
+  settings.lease.enter(migration.version)
+  if (isConcurrent(migration) && !isNew) {
+    for (const statement of splitStatements(migration.text)) {
+      await applyConcurrently(migration, withSchema(statement, schema), settings)
+    }
+    await inTransaction(migration.version, settings, () => record(migration, settings))
+    return
+  }
+  await inTransaction(migration.version, settings, async () => {
+    await settings.client.query(withSchema(toTransactional(migration.text), schema))
+    await record(migration, settings)
+  })
+}
+
+async function record(migration: Migration, settings: ApplySettings): Promise<void> {
+  const { client, schema, servesFrom } = settings
+  await client.query(
+    withSchema(
+      'insert into {ns}.schema_migrations (version, checksum, serves_from) values ($1, $2, $3)',
+      schema,
+    ),
+    [migration.version, toChecksum(migration), servesFrom],
+  )
+}
+
+/** A role may have limits that suit requests; a migration takes as long as it takes. */
+const withoutLimits = `
+  select set_config(name, case name when 'lock_timeout' then $1 else '0' end, true)
+  from pg_settings
+  where name in ('lock_timeout', 'statement_timeout', 'transaction_timeout',
+    'idle_in_transaction_session_timeout')`
+
+/** Locks that were not to be had in time, and two that waited for each other. */
+const isWorthRetrying = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')
+
+/**
+ * A statement that waits for a table keeps everybody else waiting behind it, so it gives up soon, lets
+ * the others pass, and comes again.
+ */
+export async function inTransaction(
+  step: string,
+  settings: ApplySettings,
+  run: () => Promise<void>,
+): Promise<void> {
+  const { client, lease, watch, lockTimeoutMs } = settings
+  await retrying(step, settings, async () => {
+    await client.query('begin')
+    try {
+      await client.query(withoutLimits, [`${lockTimeoutMs}`])
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+      watch.enter(step, rows[0]?.pid)
+      await run()
+      await lease.renew(client)
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined)
+      throw error
+    }
+  })
+}
+
+const longestPauseMs = 5_000
+
+async function retrying(
+  step: string,
+  { watch, waitMs, onProgress }: ApplySettings,
+  attempt: () => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now()
+  for (let count = 1; ; count += 1) {
+    try {
+      await attempt()
+      return
+    } catch (error) {
+      if (!isWorthRetrying(error)) throw error
+      const blockers = watch.takeBlockers()
+      const who = blockers === undefined ? '' : `, held by ${blockers}`
+      if (performance.now() - startedAt > waitMs) {
+        throw new Error(
+          `Migration ${step} did not get its lock within ${Math.round(waitMs / 1000)} s${who}. End ` +
+            'what holds it, or raise AUTH_DB_MIGRATION_WAIT.',
+          { cause: error },
+        )
+      }
+      const pauseMs = Math.min(longestPauseMs, 250 * 2 ** count) * (0.5 + Math.random() / 2)
+      onProgress(
+        `Migration ${step} did not get its lock (attempt ${count}${who}): trying again in ` +
+          `${(pauseMs / 1000).toFixed(1)} s`,
+      )
+      await sleep(pauseMs)
+    }
+  }
+}
+
+async function applyConcurrently(
+  { version }: Migration,
+  statement: string,
+  settings: ApplySettings,
+): Promise<void> {
+  const { client, lease, watch } = settings
+  const index = findBuiltIndex(statement)
+  watch.enter(version, undefined)
+  await retrying(version, settings, async () => {
+    if (index !== undefined) await clearIndex(index, settings)
+    await client.query(statement).catch((error: unknown) => {
+      throw explainTimeout(error, version)
+    })
+    if (index !== undefined && (await readIndex(index, settings)) === 'invalid') {
+      throw new Error(`The index ${index} of the migration ${version} was not built completely.`)
+    }
+    await lease.renew(client)
+  })
+}
+
+/** A limit of a session cannot be lifted for one statement that runs outside a transaction. */
+function explainTimeout(error: unknown, version: string): unknown {
+  const isTimeout = error instanceof Error && 'code' in error && error.code === '57014'
+  if (!isTimeout) return error
+  return new Error(
+    `The migration ${version} was cancelled (${error.message}). It builds indexes while others write, ` +
+      'which may take long: let the role that migrates have statement_timeout = 0.',
+    { cause: error },
+  )
+}
+
+type IndexState = 'missing' | 'valid' | 'invalid' | 'building'
+
+/** An index that somebody builds is invalid until it is complete. */
+const findIndex = `
+  select i.indisvalid as "isValid",
+    exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)
+      as "isBuilding"
+  from pg_index i join pg_class c on c.oid = i.indexrelid
+  join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = $1 and c.relname = $2`
+
+export async function readIndex(
+  index: string,
+  { client, schema }: Pick<ApplySettings, 'client' | 'schema'>,
+): Promise<IndexState> {
+  const { rows } = await client.query<{ isValid: boolean; isBuilding: boolean }>(findIndex, [
+    schema,
+    index,
+  ])
+  const [row] = rows
+  if (row === undefined) return 'missing'
+  if (row.isValid) return 'valid'
+  return row.isBuilding ? 'building' : 'invalid'
+}
+
+const lookAgainMs = 500
+
+/**
+ * Removes what a try that failed has left. A process that was killed may have left a backend that
+ * still builds: its work is awaited, not thrown away.
+ */
+async function clearIndex(index: string, settings: ApplySettings): Promise<void> {
+  const { client, schema, lease, onProgress } = settings
+  let isTold = false
+  for (;;) {
+    const state = await readIndex(index, settings)
+    if (state === 'invalid') {
+      onProgress(`Removing the index ${index}, which an earlier try left incomplete`)
+      await client.query(withSchema(`drop index concurrently if exists {ns}."${index}"`, schema))
+    }
+    if (state !== 'building') return
+    if (!isTold) onProgress(`Waiting for the index ${index}, which another connection builds`)
+    isTold = true
+    await lease.renew(client)
+    await sleep(lookAgainMs)
+  }
+}

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import type { Lease } from './lease.ts'
+
+/** Looks after a run from a connection of its own, while the other one is busy. */
+export interface Watch extends AsyncDisposable {
+  /** @param pid the backend that runs the step, where one connection is one backend. */
+  enter(step: string, pid: number | undefined): void
+  /** Whom the step waited for when it was last looked at: `process 4711 (psql, …)`. */
+  takeBlockers(): string | undefined
+}
+
+export interface WatchSettings {
+  readonly url: string
+  readonly schema: string
+  readonly lease: Lease
+  readonly renewEveryMs: number
+  readonly tellEveryMs: number
+  /** Hears of blockers at once, and of progress now and again. */
+  readonly onProgress: (message: string) => void
+}
+
+const lookEveryMs = 500
+
+/** Whoever holds a lock that we wait for. PostgreSQL shows others' details to some roles only. */
+const findBlockers = `
+  select a.pid, nullif(a.application_name, '') as name, a.state,
+    extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.query_start))::integer as seconds
+  from unnest(pg_blocking_pids($1)) as b (pid) join pg_stat_activity a on a.pid = b.pid
+  limit 3`
+
+/** By schema, not by process: behind a pooler nobody knows which process builds the index. */
+const findBuild = `
+  select p.phase, i.relname as index, c.relname as table,
+    case when p.blocks_total > 0 then (100 * p.blocks_done / p.blocks_total)::integer end as blocks,
+    case when p.tuples_total > 0 then (100 * p.tuples_done / p.tuples_total)::integer end as tuples,
+    nullif(p.current_locker_pid, 0) as locker
+  from pg_stat_progress_create_index p
+  join pg_class c on c.oid = p.relid
+  join pg_namespace n on n.oid = c.relnamespace
+  left join pg_class i on i.oid = p.index_relid
+  where p.datname = current_database() and n.nspname = $1
+  limit 1`
+
+interface Build {
+  readonly phase: string
+  readonly index: string | null
+  readonly table: string
+  readonly blocks: number | null
+  readonly tuples: number | null
+  readonly locker: number | null
+}
+
+export async function openWatch(settings: WatchSettings): Promise<Watch> {
+  const client = new Client({
+    connectionString: settings.url,
+    application_name: 'portcullis-auth migrate (watch)',
+  })
+  // The lease is also renewed by whoever does the work, so that the run can go on without us.
+  client.on('error', () => stop.abort())
+  const stop = new AbortController()
+  let now: { readonly step: string; readonly pid: number | undefined; readonly startedAt: number }
+  now = { step: '', pid: undefined, startedAt: performance.now() }
+  let blockers: string | undefined
+  let toldAt = performance.now()
+  let renewedAt = performance.now()
+
+  const look = async () => {
+    if (performance.now() - renewedAt > settings.renewEveryMs) {
+      await settings.lease.renew(client)
+      renewedAt = performance.now()
+    }
+    const { step, pid, startedAt } = now
+    if (step === '') return
+    const found = pid === undefined ? undefined : await readBlockers(client, pid)
+    const isNew = found !== undefined && blockers === undefined
+    blockers = found ?? blockers
+    const isDue = performance.now() - toldAt > settings.tellEveryMs
+    if (!isNew && !isDue) return
+    const seconds = Math.round((performance.now() - startedAt) / 1000)
+    const what =
+      found === undefined ? await readBuild(client, settings.schema) : `waits for ${found}`
+    settings.onProgress(`Migration ${step} ${what ?? 'is being applied'}, ${seconds} s so far`)
+    toldAt = performance.now()
+  }
+  const run = async () => {
+    await client.connect()
+    while (!stop.signal.aborted) {
+      await look()
+      await sleep(lookEveryMs, undefined, { signal: stop.signal }).catch(() => undefined)
+    }
+  }
+  const ended = run().catch(() => undefined)
+  return {
+    enter(step, pid) {
+      now = { step, pid, startedAt: performance.now() }
+      blockers = undefined
+      toldAt = performance.now()
+    },
+    takeBlockers() {
+      const taken = blockers
+      blockers = undefined
+      return taken
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await ended
+      await client.end().catch(() => undefined)
+    },
+  }
+}
+
+async function readBlockers(client: Client, pid: number): Promise<string | undefined> {
+  const { rows } = await client.query<{
+    pid: number
+    name: string | null
+    state: string | null
+    seconds: number | null
+  }>(findBlockers, [pid])
+  if (rows.length === 0) return undefined
+  return rows
+    .map(({ pid, name, state, seconds }) => {
+      const facts = [name, state, seconds === null ? null : `for ${seconds} s`]
+      return `process ${pid} (${facts.filter((fact) => fact !== null).join(', ')})`
+    })
+    .join(' and ')
+}
+
+async function readBuild(client: Client, schema: string): Promise<string | undefined> {
+  const { rows } = await client.query<Build>(findBuild, [schema])
+  const [build] = rows
+  if (build === undefined) return undefined
+  const { index, table, phase, blocks, tuples, locker } = build
+  const percent = tuples ?? blocks
+  const done = percent === null ? '' : `, ${percent} %`
+  const waits = locker === null ? '' : `, waits for process ${locker}`
+  return `builds the index ${index ?? 'of'} on ${table}: ${phase}${done}${waits}`
+}

@@ -1,0 +1,314 @@
+/**
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Client } from 'pg'
+import type { Migration } from '../../src/db/migrate/files.ts'
+import { type MigrationSettings, migrate } from '../../src/db/migrate.ts'
+import { waitUntil } from '../support/embedded-place.ts'
+import { openOwnDatabase } from '../support/shared-postgres.ts'
+
+const schema = 'auth'
+const rowCount = 50_000
+
+const base: Migration = {
+  version: '0001-base',
+  text: `create table {ns}.things (id bigint generated always as identity, name text);
+    insert into {ns}.things (name) select 'thing ' || n from generate_series(1, ${rowCount}) n;`,
+}
+const index: Migration = {
+  version: '0002-index',
+  text: `-- concurrently
+-- A comment; it may end with a semicolon;
+create index concurrently if not exists things_name on {ns}.things (name);
+create index concurrently if not exists things_length
+  on {ns}.things (length(name));
+`,
+}
+const column: Migration = {
+  version: '0003-column',
+  text: 'alter table {ns}.things add column size integer;',
+}
+
+async function connect(t: TestContext, url: string): Promise<Client> {
+  const client = new Client({ connectionString: url, application_name: 'somebody else' })
+  // The database goes first.
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+interface Run {
+  readonly messages: readonly string[]
+  readonly ended: Promise<readonly string[]>
+}
+
+/** A run in the background, and what it says. */
+function start(settings: Omit<MigrationSettings, 'schema' | 'onProgress'>): Run {
+  const messages: string[] = []
+  const ended = migrate({
+    schema,
+    tellEveryMs: 100,
+    ...settings,
+    onProgress: (message) => messages.push(message),
+  })
+  // Whoever awaits it later hears of a failure.
+  ended.catch(() => {})
+  return { messages, ended }
+}
+
+const says = (run: Run, pattern: RegExp) =>
+  waitUntil(`${pattern} in ${JSON.stringify(run.messages)}`, () =>
+    run.messages.some((message) => pattern.test(message)),
+  )
+
+/** Writes until it is stopped; each row is acknowledged. */
+function startWriter(client: Client) {
+  let written = 0
+  let isStopping = false
+  const run = async () => {
+    while (!isStopping) {
+      await client.query("insert into auth.things (name) values ('written meanwhile')")
+      written += 1
+    }
+  }
+  const ended = run()
+  return {
+    /** Resolves when so many more were written. */
+    async writes(count: number) {
+      const goal = written + count
+      await waitUntil(`${count} more writes`, () => written >= goal)
+    },
+    async stop() {
+      isStopping = true
+      await ended
+      return written
+    },
+  }
+}
+
+const readIndexes = async (client: Client) => {
+  const { rows } = await client.query(
+    `select c.relname as name, i.indisvalid as "isValid" from pg_index i
+     join pg_class c on c.oid = i.indexrelid where i.indrelid = 'auth.things'::regclass order by 1`,
+  )
+  return rows
+}
+
+const allIndexes = [
+  { name: 'things_length', isValid: true },
+  { name: 'things_name', isValid: true },
+]
+
+test('indexes are built while others write, and waiting for old transactions stops nobody', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const { url } = postgres
+  const [old, writing, looking] = await Promise.all([1, 2, 3].map(() => connect(t, url)))
+  assert.ok(old && writing && looking)
+  await migrate({ url, schema, migrations: [base] })
+  await old.query('begin')
+  await old.query("insert into auth.things (name) values ('not committed yet')")
+  const writer = startWriter(writing)
+  const first = start({ url, migrations: [base, index] })
+  await says(first, /^Migration 0002-index builds the index things_name on things: waiting/)
+  await writer.writes(50)
+
+  // Others that start meanwhile wait as well, say for whom, and keep nobody from ending.
+  const second = start({ url, migrations: [base, index] })
+  await says(
+    second,
+    new RegExp(`applied by .+, process ${process.pid}, at 0002-index \\(for \\d+ s`),
+  )
+  const { rows: locks } = await looking.query(
+    `select from pg_locks where locktype = 'advisory'
+     union all select from pg_stat_activity
+     where application_name like 'portcullis-auth migrate%' and state like 'idle in transaction%'`,
+  )
+  assert.equal(locks.length, 0, 'a lock or a transaction that stays open')
+  await writer.writes(50)
+
+  await old.query('commit')
+  assert.deepEqual(await first.ended, ['0002-index'])
+  assert.deepEqual(await second.ended, [])
+  const written = await writer.stop()
+  assert.deepEqual(await readIndexes(looking), allIndexes)
+  const { rows } = await looking.query('select count(*)::integer as count from auth.things')
+  assert.equal(rows[0]?.count, rowCount + 1 + written)
+})
+
+test('an index that a failed try left incomplete is built again', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const { url } = postgres
+  const client = await connect(t, url)
+  await migrate({ url, schema, migrations: [base] })
+  await client.query("insert into auth.things (name) values ('thing 1')")
+  const unique: Migration = {
+    version: '0002-unique',
+    text: '-- concurrently\ncreate unique index concurrently if not exists once on {ns}.things (name);',
+  }
+  const migrations = [base, unique]
+  await assert.rejects(start({ url, migrations }).ended, /could not create unique index "once"/)
+  assert.deepEqual(await readIndexes(client), [{ name: 'once', isValid: false }])
+  await client.query("delete from auth.things where id > $1 and name = 'thing 1'", [rowCount])
+  const again = start({ url, migrations })
+  assert.deepEqual(await again.ended, ['0002-unique'])
+  assert.deepEqual(again.messages, [
+    'Removing the index once, which an earlier try left incomplete',
+  ])
+  assert.deepEqual(await readIndexes(client), [{ name: 'once', isValid: true }])
+})
+
+test('an index that the backend of a killed run still builds is awaited', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const { url } = postgres
+  const [old, building, looking] = await Promise.all([1, 2, 3].map(() => connect(t, url)))
+  assert.ok(old && building && looking)
+  await migrate({ url, schema, migrations: [base] })
+  await old.query('begin')
+  await old.query("insert into auth.things (name) values ('not committed yet')")
+  const built = building.query('create index concurrently things_name on auth.things (name)')
+  await waitUntil('the index is being built', async () => (await readIndexes(looking)).length > 0)
+  const run = start({ url, migrations: [base, index] })
+  await says(run, /^Waiting for the index things_name, which another connection builds$/)
+  await old.query('commit')
+  await built
+  assert.deepEqual(await run.ended, ['0002-index'])
+  assert.deepEqual(await readIndexes(looking), allIndexes)
+})
+
+test('a new database is made without waiting for transactions of others', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const { url } = postgres
+  const old = await connect(t, url)
+  await old.query('begin isolation level repeatable read')
+  await old.query('create table elsewhere ()')
+  const versions = await migrate({ url, schema, migrations: [base, index, column] })
+  assert.deepEqual(versions, ['0001-base', '0002-index', '0003-column'])
+  await old.query('rollback')
+  assert.deepEqual(await readIndexes(old), allIndexes)
+})
+
+test('a migration that waits for a lock lets others pass, says who holds it, and tries again', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const { url } = postgres
+  const [holding, writing] = await Promise.all([1, 2].map(() => connect(t, url)))
+  assert.ok(holding && writing)
+  await migrate({ url, schema, migrations: [base] })
+  await holding.query('begin')
+  await holding.query('select from auth.things limit 1')
+  const { rows } = await holding.query('select pg_backend_pid() as pid')
+  const migrations = [base, column]
+
+  await assert.rejects(
+    start({ url, migrations, lockTimeoutMs: 10, waitMs: 0 }).ended,
+    /Migration 0003-column did not get its lock within 0 s.*\. End what holds it/,
+  )
+  const run = start({ url, migrations, lockTimeoutMs: 1_000 })
+  const who = `process ${rows[0]?.pid} \\(somebody else, idle in transaction, for \\d+ s\\)`
+  await says(run, new RegExp(`^Migration 0003-column waits for ${who}, \\d+ s so far$`))
+  await says(
+    run,
+    new RegExp(`did not get its lock \\(attempt \\d+, held by ${who}\\): trying again`),
+  )
+  const writer = startWriter(writing)
+  await writer.writes(20)
+  await says(run, /\(attempt 2/)
+  await writer.writes(20)
+  await holding.query('commit')
+  assert.deepEqual(await run.ended, ['0003-column'])
+  await writer.stop()
+})
+
+test('limits that a role has for requests do not end a migration', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const { url } = postgres
+  const client = await connect(t, url)
+  const { rows } = await client.query('select current_database() as name')
+  await client.query(`alter database ${rows[0]?.name} set statement_timeout = '100ms'`)
+  const slow = { version: '0002-slow', text: 'select pg_sleep(0.3)' }
+  const versions = await migrate({ url, schema, migrations: [base, slow] })
+  assert.deepEqual(versions, ['0001-base', '0002-slow'])
+  // Nothing can lift them from what runs outside a transaction.
+  const old = await connect(t, url)
+  await old.query(
+    "begin; set local statement_timeout = 0; insert into auth.things values (default, 'x')",
+  )
+  await assert.rejects(
+    migrate({ url, schema, migrations: [base, slow, index] }),
+    /The migration 0002-index was cancelled \(.+statement timeout\).+let the role that migrates/,
+  )
+  await old.query('commit')
+})
+
+test('the lease', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const { url } = postgres
+  const client = await connect(t, url)
+  await migrate({ url, schema, migrations: [base] })
+  const holdFor = (interval: string) =>
+    client.query(
+      `insert into auth.migration_lease (holder, described, step, taken_at, expires_at)
+       values (gen_random_uuid(), 'another.host, process 4711', '0003-column', now(),
+         clock_timestamp() + $1::interval)`,
+      [interval],
+    )
+
+  await t.test('is not taken where nothing is missing', async () => {
+    await holdFor('1 hour')
+    assert.deepEqual(await migrate({ url, schema, migrations: [base] }), [])
+  })
+
+  await t.test('of a living process is waited for, and the error names it', async () => {
+    await assert.rejects(
+      migrate({ url, schema, migrations: [base, column], waitMs: 0 }),
+      /are being applied by another\.host, process 4711, at 0003-column \(for \d+ s\).+AUTH_DB_MIGRATION_WAIT/,
+    )
+    await client.query('delete from auth.migration_lease')
+  })
+
+  await t.test('is renewed while a migration takes longer than it lasts', async () => {
+    // Ends when the lease was renewed by the connection beside it.
+    const text = `do $$ begin
+      for n in 1..1200 loop
+        exit when (select expires_at from {ns}.migration_lease) > now() + interval '600 ms';
+        perform pg_sleep(0.1);
+      end loop;
+    end $$`
+    const slow = { version: '0002-slow', text }
+    assert.deepEqual(await migrate({ url, schema, migrations: [base, slow], leaseMs: 400 }), [
+      '0002-slow',
+    ])
+  })
+
+  await t.test('of a killed process ends by itself', async () => {
+    await holdFor('1 second')
+    const run = start({ url, migrations: [base, column] })
+    await says(run, /^Waiting for the migrations of the schema "auth", applied by another\.host/)
+    assert.deepEqual(await run.ended, ['0003-column'])
+    assert.equal((await client.query('select from auth.migration_lease')).rowCount, 0)
+  })
+
+  await t.test(
+    'that another process took over keeps a migration from being committed',
+    async () => {
+      const text =
+        'create table {ns}.unseen (); update {ns}.migration_lease set holder = gen_random_uuid()'
+      const robbed = { version: '0004-robbed', text }
+      await assert.rejects(
+        migrate({ url, schema, migrations: [base, column, robbed] }),
+        /Another process took over the migrations/,
+      )
+      const { rows } = await client.query("select to_regclass('auth.unseen') as found")
+      assert.deepEqual(rows, [{ found: null }])
+    },
+  )
+})
