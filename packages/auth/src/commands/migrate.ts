@@ -1,26 +1,35 @@
 import type { Command } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
+import { toGrants } from '../db/grants.ts'
 import { migrate } from '../db/migrate.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-const usage = `Usage: auth migrate [--config FILE] [--config-dir FOLDER]
+const usage = `Usage: auth migrate [--print-grants ROLE] [--config FILE] [--config-dir FOLDER]
 
 Brings the tables of the database up to date. It may be repeated, also by several at once.
 
 Options:
 ${configHelp}
+  --print-grants ROLE      change nothing, and print the SQL that lets this role serve on the tables
 `
+
+const ownOptions = { 'print-grants': { type: 'string' } } as const
 
 export const migrateCommand: Command = {
   summary: 'bring the tables up to date',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage)
+    const options = readOptions(args, io, usage, { own: ownOptions })
     const read = options && readConfig(io, options.values)
     if (read === undefined) return 2
     const { url, namespace } = read.config.database
+    const role = options?.values['print-grants']
+    if (role !== undefined) {
+      io.stdout.write(toGrants({ schema: namespace, role, owner: findUser(url) }))
+      return 0
+    }
     const write = (line: string) => io.stderr.write(line)
     const log = createLog({ level: 'warning', format: 'text', write })
     try {
@@ -39,4 +48,10 @@ export const migrateCommand: Command = {
       return 1
     }
   },
+}
+
+/** The user of the URL, who owns what migrations make. */
+function findUser(url: string): string | undefined {
+  const [, user] = /^postgres(?:ql)?:\/\/([^:@/?]+)(?::[^@/?]*)?@/.exec(url) ?? []
+  return user === undefined ? undefined : decodeURIComponent(user)
 }

@@ -83,16 +83,19 @@ function reading<Value>(path: string, read: () => Value): Value {
 }
 
 /** Undefined when they make no sense, and that was said. */
-export function readOptions(
+export function readOptions<Own extends OwnOptions = Record<never, never>>(
   args: readonly string[],
   { stderr }: CommandIo,
   usage: string,
-  { takesWords = false }: { readonly takesWords?: boolean } = {},
+  { takesWords = false, own }: { readonly takesWords?: boolean; readonly own?: Own } = {},
 ) {
+  const options = { ...configOptions, ...own } as typeof configOptions & Own
   try {
-    return parseArgs({ args: [...args], options: configOptions, allowPositionals: takesWords })
+    return parseArgs({ args: [...args], options, allowPositionals: takesWords })
   } catch (error) {
     stderr.write(`${toReason(error)}\n\n${usage}`)
     return undefined
   }
 }
+
+type OwnOptions = Readonly<Record<string, { readonly type: 'boolean' | 'string' }>>

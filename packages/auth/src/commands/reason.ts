@@ -7,6 +7,10 @@ const unreachable: Explain = (message) =>
 const refused: Explain = (message) =>
   `PostgreSQL does not let us in (${message}): check user, password and name in AUTH_DB_DATABASE_URL.`
 
+const forbidden: Explain = (message) =>
+  `PostgreSQL does not let this role do that (${message}): auth migrate needs the role that owns the ` +
+  'tables, and auth migrate --print-grants ROLE prints what a role needs to serve.'
+
 const occupied: Explain = (message) =>
   `The port is in use (${message}): stop who has it, or set AUTH_API_PORT to another one.`
 const reserved: Explain = (message) =>
@@ -21,6 +25,7 @@ const explanations: Readonly<Record<string, Explain>> = {
   '28P01': refused,
   '28000': refused,
   '3D000': refused,
+  '42501': forbidden,
   ECONNREFUSED: unreachable,
   ENOTFOUND: unreachable,
   EAI_AGAIN: unreachable,

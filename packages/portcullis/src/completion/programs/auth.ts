@@ -22,7 +22,13 @@ export const authTree: CommandNode = {
   commands: {
     up: { summary: 'migrate, then serve', options: files },
     serve: { summary: 'serve, on tables that are up to date', options: files },
-    migrate: { summary: 'bring the tables up to date', options: files },
+    migrate: {
+      summary: 'bring the tables up to date',
+      options: [
+        ...files,
+        { flags: ['--print-grants'], summary: 'print what a role needs to serve', value: 'any' },
+      ],
+    },
     admin: {
       summary: 'create, delete, ban and list users',
       options: files,

@@ -1,0 +1,110 @@
+/**
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client } from 'pg'
+import { cleanUp } from '../../src/core/cleanup.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { readMigrations } from '../../src/db/migrate/files.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { runCommand } from '../support/auth-command.ts'
+import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
+import { toMailEnvironment } from '../support/mail-environment.ts'
+import { openMailbox } from '../support/mailbox.ts'
+import { mainFlowsEnvironment, runMainFlows } from '../support/main-flows.ts'
+import { openOwnDatabase, runIn } from '../support/shared-postgres.ts'
+
+const schema = 'auth'
+
+/** As the manual has it, for roles and a database of our own. */
+const setUp = (migrator: string, server: string, database: string) => `
+  create role ${migrator} login password 'migrates';
+  create role ${server} login password 'serves';
+  revoke all on database ${database} from public;
+  revoke all on schema public from public;
+  grant connect on database ${database} to ${migrator}, ${server};
+  create extension if not exists pg_trgm with schema pg_catalog;
+  create schema ${schema} authorization ${migrator};`
+
+test('one role migrates and owns the tables, another one serves and owns nothing', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const database = new URL(postgres.url).pathname.slice(1)
+  const [migrator, server] = [`migrator_${process.pid}`, `server_${process.pid}`]
+  await runIn(postgres.url, setUp(migrator, server, database))
+  const toUrl = (user: string, password: string) => {
+    const url = new URL(postgres.url)
+    url.username = user
+    url.password = password
+    return url.href
+  }
+  const [migratorUrl, serverUrl] = [toUrl(migrator, 'migrates'), toUrl(server, 'serves')]
+  const env = { ...testEnvironment, AUTH_DB_NAMESPACE: schema, DATABASE_URL: serverUrl }
+
+  await t.test('before there are tables, the one that serves is told who makes them', async () => {
+    const { code, stderr } = await runCommand(['migrate'], { env })
+    assert.equal(code, 1)
+    assert.match(stderr, /does not let this role do that \(permission denied.+--print-grants ROLE/)
+  })
+
+  const migrated = await runCommand(['migrate'], { env: { ...env, DATABASE_URL: migratorUrl } })
+  assert.equal(migrated.code, 0, migrated.stderr)
+  const grants = await runCommand(['migrate', '--print-grants', server], {
+    env: { ...env, DATABASE_URL: migratorUrl },
+  })
+  assert.deepEqual([grants.code, grants.stderr], [0, ''])
+  await runIn(migratorUrl, grants.stdout)
+
+  await t.test('everything that servers do works', async (t) => {
+    const mailbox = await openMailbox(t)
+    const opened = await openAuthServer(t, {
+      // Which migrates as well, and finds nothing to do.
+      database: { url: serverUrl, schema },
+      env: { ...mainFlowsEnvironment, ...toMailEnvironment(mailbox.port) },
+    })
+    assert.ok(opened)
+    await runMainFlows({ ...opened, mailbox })
+    assert.doesNotMatch(opened.log.join(''), /permission denied/)
+    await using db = openDatabase({
+      url: serverUrl,
+      schema,
+      maxPoolSize: 1,
+      idleTimeoutMs: 1_000,
+      log: { warning() {} },
+    })
+    await cleanUp(db, Date.now(), 3600)
+  })
+
+  await t.test('the one that serves can change neither tables nor what was applied', async () => {
+    for (const statement of [
+      'create table auth.more ()',
+      'create table public.more ()',
+      'create schema more',
+      'alter table auth.users add column more text',
+      'truncate auth.users',
+      "insert into auth.schema_migrations (version) values ('9999-more')",
+      'delete from auth.schema_migrations',
+    ]) {
+      await assert.rejects(
+        runIn(serverUrl, statement),
+        /permission denied|must be owner/,
+        statement,
+      )
+    }
+  })
+
+  await t.test('it may use the tables of later migrations', async () => {
+    const later = { version: '9998-later', text: 'create table {ns}.later (id integer)' }
+    const migrations = [...(await readMigrations()), later]
+    assert.deepEqual(await migrate({ url: migratorUrl, schema, migrations }), ['9998-later'])
+    await runIn(serverUrl, 'insert into auth.later values (1)')
+  })
+
+  // Roles outlive the database.
+  await runIn(migratorUrl, 'drop schema auth cascade')
+  const client = new Client({ connectionString: postgres.url })
+  await client.connect()
+  await client.query(`drop owned by ${migrator}, ${server}; drop role ${migrator}, ${server}`)
+  await client.end()
+})
