@@ -81,7 +81,8 @@ export async function openApp(settings: AppSettings): Promise<App> {
         now: settings.now,
         linkSeconds: config.mail.otpExpiresInSeconds,
         gapMs: Math.max(config.mail.gapMs, config.mail.magicLinkGapMs, config.sms.maxFrequencyMs),
-        onDeleted: telemetry.countCleanedUp,
+        auditMs: config.observability.auditRetentionMs,
+        onRound: telemetry.countCleanup,
       }),
     )
   }

@@ -14,6 +14,7 @@ import { type HooksConfig, hooks, toHooks } from './config/hooks.ts'
 import { inheritedNames, toDeprecations } from './config/inherited.ts'
 import { type LimitsConfig, limits, toLimits } from './config/limits.ts'
 import { type MailConfig, mail, toMail } from './config/mail.ts'
+import { type MessagesConfig, messages } from './config/messages.ts'
 import { type MetadataConfig, metadata } from './config/metadata.ts'
 import { type MfaConfig, mfa, toMfa } from './config/mfa.ts'
 import { type MigrationsConfig, migrations, toMigrations } from './config/migrations.ts'
@@ -42,6 +43,7 @@ export const chapters = {
   tokens,
   mail,
   sms,
+  messages,
   limits,
   captcha,
   passwords,
@@ -65,6 +67,7 @@ export interface Config {
   readonly tokens: TokensConfig
   readonly mail: MailConfig
   readonly sms: SmsConfig
+  readonly messages: MessagesConfig
   readonly limits: LimitsConfig
   readonly captcha: CaptchaConfig | undefined
   readonly passwords: PasswordsConfig
@@ -120,6 +123,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       },
       check,
     ),
+    messages: settings.messages,
     limits: limitsConfig,
     captcha: toCaptcha(settings.captcha, check),
     passwords: toPasswords(settings.passwords, check),
@@ -134,7 +138,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
     hooks: hooksConfig,
-    observability: toObservability(settings.observability),
+    observability: toObservability(settings.observability, check),
     openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),
     workers: toWorkers(settings.processes, check),
   }

@@ -1,13 +1,16 @@
+import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
   choice,
+  duration,
   port,
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
 import { type LogLevel, logLevels } from '@portcullis/service-kit/log'
 import { withOldNames } from './auth-name.ts'
+import { checkDuration, oneHour, tenYears } from './durations.ts'
 import { unlessBlank } from './unless-blank.ts'
 
 export const observability = {
@@ -51,6 +54,11 @@ export const observability = {
       false,
       'Whether audit entries are in the log only, and not in the database',
     ),
+    auditRetentionMs: duration(
+      'AUTH_AUDIT_LOG_RETENTION',
+      '0',
+      'How long audit entries are kept in the database, such as 2160h for 90 days; 0 keeps them for ever',
+    ),
   }),
 } satisfies Chapter
 
@@ -62,11 +70,19 @@ export interface ObservabilityConfig {
   readonly pullHost: string
   readonly pullPort: number
   readonly hasAuditTable: boolean
+  /** Undefined: for ever. */
+  readonly auditRetentionMs: number | undefined
 }
 
 export function toObservability(
   settings: Settings<typeof observability.variables>,
+  check: Check,
 ): ObservabilityConfig {
+  const { auditRetentionMs } = observability.variables
+  checkDuration(auditRetentionMs, settings.auditRetentionMs, tenYears, check)
+  if (settings.auditRetentionMs > 0 && settings.auditRetentionMs < oneHour.ms) {
+    check.fault(auditRetentionMs, 'must be at least 1h, or 0 to keep audit entries for ever')
+  }
   return {
     logLevel: settings.logLevel,
     logFile: settings.logFile || undefined,
@@ -75,5 +91,6 @@ export function toObservability(
     pullHost: settings.pullHost.trim(),
     pullPort: settings.pullPort,
     hasAuditTable: !settings.auditTableDisabled,
+    auditRetentionMs: settings.auditRetentionMs || undefined,
   }
 }

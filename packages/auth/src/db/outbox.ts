@@ -30,10 +30,17 @@ export interface MessageInsert {
  */
 export function insertMessage(channel: MessageChannel | 'asked', message: MessageInsert): string {
   const { kind, recipient, payload, expiresInSeconds, from } = message
-  return `insert into {ns}.outbox (channel, kind, recipient, payload, expires_at)
+  return `insert into {ns}.outbox (channel, kind, recipient, payload, expires_at, priority)
      select ${toChannel(channel)}, (${kind})::text, (${recipient})::text, (${payload})::jsonb,
-       now() + make_interval(secs => (${expiresInSeconds})::double precision)
+       now() + make_interval(secs => (${expiresInSeconds})::double precision),
+       ${toPriority(channel, kind)}
      from ${from}`
+}
+
+/** 0 for one-time codes, which somebody waits for; 1 for invitations, notifications and hooks. */
+function toPriority(channel: MessageChannel | 'asked', kind: string): string {
+  if (channel === 'hook') return '1'
+  return `case when (${kind})::text = 'invite' or (${kind})::text like '%\\_notification' then 1 else 0 end`
 }
 
 export interface OutboxRow extends Row {
@@ -48,17 +55,29 @@ export interface OutboxRow extends Row {
   readonly expires_in_ms: number
 }
 
+/** Of the channels `c`: what is due, the oldest first. Reads the index outbox_due and nothing else. */
+const listDue = (priority: 0 | 1, limit: string) => `select c.channel, d.id
+     from unnest($1::text[], $2::integer[]) as c(channel, room) cross join lateral (
+       select o.id from {ns}.outbox o
+       where o.channel = c.channel and o.priority = ${priority} and o.failed_at is null
+         and o.next_attempt_at <= now()
+       order by o.next_attempt_at, o.id limit ${limit}
+       for update skip locked
+     ) d`
+
 /**
- * Takes messages that are due, so that no other process does until the lease ends.
- * $1 channels, $2 how many, $3 lease in ms.
+ * Takes messages that are due, so that no other process does until the lease ends: new one-time codes
+ * first, then those that were tried before, invitations and notifications.
+ * $1 channels, $2 how many of each, $3 lease in ms.
  */
 export const claimMessages = statement(
   'claim_messages',
-  `with due as materialized (
-     select id from {ns}.outbox
-     where failed_at is null and next_attempt_at <= now() and channel = any($1)
-     order by next_attempt_at, id limit $2
-     for update skip locked
+  `with urgent as materialized (
+     ${listDue(0, 'c.room')}
+   ), other as materialized (
+     ${listDue(1, '(select c.room - count(*) from urgent u where u.channel = c.channel)')}
+   ), due as materialized (
+     table urgent union all table other
    )
    update {ns}.outbox o set attempts = o.attempts + 1,
      next_attempt_at = now() + $3::double precision * interval '1 ms'
@@ -70,10 +89,10 @@ export const claimMessages = statement(
 /** It was sent, and the code in it is no business of ours any more. $1 id. */
 export const deleteMessage = statement('delete_message', 'delete from {ns}.outbox where id = $1')
 
-/** $1 id, $2 attempts, $3 wait in ms, $4 error. */
+/** Codes that were not tried yet go first from now on. $1 id, $2 attempts, $3 wait in ms, $4 error. */
 export const retryMessage = statement(
   'retry_message',
-  `update {ns}.outbox set last_error = $4,
+  `update {ns}.outbox set last_error = $4, priority = 1,
      next_attempt_at = now() + $3::double precision * interval '1 ms'
    where id = $1 and attempts = $2 and failed_at is null`,
 )
@@ -90,13 +109,4 @@ export const failMessage = statement(
   'fail_message',
   `update {ns}.outbox set failed_at = now(), last_error = $3, payload = '{}', recipient = ''
    where id = $1 and attempts = $2`,
-)
-
-/** $1 how old in ms. */
-export const purgeFailedMessages = statement(
-  'purge_failed_messages',
-  `delete from {ns}.outbox where id in (
-     select id from {ns}.outbox where failed_at < now() - $1::double precision * interval '1 ms'
-     order by failed_at limit 1000 for update skip locked
-   )`,
 )

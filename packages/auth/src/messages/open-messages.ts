@@ -20,13 +20,14 @@ import { openSmtpLater } from './smtp-later.ts'
 import { type OnAttempt, watchChannels } from './watch-channels.ts'
 
 export interface MessagesSettings {
-  readonly config: Pick<Config, 'mail' | 'mfa' | 'site' | 'sms'>
+  readonly config: Pick<Config, 'mail' | 'messages' | 'mfa' | 'site' | 'sms'>
   readonly db: Queries
   readonly log: Pick<Log, 'error' | 'warning' | 'info'>
   /** Those that take messages. */
   readonly hooks?: Pick<Hooks, 'sendEmail' | 'sendSms' | 'afterUserCreated'>
   readonly sending?: Partial<OutboxSenderSettings>
   readonly onAttempt?: OnAttempt
+  readonly onGivenUp?: OutboxSenderSettings['onGivenUp']
   /** Answers requests that were taken down. */
   readonly answerRequest?: Deliver
 }
@@ -55,6 +56,8 @@ export function openMessages(settings: MessagesSettings): OutboxSender {
     db,
     channels: { ...watched, ...(settings.answerRequest && { request: settings.answerRequest }) },
     log,
+    concurrency: config.messages.concurrency,
+    ...(settings.onGivenUp && { onGivenUp: settings.onGivenUp }),
     ...sending,
   })
   return {

@@ -7,7 +7,6 @@ import {
   failMessage,
   type MessageChannel,
   type OutboxRow,
-  purgeFailedMessages,
   releaseMessage,
   retryMessage,
 } from '../db/outbox.ts'
@@ -34,7 +33,8 @@ export interface OutboxSenderSettings {
   readonly backoffMs?: readonly number[]
   /** How long a stop waits for a mail server. */
   readonly drainTimeoutMs?: number
-  readonly failedKeptMs?: number
+  /** Called for each message that is given up. */
+  readonly onGivenUp?: (channel: MessageChannel, kind: string) => void
 }
 
 export interface OutboxSender extends AsyncDisposable {
@@ -60,7 +60,7 @@ const closeTimeoutMs = 4_000
 export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
   const { db, channels, log, concurrency = 4, pollMs = 5_000, sendTimeoutMs = minute } = settings
   const { leaseMs = sendTimeoutMs + minute, backoffMs = defaultBackoffMs } = settings
-  const { drainTimeoutMs = 10_000, failedKeptMs = 7 * 24 * 60 * minute } = settings
+  const { drainTimeoutMs = 10_000, onGivenUp } = settings
   const names = Object.keys(channels)
   const stopping = new AbortController()
   const active = new Set<Promise<void>>()
@@ -87,12 +87,13 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
   }
   const claim = async (ready: readonly string[]): Promise<void> => {
     for (const name of ready) due.delete(name)
-    // They may all be of the one that has the least room.
-    const wanted = Math.min(...ready.map(roomOf))
+    const rooms = ready.map(roomOf)
     try {
-      const rows = await db.run<OutboxRow>(claimMessages, [ready, wanted, leaseMs])
+      const rows = await db.run<OutboxRow>(claimMessages, [ready, rooms, leaseMs])
       isDatabaseLost = false
-      if (rows.length === wanted) for (const name of ready) due.add(name)
+      for (const [at, name] of ready.entries()) {
+        if (rows.filter(({ channel }) => channel === name).length === rooms[at]) due.add(name)
+      }
       for (const row of rows) track(row)
     } catch (error) {
       if (!isDatabaseLost) log.error(`The outbox cannot be read: ${toReason(error)}`)
@@ -127,6 +128,7 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     const isHopeless = outcome instanceof UndeliverableError || attempts >= maxAttempts
     if (isHopeless || waitMs >= leftMs) {
       log.error(`${label} is given up after ${attempts} attempts: ${reason}`)
+      onGivenUp?.(row.channel, row.kind)
       return await settle(failMessage, [id, attempts, reason])
     }
     log.warning(`${label} was not sent, next attempt in ${Math.round(waitMs / 1000)} s: ${reason}`)
@@ -163,21 +165,13 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
       }
     }
   }
-  const purge = async (): Promise<void> => {
-    await db.run(purgeFailedMessages, [failedKeptMs]).catch((error: unknown) => {
-      log.warning(`Old failed messages are not deleted: ${toReason(error)}`)
-    })
-  }
 
   const poll = setInterval(notify, pollMs)
-  const purging = setInterval(() => void purge(), 60 * minute)
   poll.unref()
-  purging.unref()
   notify()
   const drain = async (expired: AbortSignal): Promise<void> => {
     isDraining = true
     clearInterval(poll)
-    clearInterval(purging)
     const stop = () => stopping.abort()
     const timer = setTimeout(stop, drainTimeoutMs)
     if (expired.aborted) stop()

@@ -8,10 +8,7 @@ import type { CallWatch } from './watched-call.ts'
 
 export interface Metrics extends AsyncDisposable {
   readonly calls: CallWatch
-  readonly counters: Pick<
-    Telemetry,
-    'watchPool' | 'countHashing' | 'countMessage' | 'countCleanedUp'
-  >
+  readonly counters: Pick<Telemetry, 'watchPool' | 'countHashing' | 'countMessage' | 'countCleanup'>
   flush(giveUp: AbortSignal): Promise<void>
 }
 
@@ -108,7 +105,6 @@ function createCounters(meter: Meter): Metrics['counters'] {
       completed: count('auth_compare_hash_and_password_completed', 'Passwords that were checked'),
     },
   }
-  const cleanedUp = count('auth_cleanup_affected_rows', 'Rows that were deleted as outdated')
   const messages = new Map<string, readonly [all: Counter, failed: Counter]>()
   const messagesOf = (channel: string) => {
     const known = messages.get(channel) ?? [
@@ -137,7 +133,32 @@ function createCounters(meter: Meter): Metrics['counters'] {
       all.add(1, { type: kind })
       if (isFailed) failed.add(1, { type: kind })
     },
-    countCleanedUp: (what, rows) => cleanedUp.add(rows, { kind: what }),
+    countCleanup: createCleanupMetrics(meter),
+  }
+}
+
+function createCleanupMetrics(meter: Meter): Telemetry['countCleanup'] {
+  const rows = meter.createCounter('auth_cleanup_affected_rows', {
+    description: 'Rows that were deleted as outdated',
+  })
+  const rounds = meter.createHistogram('auth_cleanup_duration', {
+    description: 'How long rounds of cleanup take',
+    unit: 's',
+    advice: { explicitBucketBoundaries: boundaries },
+  })
+  let lagMs: number | undefined
+  meter
+    .createObservableGauge('auth_cleanup_lag', {
+      description: 'How long ago the oldest row that is still there should have been deleted',
+      unit: 's',
+    })
+    .addCallback((result) => {
+      if (lagMs !== undefined) result.observe(lagMs / 1_000)
+    })
+  return (round) => {
+    for (const [what, count] of round.deleted) rows.add(count, { kind: what })
+    rounds.record(round.durationMs / 1_000, { outcome: round.outcome })
+    lagMs = round.lagMs
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EventLog } from '@portcullis/service-kit/log'
 import type { Config } from '../config.ts'
+import type { CleanupRound } from '../core/cleanup.ts'
 import type { PoolState, StatementEnded } from '../db/database.ts'
 import type { CallWatch } from './watched-call.ts'
 
@@ -16,7 +17,7 @@ export interface Telemetry extends AsyncDisposable {
   countHashing(kind: Hashing, stage: 'submitted' | 'completed'): void
   /** An attempt to send a message. */
   countMessage(channel: string, kind: string, isFailed: boolean): void
-  countCleanedUp(what: string, count: number): void
+  countCleanup(round: CleanupRound): void
   /** Sends what waits, for as long as a stop may take, or until told to give up. */
   flush(giveUp: AbortSignal): Promise<void>
 }
@@ -32,7 +33,7 @@ export const noTelemetry: Telemetry = {
   watchPool: nothing,
   countHashing: nothing,
   countMessage: nothing,
-  countCleanedUp: nothing,
+  countCleanup: nothing,
   flush: async () => {},
   [Symbol.asyncDispose]: async () => {},
 }

@@ -3,13 +3,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { purges } from '../../src/db/cleanup.ts'
 import type { Database } from '../../src/db/database.ts'
 import {
   claimMessages,
   deleteMessage,
   failMessage,
   type OutboxRow,
-  purgeFailedMessages,
   releaseMessage,
   retryMessage,
 } from '../../src/db/outbox.ts'
@@ -23,7 +23,7 @@ import {
 } from '../support/outbox.ts'
 
 const claim = (db: Database, count = 10, leaseMs = 60_000) =>
-  db.run<OutboxRow>(claimMessages, [['email'], count, leaseMs])
+  db.run<OutboxRow>(claimMessages, [['email'], [count], leaseMs])
 
 const clear = statement('test_clear_outbox', 'truncate {ns}.outbox')
 
@@ -76,9 +76,37 @@ test('the outbox', async (t) => {
     assert.deepEqual(found.toSorted(), ids.slice(0, 2))
   })
 
+  await t.test(
+    'new codes come before invitations, notifications and what was tried before',
+    async () => {
+      const invitation = await addMessage(db, { kind: 'invite' })
+      const notification = await addMessage(db, { kind: 'password_changed_notification' })
+      const retried = await addMessage(db, { kind: 'recovery' })
+      await db.run(claimMessages, [['email'], [10], 60_000])
+      await db.run(retryMessage, [retried, 1, 0, 'no answer'])
+      await db.run(releaseMessage, [invitation, 1])
+      await db.run(releaseMessage, [notification, 1])
+      const codes = [await addMessage(db), await addMessage(db, { kind: 'magic_link' })]
+      const [first, second] = [await claim(db, 2), await claim(db, 10)]
+      const idsOf = (rows: readonly OutboxRow[]) =>
+        rows.map(({ id }) => id).toSorted((a, b) => a - b)
+      assert.deepEqual(idsOf(first), codes)
+      assert.deepEqual(idsOf(second), [invitation, notification, retried])
+    },
+  )
+
+  await t.test('each channel is claimed up to its own room', async () => {
+    for (let count = 0; count < 3; count++) await addMessage(db)
+    const rows = await db.run<OutboxRow>(claimMessages, [['sms', 'email'], [1, 2], 60_000])
+    assert.deepEqual(
+      rows.map(({ channel }) => channel),
+      ['email', 'email'],
+    )
+  })
+
   await t.test('messages of other channels are left alone', async () => {
     await addMessage(db)
-    assert.deepEqual(await db.run(claimMessages, [['sms'], 10, 1_000]), [])
+    assert.deepEqual(await db.run(claimMessages, [['sms'], [10], 1_000]), [])
   })
 
   await t.test('a sent message leaves nothing behind', async () => {
@@ -116,9 +144,10 @@ test('the outbox', async (t) => {
     assert.equal(row?.last_error, 'refused')
     assert.notEqual(row?.failed_at, null)
     assert.equal((await claim(db)).length, 0)
-    await db.run(purgeFailedMessages, [60_000])
+    const purge = (beforeMs: number) => db.run(purges.failedMessages, [new Date(beforeMs)])
+    await purge(Date.now() - 3_600_000)
     assert.equal((await readOutbox(db)).length, 1)
-    await db.run(purgeFailedMessages, [0])
+    await purge(Date.now() + 3_600_000)
     assert.equal((await readOutbox(db)).length, 0)
   })
 

@@ -362,8 +362,11 @@ test('passkeys are registered and managed', async (t) => {
     await calls.signInOptions()
     const [{ count }] = await query('select count(*)::integer from webauthn_challenges')
     assert.ok(count > 0)
-    const purge = async (aheadMs: number) =>
-      new Map(await cleanUp(db, clock.now() + aheadMs, 3_600)).get('passkey challenges')
+    const purge = async (aheadMs: number) => {
+      const ages = { linkSeconds: 3_600, gapMs: 86_400_000 }
+      const { deleted } = await cleanUp(db, clock.now() + aheadMs, ages)
+      return deleted.get('passkey challenges') ?? 0
+    }
     assert.equal(await purge(3_600_000), 0)
     assert.equal(await purge(2 * 86_400_000), count)
   })

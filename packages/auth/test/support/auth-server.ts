@@ -12,7 +12,6 @@ import {
   claimMessages,
   deleteMessage,
   failMessage,
-  purgeFailedMessages,
   releaseMessage,
   retryMessage,
 } from '../../src/db/outbox.ts'
@@ -54,7 +53,6 @@ const senderStatements: ReadonlySet<string> = new Set([
   retryMessage.name,
   releaseMessage.name,
   failMessage.name,
-  purgeFailedMessages.name,
 ])
 
 /** The message sender and the cleanup run beside the requests, at times that no test chooses. */
