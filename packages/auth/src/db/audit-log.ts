@@ -1,50 +1,165 @@
 import type { Metadata } from '../core/metadata.ts'
-import { statement } from './statement.ts'
+import { type Statement, statement } from './statement.ts'
 import type { Time } from './user-row.ts'
 
-export interface AuditPageRow {
+export interface AuditRow {
   readonly [column: string]: unknown
-  /** Null: the page is empty, and this row only tells the total. */
-  readonly id: string | null
+  readonly id: string
   readonly payload: Metadata
   readonly ip_address: string
   readonly created_at: Time
+}
+
+type Nullable<Type> = { readonly [Name in keyof Type]: Type[Name] | null }
+
+/** Without an id: the page is empty, and this row only has the numbers. */
+export interface AuditPageRow extends Nullable<AuditRow> {
+  /** Exact up to `exactlyCounted`; above, an estimate or just one more. */
   readonly total: number
 }
 
-const hasText = (...texts: readonly string[]) =>
-  `(${texts.map((text) => `${text} ilike $3`).join(' or ')})`
+export interface AuditWindowRow extends Nullable<AuditRow> {
+  /** How many entries were read, and matched. */
+  readonly read: number
+  readonly matched: number
+  /** The last entry that was read. */
+  readonly last_time: Time | null
+  readonly last_id: string | null
+}
 
-/** What a search looks at. */
-const searched = {
-  author: hasText("payload ->> 'actor_username'", "payload ->> 'actor_name'"),
-  action: hasText("payload ->> 'action'"),
-  type: hasText("payload ->> 'log_type'"),
-  /** Whom an entry is about, whoever did it: as the index has it. */
-  user: "coalesce(payload #>> '{traits,user_id}', payload ->> 'actor_id')::uuid = $3",
+/** Beyond as many entries the total is an estimate: to count 10 million takes seconds. */
+export const exactlyCounted = 10_000
+/** The same for searches, which read the entries and not just an index. */
+export const exactlyMatched = 1_000
+
+const table = '{ns}.audit_log_entries'
+const columns = 'id, payload, ip_address, created_at'
+const order = 'created_at desc, id desc'
+/** $3 and $4 are the time and the id of an entry: those before it. `infinity` begins with the newest. */
+const isBefore = 'created_at <= $3 and (created_at, id) < ($3::timestamptz, $4::uuid)'
+
+/** Whom an entry is about, whoever did it: as the index has it. */
+const subject = "coalesce(payload #>> '{traits,user_id}', payload ->> 'actor_id')::uuid"
+
+/**
+ * The newest first. $1 offset, $2 limit, $3 and $4 the entry to begin behind.
+ * Where there are too many to count, PostgreSQL's own estimate is the total.
+ */
+export const listAuditEntries = statement(
+  'list_audit_entries',
+  `with counted as (
+     select count(*)::integer as count from (select from ${table} limit ${exactlyCounted + 1}) c
+   ), page as (
+     select created_at, id from ${table} where ${isBefore} order by ${order} offset $1 limit $2
+   )
+   select e.*, case when counted.count <= ${exactlyCounted} then counted.count
+     else greatest(counted.count, (select reltuples::integer from pg_class
+       where oid = '${table}'::regclass)) end as total
+   from counted left join (page p cross join lateral (
+     select ${columns} from ${table} a where a.created_at = p.created_at and a.id = p.id
+   ) e) on true
+   order by e.created_at desc, e.id desc`,
+)
+
+/** Those about one user. $5 user; the others are those of `listAuditEntries`. */
+export const listUserAuditEntries = statement(
+  'list_user_audit_entries',
+  `with counted as (
+     select count(*)::integer as total
+     from (select from ${table} where ${subject} = $5 limit ${exactlyMatched + 1}) c
+   ), page as (
+     select ${columns} from ${table} where ${subject} = $5 and ${isBefore}
+     order by ${order} offset $1 limit $2
+   )
+   select page.*, counted.total from counted left join page on true
+   order by page.created_at desc, page.id desc`,
+)
+
+const type = "(payload ->> 'log_type')"
+const action = "(payload ->> 'action')"
+/** What the index of types and actions has: all but refreshes. */
+const isIndexed = `${type} is distinct from 'token'`
+
+/**
+ * Those whose type or action matches a pattern, of all but refreshes. The types and actions that there
+ * are, some dozens, are read off the index first: it is entered once for each of them.
+ * $5 pattern; the others are those of `listAuditEntries`.
+ */
+function toKindStatement(name: 'type' | 'action'): Statement {
+  const firstKind = (
+    condition: string,
+  ) => `select ${type} as type, ${action} as action from ${table}
+       where ${isIndexed} and ${condition} order by 1, 2 limit 1`
+  const ofKind = `${isIndexed} and ${type} = k.type and ${action} = k.action`
+  return statement(
+    `list_audit_entries_by_${name}`,
+    `with recursive kinds as (
+       (${firstKind('true')})
+       union all
+       select next.* from kinds k cross join lateral (
+         ${firstKind(`(${type}, ${action}) > (k.type, k.action)`)}
+       ) next
+     ), wanted as materialized (
+       select * from kinds where ${name} ilike $5
+     ), counted as (
+       select count(*)::integer as total from (
+         select from wanted k cross join lateral (
+           select from ${table} where ${ofKind} limit ${exactlyMatched + 1}
+         ) c limit ${exactlyMatched + 1}
+       ) c
+     ), page as (
+       select e.* from wanted k cross join lateral (
+         select created_at, id from ${table} where ${ofKind} and ${isBefore}
+         order by ${order} limit $1::bigint + $2::bigint
+       ) e
+       order by ${order} offset $1 limit $2
+     )
+     select e.*, counted.total
+     from counted left join (page p cross join lateral (
+       select ${columns} from ${table} a where a.created_at = p.created_at and a.id = p.id
+     ) e) on true
+     order by e.created_at desc, e.id desc`,
+  )
+}
+
+export const listAuditEntriesByKind = {
+  type: toKindStatement('type'),
+  action: toKindStatement('action'),
 } as const
 
-export type AuditScope = keyof typeof searched
+const matches = {
+  author: "(payload ->> 'actor_username' ilike $5 or payload ->> 'actor_name' ilike $5)",
+  type: `${type} ilike $5`,
+  action: `${action} ilike $5`,
+} as const
 
-/** $1 offset, $2 limit, $3 the pattern of a search, or the id of a user. */
-const toStatement = (name: string, condition: string) =>
-  statement(
-    `list_audit_entries_${name}`,
-    `with total as (
-       select count(*)::integer as total from {ns}.audit_log_entries where ${condition}
+/**
+ * Reads so many entries, the newest first, and no more, however few of them match.
+ * $6 how many to read; the others are those of `listAuditEntries`.
+ */
+function toWindowStatement(name: keyof typeof matches): Statement {
+  return statement(
+    `read_audit_entries_by_${name}`,
+    `with read as materialized (
+       select created_at, id, coalesce(${matches[name]}, false) as is_match from ${table}
+       where ${isBefore} order by ${order} limit $6
      ), page as (
-       select id, payload, ip_address, created_at from {ns}.audit_log_entries where ${condition}
-       order by created_at desc, id offset $1 limit $2
+       select created_at, id from read where is_match order by ${order} offset $1 limit $2
+     ), last as (
+       select created_at, id from read order by created_at, id limit 1
+     ), counted as (
+       select count(*)::integer as read, (count(*) filter (where is_match))::integer as matched from read
      )
-     select page.*, total.total from total left join page on true
-     order by page.created_at desc, page.id`,
+     select e.*, counted.read, counted.matched, last.created_at as last_time, last.id as last_id
+     from counted left join last on true left join (page p cross join lateral (
+       select ${columns} from ${table} a where a.created_at = p.created_at and a.id = p.id
+     ) e) on true
+     order by e.created_at desc, e.id desc`,
   )
+}
 
-export const listAuditEntries = toStatement('all', 'true')
-
-export const searchAuditEntries = {
-  author: toStatement('author', searched.author),
-  action: toStatement('action', searched.action),
-  type: toStatement('type', searched.type),
-  user: toStatement('user', searched.user),
-} as const satisfies Readonly<Record<AuditScope, unknown>>
+export const readAuditEntries = {
+  author: toWindowStatement('author'),
+  type: toWindowStatement('type'),
+  action: toWindowStatement('action'),
+} as const

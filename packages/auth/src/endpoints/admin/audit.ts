@@ -1,11 +1,6 @@
-import { parsePage, toPageHeaders, toSubstringPattern } from '../../core/pagination.ts'
+import { type AuditSearch, parseBefore, searchAudit } from '../../core/audit-search.ts'
+import { parsePage, toPageHeaders } from '../../core/pagination.ts'
 import { isStorableText } from '../../core/storable-json.ts'
-import {
-  type AuditPageRow,
-  type AuditScope,
-  listAuditEntries,
-  searchAuditEntries,
-} from '../../db/audit-log.ts'
 import { invalid } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
@@ -22,42 +17,43 @@ export const adminAudit = defineEndpoint({
     page: 'The number of the page, from 1',
     per_page: 'Entries on a page; 50 by default',
     query: 'author:, action: or type: and a part of it, or user: and an id',
+    before: 'A time: entries before it, such as 2026-03-04T00:00:00Z',
   },
-  success: { status: 200, description: 'Entries; headers X-Total-Count and Link' },
+  success: {
+    status: 200,
+    description: 'Entries; headers X-Total-Count (an estimate for large logs) and Link',
+  },
   async handle({ query }, { db }) {
     const page = parsePage(query)
-    const { query: wanted = '' } = query
-    const search = wanted === '' ? undefined : parseSearch(wanted)
-    const rows = await db.run<AuditPageRow>(
-      search === undefined ? listAuditEntries : searchAuditEntries[search.scope],
-      [page.offset, page.size, ...(search ? [search.wanted] : [])],
+    const { query: wanted = '', before = '' } = query
+    const { entries, total, isExact, next } = await searchAudit(
+      db,
+      wanted === '' ? undefined : parseSearch(wanted),
+      page,
+      before === '' ? undefined : parseBefore(before),
     )
-    const entries = rows.flatMap(({ total: _, ...entry }) => (entry.id === null ? [] : [entry]))
-    const headers = toPageHeaders(path, page, rows[0]?.total ?? 0, {
-      ...(wanted !== '' && { query: wanted }),
+    const same = { ...(wanted !== '' && { query: wanted }), ...(before !== '' && { before }) }
+    const headers = toPageHeaders(path, page, total, {
+      same,
+      next: next ?? null,
+      hasLast: isExact && before === '',
     })
     return json(entries, headers)
   },
 })
 
-interface Search {
-  readonly scope: AuditScope
-  /** A pattern, or the id of a user. */
-  readonly wanted: string
-}
+const scopes = ['author', 'action', 'type', 'user'] as const
 
-function parseSearch(query: string): Search {
+function parseSearch(query: string): AuditSearch {
   const at = query.indexOf(':')
-  const scope = query.slice(0, Math.max(at, 0)).trim()
+  const name = query.slice(0, Math.max(at, 0)).trim()
   const text = query.slice(at + 1).trim()
-  if (at < 0 || !isScope(scope) || !isStorableText(text)) {
+  const scope = scopes.find((known) => known === name)
+  if (at < 0 || scope === undefined || !isStorableText(text)) {
     throw invalid(`Invalid query scope: ${query}`)
   }
-  if (scope !== 'user') return { scope, wanted: toSubstringPattern(text) }
-  if (!uuidPattern.test(text)) throw invalid(`Invalid query: "${text}" is not the id of a user`)
-  return { scope, wanted: text }
-}
-
-function isScope(scope: string): scope is AuditScope {
-  return Object.hasOwn(searchAuditEntries, scope)
+  if (scope === 'user' && !uuidPattern.test(text)) {
+    throw invalid(`Invalid query: "${text}" is not the id of a user`)
+  }
+  return { scope, text }
 }

@@ -38,8 +38,10 @@ export const adminListUsers = defineEndpoint({
     const page = parsePage(query)
     const { users, total } = await listPage(db, list, page)
     const headers = toPageHeaders(path, page, total, {
-      ...(filter !== '' && { filter }),
-      ...(query['sort'] && { sort: `created_at ${direction}` }),
+      same: {
+        ...(filter !== '' && { filter }),
+        ...(query['sort'] && { sort: `created_at ${direction}` }),
+      },
     })
     return json({ users, aud: audience }, headers)
   },
