@@ -15,6 +15,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  'auth-plans': {
+    summary: 'the statements of the authentication server: time, buffers and indexes',
+    run: async (args) => {
+      const { run } = await import('../packages/auth/bench/plans/plans.bench.ts')
+      return run(args)
+    },
+  },
   'auth-soak': {
     summary: 'the authentication server for minutes, with a mix of requests',
     run: async (args) => {

@@ -1,0 +1,100 @@
+import { Client } from 'pg'
+
+/** One execution of a statement, as PostgreSQL itself reports it. */
+export interface CapturedPlan {
+  readonly statement: string
+  readonly ms: number
+  /** Pages that were found in memory or read, in the table or an index. */
+  readonly buffers: number
+  readonly indexes: readonly string[]
+  /** Tables that were read from the first row to the last. */
+  readonly scans: readonly string[]
+}
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Index Name'?: string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Loops'?: number
+  readonly 'Shared Hit Blocks'?: number
+  readonly 'Shared Read Blocks'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/**
+ * Makes the database report the plan of every statement to the connection that ran it, as a notice, with
+ * the values it really had and the plan it really chose, generic or not.
+ */
+export async function reportPlans(databaseUrl: string): Promise<void> {
+  const settings = {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': '0',
+    'auto_explain.log_analyze': 'on',
+    'auto_explain.log_buffers': 'on',
+    // To ask the clock for every row would take longer than many a statement.
+    'auto_explain.log_timing': 'off',
+    'auto_explain.log_format': 'json',
+    'auto_explain.log_level': 'notice',
+  }
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query("load 'auto_explain'")
+    for (const [name, value] of Object.entries(settings)) {
+      await client.query(
+        `do $$ begin execute format('alter database %I set ${name} = ''${value}''', current_database()); end $$`,
+      )
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Collects the plans of all connections that this process opens from now on. The driver has no other
+ * place to learn which statement a notice belongs to.
+ */
+export function capturePlans(onPlan: (plan: CapturedPlan) => void): Disposable {
+  const { connect, query } = Client.prototype
+  const names = new WeakMap<Client, string>()
+  Client.prototype.connect = function (this: Client, ...args: never[]) {
+    this.on('notice', ({ message }) => {
+      const [, ms, json] =
+        /^duration: ([\d.]+) ms\s+plan:\s+(\{.*\})\s*$/s.exec(message ?? '') ?? []
+      const statement = names.get(this)
+      if (ms === undefined || json === undefined || statement === undefined) return
+      onPlan(toPlan(statement, Number(ms), JSON.parse(json)))
+    })
+    return Reflect.apply(connect, this, args)
+  } as typeof connect
+  Client.prototype.query = function (this: Client, ...args: never[]) {
+    const { name } = Object(args[0])
+    if (typeof name === 'string') names.set(this, name)
+    else names.delete(this)
+    return Reflect.apply(query, this, args)
+  } as typeof query
+  return {
+    [Symbol.dispose]() {
+      Object.assign(Client.prototype, { connect, query })
+    },
+  }
+}
+
+function toPlan(statement: string, ms: number, { Plan: root }: { readonly Plan: PlanNode }) {
+  const nodes = listNodes(root).filter(({ 'Actual Loops': loops = 1 }) => loops > 0)
+  const unique = (names: readonly (string | undefined)[]) =>
+    [...new Set(names.filter((name) => name !== undefined))].toSorted()
+  return {
+    statement,
+    ms,
+    buffers: (root['Shared Hit Blocks'] ?? 0) + (root['Shared Read Blocks'] ?? 0),
+    indexes: unique(nodes.map((node) => node['Index Name'])),
+    scans: unique(
+      nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
+    ),
+  }
+}
+
+function listNodes(node: PlanNode): readonly PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(listNodes)]
+}

@@ -1,0 +1,151 @@
+import { createCommand } from '@portcullis/bench-kit/command'
+import { createProgress } from '@portcullis/bench-kit/progress'
+import { describeMachine } from '@portcullis/bench-kit/results'
+import { endOnSignals } from '@portcullis/bench-kit/server-process'
+import { median, round } from '@portcullis/bench-kit/statistics'
+import { formatCount, formatTable, left, paint, right } from '@portcullis/bench-kit/table'
+import { type CleanupRound, cleanUp } from '../../src/core/cleanup.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { writeResult } from '../results.ts'
+import { openDatabaseServer, query } from '../servers/database-server.ts'
+import { capturePlans, reportPlans } from './captured-plans.ts'
+import { fillDataSet } from './data-set.ts'
+import { goals, type Observation, type StatementScore, toScores } from './judge.ts'
+import { openMeasuredServer } from './measured-server.ts'
+import { createRequests, type Kind } from './requests.ts'
+import { help, type PlansSettings, parsePlansSettings } from './settings.ts'
+
+/** Resolves to the exit code: 1 where a goal was missed. */
+export const run = createCommand({
+  name: 'auth-plans',
+  help,
+  parse: parsePlansSettings,
+  run: report,
+})
+
+async function report(settings: PlansSettings): Promise<number> {
+  endOnSignals()
+  await using stack = new AsyncDisposableStack()
+  const databases = stack.use(await openDatabaseServer(settings.postgres, settings.databaseUrl))
+  const url = settings.databaseUrl ?? (await databases.createDatabase('plans'))
+  const measured = await measurePlans(url, settings)
+  const isReached =
+    measured.scores.every((score) => score.isReached) && measured.cleanupMs <= goals.cleanup.ms
+  console.log(formatScores(measured.scores))
+  console.log(`\nA round of cleanup: ${measured.cleanupMs} ms (wanted at most ${goals.cleanup.ms})`)
+  console.log(isReached ? 'Every goal was reached.' : paint('red', 'Goals were missed.'))
+  if (settings.isComplete) {
+    const machine = { ...describeMachine(), postgres: databases.version }
+    const { sizes, rounds } = settings
+    const content = { machine, sizes, rounds, goals, ...measured }
+    console.log(`Written: ${await writeResult('auth-plans.json', content)}`)
+  }
+  return isReached ? 0 : 1
+}
+
+export interface MeasuredPlans {
+  readonly scores: readonly StatementScore[]
+  /** The median of whole rounds with nothing to delete. */
+  readonly cleanupMs: number
+}
+
+/** Fills the database unless it has users, and sends every request some times. */
+export async function measurePlans(
+  url: string,
+  { sizes, rounds }: Pick<PlansSettings, 'sizes' | 'rounds'>,
+): Promise<MeasuredPlans> {
+  const progress = createProgress()
+  try {
+    await migrate({ url, schema: 'auth' })
+    const [known] = await query<{ count: number }>(
+      url,
+      'select coalesce(sum(count), 0)::int as count from auth.user_counts',
+    )
+    if (known?.count === 0) await fillDataSet(url, sizes, progress.show)
+    else progress.note(`The database has ${known?.count} users already`)
+    await reportPlans(url)
+
+    const observations: Observation[] = []
+    let seenIn: Pick<Observation, 'title' | 'kind'> | undefined
+    using _ = capturePlans((plan) => {
+      // The sender of messages runs beside the requests; how it reads the outbox counts for all.
+      if (seenIn !== undefined) observations.push({ ...plan, ...seenIn })
+    })
+    const cleanups: CleanupRound[] = []
+    {
+      await using server = await openMeasuredServer(url)
+      const people = await query<{ email: string; id: string }>(
+        url,
+        `select email, id from auth.users where email like '%@bench.example' order by created_at limit $1`,
+        [rounds],
+      )
+      const emails = people.map(({ email }) => email)
+      const requests = createRequests(
+        server.url,
+        emails,
+        people.map(({ id }) => id),
+      )
+      for (const [at, { title, kind, send }] of requests.entries()) {
+        progress.show(at, requests.length, title)
+        for (let number = 0; number < rounds; number++) {
+          seenIn = { title, kind }
+          await send(number)
+          seenIn = undefined
+        }
+      }
+    }
+    await using db = openDatabase({
+      url,
+      schema: 'auth',
+      maxPoolSize: 1,
+      idleTimeoutMs: 10_000,
+      log: { warning: () => {} },
+    })
+    seenIn = { title: 'cleanup', kind: 'cleanup' }
+    for (let number = 0; number < rounds; number++) {
+      const ages = { linkSeconds: 3_600, gapMs: 86_400_000, auditMs: 10 * 365 * 86_400_000 }
+      cleanups.push(await cleanUp(db, Date.now(), ages))
+    }
+    seenIn = undefined
+    // What the first round finds to delete is not what the goal is about.
+    const quiet = cleanups.filter(({ deleted }) => deleted.size === 0)
+    const cleanupMs = round(median(quiet.map(({ durationMs }) => durationMs)), 1)
+    return { scores: toScores(observations), cleanupMs }
+  } finally {
+    progress.end()
+  }
+}
+
+const sections: Readonly<Record<Kind, string>> = {
+  request: 'Statements of requests',
+  admin: 'Pages and searches of administrators',
+  cleanup: 'Statements of cleanup',
+}
+
+function formatScores(scores: readonly StatementScore[]): string {
+  return Object.entries(sections)
+    .map(([kind, title]) => {
+      const rows = scores
+        .filter((score) => score.kind === kind)
+        .toSorted((a, b) => b.medianMs - a.medianMs)
+        .map((score) => [
+          score.title ? `${score.title} (${score.statement})` : score.statement,
+          formatCount(score.count),
+          { text: score.medianMs.toFixed(2), style: score.isReached ? 'reset' : 'red' } as const,
+          formatCount(score.medianBuffers),
+          [...score.indexes, ...score.scans.map((table) => `all of ${table}`)].join(', '),
+        ])
+      const { ms, buffers } = goals[kind as Kind]
+      const goal = [`at most ${ms} ms`, ...(buffers ? [`${buffers} buffers`] : [])].join(' and ')
+      const columns = [
+        left('statement'),
+        right('runs'),
+        right('ms'),
+        right('buffers'),
+        left('read'),
+      ]
+      return `${paint('bold', `${title}: ${goal}`)}\n${formatTable(columns, rows)}`
+    })
+    .join('\n\n')
+}

@@ -1,0 +1,66 @@
+import { parseChoice, parseCount, parseOptions, UsageError } from '@portcullis/bench-kit/options'
+import { type DatabaseServerName, databaseServerNames } from '../servers/database-server.ts'
+import type { DataSetSizes } from './data-set.ts'
+
+export const help = `Usage: npm run bench -- auth-plans [options]
+
+Fills a database and reports the plan of every statement that requests, administrators and cleanup run:
+median time, buffers and indexes. Exits with code 1 where a goal is missed: 5 ms and 100 buffers for a
+statement of a request, 150 ms for a first page or a search of an administrator, 50 ms for cleanup.
+
+  --users N          in the database; 1000000
+  --sessions N       3000000
+  --audit N          entries of the audit log; 10000000
+  --rounds N         how often each request is sent; 15
+  --postgres NAME    which PostgreSQL is started for it: ${databaseServerNames.join(', ')}; embedded
+  --database URL     or: an empty database of a superuser, which is filled and kept for the next run
+  --quick            20000 users, 60000 sessions, 200000 entries: for a first impression
+
+A run of the usual size writes its results to packages/auth/bench/results.`
+
+export interface PlansSettings {
+  readonly isHelpWanted: boolean
+  readonly sizes: DataSetSizes
+  readonly rounds: number
+  readonly postgres: DatabaseServerName
+  readonly databaseUrl: string | undefined
+  /** Whether the results are worth keeping. */
+  readonly isComplete: boolean
+}
+
+const usual = { users: '1000000', sessions: '3000000', audit: '10000000' }
+const quick = { users: '20000', sessions: '60000', audit: '200000' }
+
+const options = {
+  users: { type: 'string' },
+  sessions: { type: 'string' },
+  audit: { type: 'string' },
+  rounds: { type: 'string', default: '15' },
+  postgres: { type: 'string', default: 'embedded' },
+  database: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+} as const
+
+/** @throws {UsageError} */
+export function parsePlansSettings(args: readonly string[]): PlansSettings {
+  const values = parseOptions(args, options)
+  const byDefault = values.quick ? quick : usual
+  const count = (name: keyof typeof usual) => parseCount(name, values[name] ?? byDefault[name])
+  const sizes = { users: count('users'), sessions: count('sessions'), audit: count('audit') }
+  if (sizes.users < 1_000) throw new UsageError('--users must be at least 1000')
+  const { database } = values
+  if (database !== undefined && !/^postgres(?:ql)?:\/\//.test(database)) {
+    // It may hold a password.
+    throw new UsageError('--database must be postgres://USER:PASSWORD@HOST:PORT/NAME')
+  }
+  return {
+    isHelpWanted: values.help,
+    sizes,
+    rounds: parseCount('rounds', values.rounds),
+    postgres: parseChoice('postgres', values.postgres, databaseServerNames),
+    databaseUrl: database,
+    isComplete: Object.entries(usual).every(
+      ([name, size]) => sizes[name as keyof typeof usual] >= Number(size),
+    ),
+  }
+}
