@@ -1,0 +1,81 @@
+/**
+ * @servers postgres-embedded
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client } from 'pg'
+import { readMigrations } from '../../src/db/migrate/files.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { openSharedPostgres } from '../support/shared-postgres.ts'
+
+const userId = '00000000-0000-4000-8000-00000000000a'
+const factorId = '00000000-0000-4000-8000-00000000000b'
+
+test('constraints of the tables', async (t) => {
+  const postgres = await openSharedPostgres(t)
+  if (!postgres) return
+  const { url } = postgres
+  const schema = `constraints_${process.pid}`
+  const client = new Client({ connectionString: url, options: `-c search_path=${schema}` })
+  await client.connect()
+  t.after(() => client.end())
+  const all = await readMigrations()
+  await migrate({ url, schema, migrations: all.filter(({ version }) => version < '0033') })
+  const addSession = (named: string | null, more = '') =>
+    client.query(
+      `insert into sessions (id, user_id, factor_id ${more && ', aal'})
+       values (gen_random_uuid(), $1, $2 ${more})`,
+      [userId, named],
+    )
+  const readFactors = async () =>
+    (await client.query('select factor_id from sessions order by created_at')).rows.map(
+      ({ factor_id }) => factor_id,
+    )
+  await client.query('insert into users (id) values ($1)', [userId])
+  // As an earlier version may have left it.
+  await addSession('00000000-0000-4000-8000-00000000000c')
+
+  await t.test('are added and validated where sessions name factors that are gone', async () => {
+    await migrate({ url, schema })
+    assert.deepEqual(await readFactors(), [null])
+    const { rows } = await client.query(
+      'select conname from pg_constraint where connamespace = $1::regnamespace and not convalidated',
+      [schema],
+    )
+    assert.deepEqual(rows, [])
+  })
+
+  await t.test('a factor that is deleted is no longer named by any session', async () => {
+    await client.query(
+      `insert into mfa_factors (id, user_id, factor_type) values ($1, $2, 'totp')`,
+      [factorId, userId],
+    )
+    await addSession(factorId)
+    assert.deepEqual(await readFactors(), [null, factorId])
+    await client.query('delete from mfa_factors')
+    assert.deepEqual(await readFactors(), [null, null])
+  })
+
+  await t.test('values that no version writes are refused', async () => {
+    await assert.rejects(addSession(null, ", 'aal9'"), { constraint: 'sessions_aal_check' })
+    await assert.rejects(
+      client.query(
+        `insert into mfa_factors (id, user_id, factor_type) values ($1, $2, 'telepathy')`,
+        [factorId, userId],
+      ),
+      { constraint: 'mfa_factors_type_check' },
+    )
+  })
+
+  await t.test('users and sessions leave room for new versions of their rows', async () => {
+    const { rows } = await client.query(
+      `select relname, reloptions from pg_class
+       where relnamespace = $1::regnamespace and relname in ('users', 'sessions') order by 1`,
+      [schema],
+    )
+    assert.deepEqual(
+      rows.map(({ reloptions }) => reloptions),
+      [['fillfactor=90'], ['fillfactor=90']],
+    )
+  })
+})
