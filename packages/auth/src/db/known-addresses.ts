@@ -11,8 +11,12 @@ export interface AddressRow extends Row {
 export const findSessionAddresses = statement(
   'find_session_addresses',
   `select distinct s.ip from (
-     select s.ip from {ns}.sessions s join {ns}.users u on u.id = s.user_id
-     where (u.email = $1 or u.phone = $1) and u.aud = $2 and u.deleted_at is null
+     select s.ip from (
+       select id from {ns}.users
+       where email = $1 and aud = $2 and not is_sso_user and deleted_at is null
+       union
+       select id from {ns}.users where phone = $1 and aud = $2 and deleted_at is null
+     ) u join {ns}.sessions s on s.user_id = u.id
      order by s.created_at desc limit 100
    ) s where s.ip is not null`,
 )
