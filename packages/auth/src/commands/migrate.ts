@@ -6,26 +6,31 @@ import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-const usage = `Usage: auth migrate [--print-grants ROLE] [--config FILE] [--config-dir FOLDER]
+const usage = `Usage: auth migrate [--print-grants ROLE] [--accept-changed] [--config FILE] [--config-dir FOLDER]
 
 Brings the tables of the database up to date. It may be repeated, also by several at once.
 
 Options:
 ${configHelp}
   --print-grants ROLE      change nothing, and print the SQL that lets this role serve on the tables
+  --accept-changed         accept files of migrations that were changed after they were applied
 `
 
-const ownOptions = { 'print-grants': { type: 'string' } } as const
+const ownOptions = {
+  'print-grants': { type: 'string' },
+  'accept-changed': { type: 'boolean' },
+} as const
 
 export const migrateCommand: Command = {
   summary: 'bring the tables up to date',
   usage,
   async run(args, io) {
     const options = readOptions(args, io, usage, { own: ownOptions })
-    const read = options && readConfig(io, options.values)
+    if (options === undefined) return 2
+    const read = readConfig(io, options.values)
     if (read === undefined) return 2
     const { url, namespace } = read.config.database
-    const role = options?.values['print-grants']
+    const role = options.values['print-grants']
     if (role !== undefined) {
       io.stdout.write(toGrants({ schema: namespace, role, owner: findUser(url) }))
       return 0
@@ -38,6 +43,7 @@ export const migrateCommand: Command = {
         url: database.url,
         schema: namespace,
         ...read.config.migrations,
+        acceptsChanged: options.values['accept-changed'] === true,
         onApplied: (version) => io.stdout.write(`applied ${version}\n`),
         onProgress: (message) => io.stderr.write(`${message}\n`),
       })

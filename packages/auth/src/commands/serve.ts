@@ -5,6 +5,7 @@ import { createLog } from '@portcullis/service-kit/log'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
 import { letYoungSpaceGrow } from '@portcullis/service-kit/young-space'
 import type { Config } from '../config.ts'
+import { checkSchema } from '../db/check-schema.ts'
 import { migrate } from '../db/migrate.ts'
 import { toEnvironmentHelp } from './environment-help.ts'
 import { openLogFile } from './log-file.ts'
@@ -63,6 +64,7 @@ ${toEnvironmentHelp()}`
           onProgress: (message) => log.info(message),
         })
       }
+      await checkSchema({ url: databaseUrl, schema: config.database.namespace, log })
       const open = await loadServer(config)
       await open({
         config,

@@ -1,9 +1,11 @@
 import { Client } from 'pg'
-import { apply } from './migrate/apply.ts'
-import { type Migration, readMigrations } from './migrate/files.ts'
+import { apply, inTransaction } from './migrate/apply.ts'
+import { type Comparison, compare, refuseUnknown, toChangedText } from './migrate/compare.ts'
+import { type Migration, readMigrations, toChecksum } from './migrate/files.ts'
 import { takeLease } from './migrate/lease.ts'
 import { prepare, readSchemaState } from './migrate/state.ts'
 import { openWatch } from './migrate/watch.ts'
+import { withSchema } from './statement.ts'
 
 export interface MigrationSettings {
   readonly url: string
@@ -16,6 +18,8 @@ export interface MigrationSettings {
   readonly lockTimeoutMs?: number
   /** How long to wait for another process that migrates, and to try again for a lock. */
   readonly waitMs?: number
+  /** Takes files that were changed after they were applied for the right ones. */
+  readonly acceptsChanged?: boolean
   /** Ours; tests bring others. */
   readonly migrations?: readonly Migration[]
   /** How long a run is believed in that gives no sign of life; tests do not wait so long. */
@@ -46,8 +50,15 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
   client.on('error', () => {})
   await client.connect()
   try {
-    const before = await readSchemaState(client, schema)
-    if (before.isPrepared && toMissing(migrations, before.applied).length === 0) return []
+    const readFindings = async () => {
+      const { isPrepared, applied } = await readSchemaState(client, schema)
+      const found = compare(migrations, applied)
+      refuseUnknown(found, schema)
+      if (found.changed.length > 0 && !settings.acceptsChanged) throw toChangedError(found)
+      return { ...found, isPrepared, isNew: applied.size === 0 }
+    }
+    const before = await readFindings()
+    if (before.isPrepared && isUpToDate(before)) return []
     if (!before.isPrepared) await prepare(client, schema)
     const lease = await takeLease(client, {
       schema,
@@ -57,19 +68,26 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
     })
     try {
       // Whoever had the lease before us may have applied them.
-      const { applied } = await readSchemaState(client, schema)
-      const missing = toMissing(migrations, applied)
-      if (missing.length === 0) return []
+      const found = await readFindings()
+      if (isUpToDate(found)) return []
       await using watch = await openWatch({
         ...{ url, schema, lease, tellEveryMs, onProgress },
         renewEveryMs: leaseMs / 4,
       })
+      const steps = {
+        ...{ client, schema, lease, watch, lockTimeoutMs, waitMs, onProgress },
+        isNew: found.isNew,
+        servesFrom: oldestServer,
+      }
+      const { missing, unchecked, changed } = found
+      const restated = migrations.filter(
+        (one) => unchecked.includes(one) || changed.includes(one.version),
+      )
+      if (restated.length > 0) {
+        await inTransaction('checksums', steps, () => restate(client, schema, restated))
+      }
       for (const migration of missing) {
-        await apply(migration, {
-          ...{ client, schema, lease, watch, lockTimeoutMs, waitMs, onProgress },
-          isNew: applied.size === 0,
-          servesFrom: oldestServer,
-        })
+        await apply(migration, steps)
         onApplied?.(migration.version)
       }
       return missing.map(({ version }) => version)
@@ -87,9 +105,28 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
  */
 export const oldestServer = '0015-code-attempts'
 
-function toMissing(
+function isUpToDate({ missing, unchecked, changed }: Comparison): boolean {
+  return missing.length + unchecked.length + changed.length === 0
+}
+
+/** Keeps the checksums of files that were applied without one, or that were changed on purpose. */
+async function restate(
+  client: Client,
+  schema: string,
   migrations: readonly Migration[],
-  applied: ReadonlyMap<string, unknown>,
-): readonly Migration[] {
-  return migrations.filter(({ version }) => !applied.has(version))
+): Promise<void> {
+  const text =
+    'update {ns}.schema_migrations set checksum = $2, serves_from = coalesce(serves_from, $3)' +
+    ' where version = $1'
+  for (const migration of migrations) {
+    const values = [migration.version, toChecksum(migration), oldestServer]
+    await client.query(withSchema(text, schema), values)
+  }
+}
+
+function toChangedError({ changed }: Comparison): Error {
+  return new Error(
+    `${toChangedText(changed)} Nothing was applied. Bring back the files of the release; or, where they ` +
+      'were changed on purpose, run auth migrate --accept-changed.',
+  )
 }

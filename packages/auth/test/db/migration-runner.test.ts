@@ -254,6 +254,7 @@ test('the lease', async (t) => {
   const { url } = postgres
   const client = await connect(t, url)
   await migrate({ url, schema, migrations: [base] })
+  const slow = { version: '0002-slow', text: '' }
   const holdFor = (interval: string) =>
     client.query(
       `insert into auth.migration_lease (holder, described, step, taken_at, expires_at)
@@ -283,7 +284,7 @@ test('the lease', async (t) => {
         perform pg_sleep(0.1);
       end loop;
     end $$`
-    const slow = { version: '0002-slow', text }
+    slow.text = text
     assert.deepEqual(await migrate({ url, schema, migrations: [base, slow], leaseMs: 400 }), [
       '0002-slow',
     ])
@@ -291,7 +292,7 @@ test('the lease', async (t) => {
 
   await t.test('of a killed process ends by itself', async () => {
     await holdFor('1 second')
-    const run = start({ url, migrations: [base, column] })
+    const run = start({ url, migrations: [base, slow, column] })
     await says(run, /^Waiting for the migrations of the schema "auth", applied by another\.host/)
     assert.deepEqual(await run.ended, ['0003-column'])
     assert.equal((await client.query('select from auth.migration_lease')).rowCount, 0)
@@ -304,7 +305,7 @@ test('the lease', async (t) => {
         'create table {ns}.unseen (); update {ns}.migration_lease set holder = gen_random_uuid()'
       const robbed = { version: '0004-robbed', text }
       await assert.rejects(
-        migrate({ url, schema, migrations: [base, column, robbed] }),
+        migrate({ url, schema, migrations: [base, slow, column, robbed] }),
         /Another process took over the migrations/,
       )
       const { rows } = await client.query("select to_regclass('auth.unseen') as found")

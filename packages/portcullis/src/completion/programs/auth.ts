@@ -27,6 +27,7 @@ export const authTree: CommandNode = {
       options: [
         ...files,
         { flags: ['--print-grants'], summary: 'print what a role needs to serve', value: 'any' },
+        { flags: ['--accept-changed'], summary: 'accept files that were changed afterwards' },
       ],
     },
     admin: {
