@@ -13,6 +13,7 @@ export { type ChromiumServer, openChromium } from './servers/chromium.ts'
 export { type EnvoyOptions, type EnvoyServer, openEnvoy } from './servers/envoy.ts'
 export { type ServerName, servers } from './servers/index.ts'
 export { type MemcachedOptions, type MemcachedServer, openMemcached } from './servers/memcached.ts'
+export { openPgbouncer, type PgbouncerOptions, type PgbouncerServer } from './servers/pgbouncer.ts'
 export {
   openPostgres,
   openPostgresEmbedded,

@@ -1,6 +1,6 @@
 /**
  * @legs safety
- * @servers redis, memcached, postgres, postgres-embedded, redis-sentinel, redis-cluster
+ * @servers redis, memcached, postgres, postgres-embedded, pgbouncer, redis-sentinel, redis-cluster
  */
 
 import assert from 'node:assert/strict'
@@ -18,7 +18,7 @@ import { ping } from './support/pings.ts'
 import { queryPostgres } from './support/postgres-query.ts'
 import { isListening } from './support/sockets.ts'
 
-for (const name of ['redis', 'memcached', 'postgres', 'postgres-embedded'] as const) {
+for (const name of ['redis', 'memcached', 'postgres', 'postgres-embedded', 'pgbouncer'] as const) {
   test(`${name} can be killed, shut down, restarted on its port, frozen and thawed`, async (t) => {
     const server = await open(t, name)
     if (!server) return

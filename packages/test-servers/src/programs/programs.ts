@@ -84,6 +84,12 @@ export const programs = {
       binary: 'native/bin/postgres',
     },
   },
+  pgbouncer: {
+    binaries: ['pgbouncer'],
+    places: ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debianPackage: 'pgbouncer',
+    homebrewPackage: 'pgbouncer',
+  },
   chromium: {
     binaries: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
     places: [

@@ -1,6 +1,7 @@
 import { openChromium } from './chromium.ts'
 import { openEnvoy } from './envoy.ts'
 import { openMemcached } from './memcached.ts'
+import { openPgbouncer } from './pgbouncer.ts'
 import { openPostgres, openPostgresEmbedded } from './postgres.ts'
 import { openRedis } from './redis.ts'
 import { openRedisCluster } from './redis-cluster.ts'
@@ -14,6 +15,7 @@ export const servers = {
   memcached: openMemcached,
   postgres: openPostgres,
   'postgres-embedded': openPostgresEmbedded,
+  pgbouncer: openPgbouncer,
   chromium: openChromium,
   envoy: openEnvoy,
 }

@@ -39,6 +39,12 @@ const pings: { [Name in ServerName]: (server: Opened<Name>) => Promise<void> } =
   'postgres-embedded': async (server) => {
     assert.match((await queryPostgres(server, 'show server_version')).join(), /^18\./)
   },
+  pgbouncer: async ({ port }) => {
+    // A packet that asks for TLS, which it does not have.
+    const packet = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
+    const answer = await exchange(port, packet, (text) => text !== '')
+    assert.equal(answer, 'N')
+  },
   chromium: async ({ browser }) => {
     const context = await browser.newContext()
     const page = await context.newPage()
