@@ -62,6 +62,7 @@ export function createAdmin(version: string): Command {
         url: running.url,
         schema: config.database.namespace,
         maxPoolSize: 1,
+        preparedStatements: config.database.preparedStatements,
         idleTimeoutMs: config.database.idleTimeoutMs,
         log,
         // Whoever runs a command sees what it does.

@@ -2,12 +2,19 @@ import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
+  choice,
   duration,
   hideCredentials,
   integer,
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import {
+  type ConnectionUrl,
+  ConnectionUrlError,
+  parseConnectionUrl,
+} from '../db/connection/connection-url.ts'
+import type { PreparedStatements } from '../db/prepared-statements.ts'
 import { withOldNames } from './auth-name.ts'
 import { checkDuration, oneDay } from './durations.ts'
 import { checkPresent } from './required.ts'
@@ -20,13 +27,30 @@ export const database = {
     url: string(
       'AUTH_DB_DATABASE_URL',
       '',
-      'postgres://user:password@host:port/name, or embedded://FOLDER for a PostgreSQL of our own',
+      'postgres://user:password@host:port/name, with several hosts and the parameters of libpq; or embedded://FOLDER for a PostgreSQL of our own',
       { aliases: ['DATABASE_URL', 'AUTH_DATABASE_URL'], mask: hideCredentials },
     ),
     maxPoolSize: integer(
       'AUTH_DB_MAX_POOL_SIZE',
       0,
-      'The most connections of each process; 0 sets no limit',
+      'The most connections of each process; 0: no fixed limit, but AUTH_DB_CONN_PERCENTAGE',
+    ),
+    maxIdlePoolSize: integer(
+      'AUTH_DB_MAX_IDLE_POOL_SIZE',
+      0,
+      'The most connections of each process that are kept while nobody needs them; 0: all, for AUTH_DB_CONN_MAX_IDLE_TIME',
+    ),
+    connectionPercentage: integer(
+      'AUTH_DB_CONN_PERCENTAGE',
+      50,
+      'How much of the connections that PostgreSQL allows all processes together may take; without effect where AUTH_DB_MAX_POOL_SIZE is set',
+      { min: 1, max: 100 },
+    ),
+    preparedStatements: choice(
+      'AUTH_DB_PREPARED_STATEMENTS',
+      ['auto', 'on', 'off'],
+      'auto',
+      'Whether statements are prepared once for each connection; auto: unless a connection pooler is in between',
     ),
     namespace: unlessBlank(
       string('AUTH_DB_NAMESPACE', 'auth', 'The schema that holds all tables', {
@@ -38,6 +62,11 @@ export const database = {
       '30s',
       'How long a connection that nobody needs is kept',
     ),
+    maxLifetimeMs: duration(
+      'AUTH_DB_CONN_MAX_LIFETIME',
+      '1h',
+      'After how long a connection is replaced by a new one; 0: never',
+    ),
     cleansUp: boolean(
       'AUTH_DB_CLEANUP_ENABLED',
       true,
@@ -48,8 +77,14 @@ export const database = {
 
 export interface DatabaseConfig {
   readonly url: string
-  /** Undefined: no limit of ours. */
+  /** Undefined: what `connectionPercentage` allows. */
   readonly maxPoolSize: number | undefined
+  /** 0: no limit. */
+  readonly maxIdlePoolSize: number
+  readonly connectionPercentage: number
+  readonly preparedStatements: PreparedStatements
+  /** 0: no limit. */
+  readonly maxLifetimeMs: number
   readonly namespace: string
   readonly idleTimeoutMs: number
   readonly cleansUp: boolean
@@ -68,14 +103,11 @@ export function toDatabase(
   checkPresent(variables.url, settings.url, check)
   if (settings.url !== '' && !/^(?:postgres|postgresql|embedded):\/\//.test(settings.url)) {
     check.fault(variables.url, 'must begin with postgres:// or embedded://')
-  } else if (/^postgres/.test(settings.url) && !isReadable(settings.url)) {
-    check.fault(
-      variables.url,
-      'must be postgres://user:password@host:port/name, with a port of at most 65535; in user and ' +
-        'password write %40 for @, %2F for /, %3A for :, %3F for ?, %23 for #',
-    )
+  } else if (settings.url.startsWith('postgres')) {
+    checkUrl(settings.url, check)
   }
   checkDuration(variables.idleTimeoutMs, settings.idleTimeoutMs, oneDay, check)
+  checkDuration(variables.maxLifetimeMs, settings.maxLifetimeMs, oneDay, check)
   if (settings.url === 'embedded://') {
     check.fault(variables.url, 'must name the folder: embedded://FOLDER')
   }
@@ -85,14 +117,33 @@ export function toDatabase(
   return {
     url: settings.url,
     maxPoolSize: settings.maxPoolSize || undefined,
+    maxIdlePoolSize: settings.maxIdlePoolSize,
+    connectionPercentage: settings.connectionPercentage,
+    preparedStatements: settings.preparedStatements,
+    maxLifetimeMs: settings.maxLifetimeMs,
     namespace: settings.namespace,
     idleTimeoutMs: settings.idleTimeoutMs,
     cleansUp: settings.cleansUp,
   }
 }
 
-/** As the driver reads it, to which a host may be missing: postgres://user@/name?host=/folder */
-function isReadable(url: string): boolean {
-  const encoded = url.replaceAll(' ', '%20')
-  return URL.canParse(encoded) || URL.canParse(encoded.replace('@/', '@localhost/'))
+function checkUrl(url: string, check: Check): void {
+  const { url: variable } = database.variables
+  let parsed: ConnectionUrl
+  try {
+    parsed = parseConnectionUrl(url)
+  } catch (error) {
+    if (!(error instanceof ConnectionUrlError)) throw error
+    check.fault(variable, error.message)
+    return
+  }
+  if (parsed.session === 'read-only' || parsed.session === 'standby') {
+    check.fault(
+      variable,
+      `target_session_attrs=${parsed.session} does not work here: every sign-in writes; use read-write`,
+    )
+  }
+  for (const name of parsed.ignored) {
+    check.note(`${check.nameOf(variable)}: the parameter ${name} has no effect`)
+  }
 }

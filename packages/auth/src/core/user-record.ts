@@ -1,3 +1,4 @@
+import { toUtcTime } from '../db/connection/utc-time.ts'
 import type { FactorRow, IdentityRow, Time, UserRow } from '../db/user-row.ts'
 import type { Json, Metadata } from './metadata.ts'
 
@@ -69,7 +70,7 @@ function toIdentity(identity: IdentityRow): Metadata {
 /** Inside JSON, PostgreSQL writes the zone of UTC as numbers. */
 function toTime<Value extends Time | null>(time: Value): Value
 function toTime(time: Time | null): Time | null {
-  return time === null ? null : time.replace(/\+00:00$/, 'Z')
+  return time === null ? null : toUtcTime(time)
 }
 
 function present(name: string, value: string | null | undefined): Metadata {

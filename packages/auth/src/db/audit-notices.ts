@@ -1,4 +1,4 @@
-import type { ClientBase, Pool } from 'pg'
+import type { ClientBase } from 'pg'
 import type { Metadata } from '../core/metadata.ts'
 
 /** An entry as it was written, or would have been. */
@@ -25,15 +25,14 @@ export function toAuditSession({ isStored }: AuditSettings): Readonly<Record<str
 export class AuditNotices {
   readonly #heard = new WeakMap<ClientBase, AuditNotice[]>()
 
-  constructor(pool: Pool) {
-    pool.on('connect', (client) => {
-      client.on('notice', ({ code, detail }) => {
-        if (code !== 'AUDIT' || detail === undefined) return
-        const notice: AuditNotice = JSON.parse(detail)
-        const heard = this.#heard.get(client)
-        if (heard === undefined) this.#heard.set(client, [notice])
-        else heard.push(notice)
-      })
+  /** Listens on a connection. */
+  hear(client: ClientBase): void {
+    client.on('notice', ({ code, detail }) => {
+      if (code !== 'AUDIT' || detail === undefined) return
+      const notice: AuditNotice = JSON.parse(detail)
+      const heard = this.#heard.get(client)
+      if (heard === undefined) this.#heard.set(client, [notice])
+      else heard.push(notice)
     })
   }
 

@@ -1,5 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
-import { Client } from 'pg'
+import { openClient } from './connection/open-client.ts'
 import { compare, refuseUnknown, toChangedText } from './migrate/compare.ts'
 import { type Migration, readMigrations } from './migrate/files.ts'
 import { readSchemaState } from './migrate/state.ts'
@@ -19,9 +19,7 @@ export interface CheckSchemaSettings {
 export async function checkSchema(settings: CheckSchemaSettings): Promise<void> {
   const { url, schema, log } = settings
   const migrations = settings.migrations ?? (await readMigrations())
-  const client = new Client({ connectionString: url, application_name: 'portcullis-auth' })
-  client.on('error', () => {})
-  await client.connect()
+  const client = await openClient(url, 'portcullis-auth check')
   try {
     const { applied } = await readSchemaState(client, schema)
     if (applied.size === 0) {

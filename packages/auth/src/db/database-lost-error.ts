@@ -1,41 +1,72 @@
 import { DatabaseError } from 'pg'
 
+/** Why PostgreSQL did not do what it was asked to, where the statement is not to blame. */
+export type Loss =
+  /** It cannot be reached, starts, stops, or is a standby that was the primary a moment ago. */
+  | 'away'
+  /** It took too long. */
+  | 'timeout'
+  /** No connection is free, in our pool or in PostgreSQL. */
+  | 'busy'
+  /** Its disk is full: it still answers, but stores nothing. */
+  | 'full'
+  /** It has no memory or temporary space left, or its system fails. */
+  | 'failing'
+
 /**
- * PostgreSQL is away, or too slow. What it was told to do last may be done or not; nothing else is
- * wrong, and the same again may well succeed.
+ * PostgreSQL is away, too slow, or cannot go on. What it was told to do last may be done or not; nothing
+ * else is wrong, and the same again may well succeed.
  */
 export class DatabaseLostError extends Error {
   override readonly name = 'DatabaseLostError'
   /** Of PostgreSQL or of the network; empty where neither gave one. */
   readonly code: string
-  readonly isTimeout: boolean
+  readonly loss: Loss
 
-  constructor(cause: Error, isTimeout: boolean) {
-    super(toText(cause), { cause })
-    this.code = toCode(cause)
-    this.isTimeout = isTimeout
+  constructor(cause: Error, loss: Loss) {
+    const code = toCode(cause)
+    super(`${explanations[loss]?.(code) ?? ''}${toText(cause)}`, { cause })
+    this.code = code
+    this.loss = loss
   }
+
+  get isTimeout(): boolean {
+    return this.loss === 'timeout'
+  }
+}
+
+/** What the log says before the words of PostgreSQL, which may be in any language. */
+const explanations: Readonly<Partial<Record<Loss, (code: string) => string>>> = {
+  busy: (code) => `No connection to PostgreSQL is free${inBrackets(code)}: `,
+  full: (code) => `The disk of PostgreSQL is full${inBrackets(code)}: `,
+  failing: (code) => `PostgreSQL cannot go on${inBrackets(code)}: `,
+}
+
+function inBrackets(code: string): string {
+  return code === '' ? '' : ` (${code})`
 }
 
 /** The error itself where it is about the statement and not about the database. */
 export function toDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DatabaseLostError) return error
-  const code = toCode(error)
-  if (timeouts.has(code) || error.message === 'Query read timeout') {
-    return new DatabaseLostError(error, true)
-  }
-  const isAway = error instanceof DatabaseError ? awayStates.test(code) : isNetworkError(error)
-  return isAway ? new DatabaseLostError(error, false) : error
+  const loss = error instanceof DatabaseError ? toLoss(toCode(error)) : toLossOfDriver(error)
+  return loss === undefined ? error : new DatabaseLostError(error, loss)
 }
 
-/** Canceled by `statement_timeout`, or by `lock_timeout`. */
-const timeouts: ReadonlySet<string> = new Set(['57014', '55P03'])
+/** By SQLSTATE; the first that matches counts. */
+const states: readonly (readonly [RegExp, Loss])[] = [
+  // Canceled by `statement_timeout`, by `lock_timeout`, by `transaction_timeout`.
+  [/^(?:57014|55P03|25P04)$/, 'timeout'],
+  [/^53100$/, 'full'],
+  [/^53300$/, 'busy'],
+  [/^(?:53|58)/, 'failing'],
+  // Connection exceptions; shutting down or starting up; an idle transaction ended; a standby.
+  [/^(?:08|57P|25P03$|25006$)/, 'away'],
+]
 
-/**
- * Connection exceptions, no more room (connections, memory, disk), shutting down or starting up, an
- * idle transaction ended, and a standby that was the primary a moment ago.
- */
-const awayStates = /^(?:08|53|57P|25P03|25006)/
+function toLoss(code: string): Loss | undefined {
+  return states.find(([pattern]) => pattern.test(code))?.[1]
+}
 
 const networkCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -49,15 +80,36 @@ const networkCodes: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   // The socket of a server that does not run.
   'ENOENT',
+  // Of several servers, none takes writes at the moment.
+  '25006',
 ])
 
 /** What the driver says by itself has no code. */
-const ofTheDriver =
-  /^(?:Connection terminated|timeout ex|Client (?:has encountered|was closed)|Cannot use a pool)/
+const messages: readonly (readonly [RegExp, Loss])[] = [
+  [/^Query read timeout$/, 'timeout'],
+  [/^timeout exceeded when trying to connect$/, 'busy'],
+  [
+    /^(?:Connection terminated|timeout ex|Client (?:has encountered|was closed)|Cannot use a pool)/,
+    'away',
+  ],
+]
 
-function isNetworkError(error: Error): boolean {
-  return networkCodes.has(toCode(error)) || ofTheDriver.test(error.message)
+function toLossOfDriver(error: Error): Loss | undefined {
+  if (networkCodes.has(toCode(error))) return 'away'
+  return messages.find(([pattern]) => pattern.test(error.message))?.[1]
 }
+
+/**
+ * Whether a connection can be used again after a statement of it has failed: PostgreSQL has said why, so
+ * it waits for the next one. Not where it is about to end the connection, where something in it is
+ * broken, or where another connection may lead to a better server.
+ */
+export function leavesConnectionUsable(error: unknown): boolean {
+  const cause = error instanceof DatabaseLostError ? error.cause : error
+  return cause instanceof DatabaseError && !unusable.test(cause.code ?? '')
+}
+
+const unusable = /^(?:08|57P|58|XX|F0|25P|25006)/
 
 function toCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -1,20 +1,33 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '@portcullis/service-kit/log'
-import { Pool, type PoolClient, types } from 'pg'
+import { type PoolClient, type QueryConfig, types } from 'pg'
 import { AuditNotices, type AuditSettings, toAuditSession } from './audit-notices.ts'
-import { DatabaseLostError, toDatabaseError } from './database-lost-error.ts'
+import { runScoped } from './connection/scoped-query.ts'
+import { toLocalSettings, toSessionSettings } from './connection/session-settings.ts'
+import { toUtcTime } from './connection/utc-time.ts'
+import {
+  type Checkout,
+  ConnectionPool,
+  type PoolSettings,
+  type PoolState,
+} from './connection-pool.ts'
+import {
+  DatabaseLostError,
+  leavesConnectionUsable,
+  toDatabaseError,
+} from './database-lost-error.ts'
+import {
+  isLostPreparation,
+  isStalePlan,
+  type PreparedStatements,
+  StatementNames,
+  toUniqueName,
+} from './prepared-statements.ts'
 import { type Statement, withSchema } from './statement.ts'
 
-export interface DatabaseSettings {
-  /** `postgres://…` */
-  readonly url: string
+export type { PoolState } from './connection-pool.ts'
+
+export interface DatabaseSettings extends PoolSettings {
   readonly schema: string
-  /** Undefined: no limit of ours. */
-  readonly maxPoolSize: number | undefined
-  readonly idleTimeoutMs: number
-  /** How long a statement may take; afterwards nobody waits for it. Undefined: as long as it likes. */
-  readonly statementTimeoutMs?: number
-  readonly log: Pick<Log, 'warning'>
+  readonly preparedStatements?: PreparedStatements
   /** Hears of every statement, by its name: tests count them. */
   readonly onStatement?: (name: string) => void
   /** Hears when a statement begins; what it returns hears how that ended. */
@@ -24,14 +37,6 @@ export interface DatabaseSettings {
 }
 
 export type StatementEnded = (error?: unknown) => void
-
-/** How many connections there are. */
-export interface PoolState {
-  readonly used: number
-  readonly idle: number
-  /** Who waits for one. */
-  readonly waiting: number
-}
 
 export type Row = Readonly<Record<string, unknown>>
 export type Values = readonly unknown[]
@@ -43,65 +48,57 @@ export interface Queries {
 }
 
 export interface Database extends Queries, AsyncDisposable {
-  /** Everything or nothing. Most writes are one statement and need none of this. */
+  /**
+   * Everything or nothing. Most writes are one statement and need none of this.
+   * @param use is called again, once, where a prepared statement turns out to be lost: it must do
+   *   nothing that a rollback does not undo.
+   */
   transaction<Result>(use: (queries: Queries) => Promise<Result>): Promise<Result>
   readonly pool: PoolState
 }
 
-/** Times as the API shows them: `2024-05-01T10:00:00.123456Z`. The time zone of all is UTC. */
-types.setTypeParser(types.builtins.TIMESTAMPTZ, (text) =>
-  // An operator may ban somebody for ever in SQL; no code of ours could read that as a time.
-  text === 'infinity' ? lastTime : text.replace(' ', 'T').replace(/\+00$/, 'Z'),
-)
+types.setTypeParser(types.builtins.TIMESTAMPTZ, toUtcTime)
 types.setTypeParser(types.builtins.INT8, Number)
 
-const lastTime = '9999-12-31T23:59:59.999999Z'
-const many = 10_000
-const connectTimeoutMs = 10_000
-/** How long PostgreSQL has to close our connections. */
-const closeTimeoutMs = 2_000
-/** PostgreSQL is first to give up: then the connection can stay. */
-const graceMs = 1_000
-
 export function openDatabase(settings: DatabaseSettings): Database {
-  const { url, schema, maxPoolSize = many, idleTimeoutMs, log, onStatement } = settings
-  const { statementTimeoutMs = 0, watchStatement, audit } = settings
-  const pool = new Pool({
-    connectionString: url,
-    max: maxPoolSize,
-    idleTimeoutMillis: idleTimeoutMs,
-    connectionTimeoutMillis: Math.min(statementTimeoutMs || connectTimeoutMs, connectTimeoutMs),
-    // A server that vanished without a word.
-    keepAlive: true,
-    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + graceMs }),
-    application_name: 'portcullis-auth',
-    options: toSessionSettings(statementTimeoutMs, audit),
+  const { schema, log, onStatement, statementTimeoutMs = 0, watchStatement, audit } = settings
+  const session = toSessionSettings({
+    statementTimeoutMs,
+    more: audit ? toAuditSession(audit) : {},
   })
-  // A connection that is lost while nobody uses it; the next user gets another one.
-  pool.on('error', (error) => log.warning(`Lost a connection to PostgreSQL: ${error.message}`))
-  // One that is lost while it is used: the statement hears of it, if there is one.
-  pool.on('connect', (client) => client.on('error', ignore))
-  const untilClosed = watchConnections(pool)
-  const notices = audit && new AuditNotices(pool)
-  const texts = new Map<Statement, string>()
-  const toText = (statement: Statement): string => {
-    let text = texts.get(statement)
-    if (text === undefined) {
-      text = withSchema(statement.text, schema)
-      texts.set(statement, text)
+  const localSettings = toLocalSettings(session)
+  const pool = new ConnectionPool(settings, session)
+  const notices = audit && new AuditNotices()
+  if (notices) pool.onConnect((client) => notices.hear(client))
+  const names = new StatementNames(settings.preparedStatements ?? 'auto', ({ code, message }) =>
+    log.warning(
+      `A prepared statement was lost (${code}: ${message}): a connection pooler in transaction mode is between this server and PostgreSQL. From now on statements are not prepared; set AUTH_DB_PREPARED_STATEMENTS=off, or give the pooler support for prepared statements`,
+    ),
+  )
+  const prepared = new Map<Statement, { readonly name: string; readonly text: string }>()
+  const prepare = (statement: Statement) => {
+    let known = prepared.get(statement)
+    if (known === undefined) {
+      const text = withSchema(statement.text, schema)
+      known = { name: toUniqueName(statement.name, text), text }
+      prepared.set(statement, known)
     }
-    return text
+    return known
   }
-  const runOn = async <R extends Row>(
+
+  /** @param setUp runs first, in the same transaction. */
+  const send = async <R extends Row>(
     client: PoolClient,
-    statement: Statement,
-    values: Values,
+    config: QueryConfig,
+    setUp: string | undefined,
   ): Promise<readonly R[]> => {
-    const { name } = statement
-    const text = toText(statement)
-    const { rows } = await client.query<R>({ name, text, values: [...values] })
+    const { rows } =
+      setUp === undefined
+        ? await client.query<R>(config)
+        : await runScoped<R>(client, setUp, config)
     return rows
   }
+
   const watched = async <Result>(name: string, run: () => Promise<Result>): Promise<Result> => {
     onStatement?.(name)
     const ended = watchStatement?.(name)
@@ -115,89 +112,100 @@ export function openDatabase(settings: DatabaseSettings): Database {
       throw error
     }
   }
+
   /** Entries that are there to stay; those of a statement that failed never were. */
   const tellAudited = (client: PoolClient, isLasting: boolean): void => {
     const written = notices?.take(client) ?? []
     if (isLasting && written.length > 0) audit?.onWritten(written)
   }
 
-  return {
-    run: (statement, values = []) =>
-      watched(statement.name, async () => {
-        const client = await pool.connect()
-        const rows = await runOn<never>(client, statement, values).catch((error: unknown) => {
-          client.release(true)
-          throw error
-        })
-        client.release()
-        tellAudited(client, true)
-        return rows
-      }),
-    async transaction(use) {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw toDatabaseError(error)
+  /** @param canName whether the statement may be prepared. */
+  const runAlone = async (
+    statement: Statement,
+    values: Values,
+    canName = true,
+  ): Promise<readonly never[]> => {
+    const { client, facts, release } = await pool.acquire()
+    const { name, text } = prepare(statement)
+    const isNamed = canName && names.isUsed(facts.isOwn)
+    const query = { ...(isNamed && { name }), text, values: [...values] }
+    try {
+      const rows = await send<never>(client, query, facts.isSetUp ? undefined : localSettings)
+      release(true)
+      tellAudited(client, true)
+      return rows
+    } catch (error) {
+      const isLost = isNamed && isUnprepared(error)
+      release(!isLost && leavesConnectionUsable(error))
+      tellAudited(client, false)
+      // Nothing has been done: the same again, and this time PostgreSQL gets all of it.
+      if (isLost) return await runAlone(statement, values, false)
+      throw error
+    }
+  }
+
+  /** Notes that names do not work, if that is the reason. */
+  const isUnprepared = (error: unknown): boolean => {
+    if (isLostPreparation(error)) names.giveUp(error)
+    return isLostPreparation(error) || isStalePlan(error)
+  }
+
+  /** @param canName whether statements may be prepared. */
+  const attempt = async <Result>(
+    { client, facts, release }: Checkout,
+    use: (queries: Queries) => Promise<Result>,
+    canName: boolean,
+  ): Promise<{ readonly result: Result } | 'unprepared'> => {
+    let isLost = false
+    try {
+      await client.query(facts.isSetUp ? 'begin' : `begin; ${localSettings}`)
+      const result = await use({
+        run: (statement, values = []) =>
+          watched(statement.name, async () => {
+            const { name, text } = prepare(statement)
+            const isNamed = canName && names.isUsed(facts.isOwn)
+            const query = { ...(isNamed && { name }), text, values: [...values] }
+            return await send<never>(client, query, undefined).catch((error: unknown) => {
+              isLost ||= isNamed && isUnprepared(error)
+              throw error
+            })
+          }),
       })
-      try {
-        await client.query('begin')
-        const result = await use({
-          run: (statement, values = []) =>
-            watched(statement.name, () => runOn<never>(client, statement, values)),
-        })
-        await client.query('commit')
-        client.release()
-        tellAudited(client, true)
-        return result
-      } catch (thrown) {
-        const error = toDatabaseError(thrown)
-        client.release(error instanceof DatabaseLostError || !(await isRolledBack(client)))
-        tellAudited(client, false)
-        throw error
-      }
+      await client.query('commit')
+      release(true)
+      tellAudited(client, true)
+      return { result }
+    } catch (thrown) {
+      const error = toDatabaseError(thrown)
+      const isUsable = !(error instanceof DatabaseLostError) || leavesConnectionUsable(error)
+      release(isUsable && !isLost && (await isRolledBack(client)))
+      tellAudited(client, false)
+      if (isLost) return 'unprepared'
+      throw error
+    }
+  }
+
+  return {
+    run: (statement, values = []) => watched(statement.name, () => runAlone(statement, values)),
+    async transaction(use) {
+      const begin = async (canName: boolean) =>
+        attempt(
+          await pool.acquire().catch((error: unknown) => {
+            throw toDatabaseError(error)
+          }),
+          use,
+          canName,
+        )
+      let ended = await begin(true)
+      if (ended === 'unprepared') ended = await begin(false)
+      if (ended === 'unprepared') throw new Error('A statement without a name was not prepared')
+      return ended.result
     },
     get pool() {
-      const { totalCount, idleCount, waitingCount } = pool
-      return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
+      return pool.state
     },
-    async [Symbol.asyncDispose]() {
-      await pool.end()
-      // The pool itself does not wait for that, and PostgreSQL may be the next to be stopped: it
-      // would complain about connections that are still there.
-      await Promise.race([untilClosed(), sleep(closeTimeoutMs, undefined, { ref: false })])
-    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
-}
-
-/** @returns what resolves when a pool that has ended has no connection left. */
-function watchConnections(pool: Pool): () => Promise<void> {
-  const closed = Promise.withResolvers<void>()
-  let count = 0
-  pool.on('connect', () => {
-    count += 1
-  })
-  pool.on('remove', () => {
-    count -= 1
-    if (pool.ended && count === 0) closed.resolve()
-  })
-  return async () => {
-    if (count > 0) await closed.promise
-  }
-}
-
-function toSessionSettings(statementTimeoutMs: number, audit: AuditSettings | undefined): string {
-  const settings = {
-    TimeZone: 'UTC',
-    // Our statements are short: to compile them takes longer than to run them.
-    jit: 'off',
-    ...(statementTimeoutMs > 0 && {
-      statement_timeout: statementTimeoutMs,
-      // Otherwise the locks of a process that vanished would stay.
-      idle_in_transaction_session_timeout: statementTimeoutMs,
-    }),
-    ...(audit && toAuditSession(audit)),
-  }
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ')
 }
 
 /** A connection that cannot even roll back is not used again. */
@@ -207,5 +215,3 @@ async function isRolledBack(client: PoolClient): Promise<boolean> {
     () => false,
   )
 }
-
-function ignore(): void {}

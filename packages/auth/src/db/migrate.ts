@@ -1,4 +1,5 @@
-import { Client } from 'pg'
+import type { Client } from 'pg'
+import { openClient } from './connection/open-client.ts'
 import { apply, inTransaction } from './migrate/apply.ts'
 import { type Comparison, compare, refuseUnknown, toChangedText } from './migrate/compare.ts'
 import { type Migration, readMigrations, toChecksum } from './migrate/files.ts'
@@ -45,10 +46,7 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
     tellEveryMs = 5_000,
   } = settings
   const migrations = settings.migrations ?? (await readMigrations())
-  const client = new Client({ connectionString: url, application_name: 'portcullis-auth migrate' })
-  // Whatever runs on it hears of a lost connection.
-  client.on('error', () => {})
-  await client.connect()
+  const client = await openClient(url, 'portcullis-auth migrate')
   try {
     const readFindings = async () => {
       const { isPrepared, applied } = await readSchemaState(client, schema)

@@ -15,7 +15,7 @@ import { testPostgres } from '../support/shared-postgres.ts'
 const workers = 8
 /** Servers of tests lose what they have acknowledged, unless told otherwise. */
 const lasting = { synchronous_commit: 'on' }
-const byUs = "application_name = 'portcullis-auth'"
+const byUs = "starts_with(application_name, 'portcullis-auth ')"
 
 async function queryOnce(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })

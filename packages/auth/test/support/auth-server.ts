@@ -64,6 +64,8 @@ export interface AuthServerOptions {
   readonly env?: Readonly<Record<string, string>>
   /** To share one with another server; a fresh one otherwise. */
   readonly database?: { readonly url: string; readonly schema: string }
+  /** Where the server connects, when that is not the database itself: to a pooler, say. */
+  readonly through?: string
   /** That of another server, where both are asked about the same rows. */
   readonly clock?: FrozenClock
   /** Who is asked about CAPTCHA tokens and leaked passwords. */
@@ -73,7 +75,7 @@ export interface AuthServerOptions {
 /** A server in this process, on a schema of its own. Undefined where PostgreSQL is missing. */
 export async function openAuthServer(
   t: TestContext,
-  { env = {}, database, clock = createFrozenClock(), checkers }: AuthServerOptions = {},
+  { env = {}, database, through, clock = createFrozenClock(), checkers }: AuthServerOptions = {},
 ): Promise<AuthServer | undefined> {
   const postgres: Pick<PostgresServer, 'url'> | undefined =
     database ?? (await openSharedPostgres(t))
@@ -106,7 +108,7 @@ export async function openAuthServer(
   const { url } = await openApp({
     config: withStandIns(config, env),
     version: '0.0.0-test',
-    databaseUrl: postgres.url,
+    databaseUrl: through ?? postgres.url,
     log: createLog({ level: 'debug', format: 'text', write: (line) => log.push(line) }),
     lifecycle,
     now: () => clock.now(),

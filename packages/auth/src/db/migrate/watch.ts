@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
+import type { Client } from 'pg'
+import { openClient } from '../connection/open-client.ts'
 import type { Lease } from './lease.ts'
 
 /** Looks after a run from a connection of its own, while the other one is busy. */
@@ -52,12 +53,6 @@ interface Build {
 }
 
 export async function openWatch(settings: WatchSettings): Promise<Watch> {
-  const client = new Client({
-    connectionString: settings.url,
-    application_name: 'portcullis-auth migrate (watch)',
-  })
-  // The lease is also renewed by whoever does the work, so that the run can go on without us.
-  client.on('error', () => stop.abort())
   const stop = new AbortController()
   let now: { readonly step: string; readonly pid: number | undefined; readonly startedAt: number }
   now = { step: '', pid: undefined, startedAt: performance.now() }
@@ -65,7 +60,7 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
   let toldAt = performance.now()
   let renewedAt = performance.now()
 
-  const look = async () => {
+  const look = async (client: Client) => {
     if (performance.now() - renewedAt > settings.renewEveryMs) {
       await settings.lease.renew(client)
       renewedAt = performance.now()
@@ -84,12 +79,18 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
     toldAt = performance.now()
   }
   const run = async () => {
-    await client.connect()
-    while (!stop.signal.aborted) {
-      await look()
-      await sleep(lookEveryMs, undefined, { signal: stop.signal }).catch(() => undefined)
+    const client = await openClient(settings.url, 'portcullis-auth migrate (watch)')
+    client.on('error', () => stop.abort())
+    try {
+      while (!stop.signal.aborted) {
+        await look(client)
+        await sleep(lookEveryMs, undefined, { signal: stop.signal }).catch(() => undefined)
+      }
+    } finally {
+      await client.end()
     }
   }
+  // The lease is also renewed by whoever does the work, so that the run can go on without us.
   const ended = run().catch(() => undefined)
   return {
     enter(step, pid) {
@@ -105,7 +106,6 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
     async [Symbol.asyncDispose]() {
       stop.abort()
       await ended
-      await client.end().catch(() => undefined)
     },
   }
 }

@@ -1,0 +1,196 @@
+import { isSslMode, type SslMode, type SslSettings, sslModes } from './ssl-modes.ts'
+
+/** A `postgres://` URL as libpq reads it, with several hosts and parameters. */
+export interface ConnectionUrl {
+  /** At least one; in the order in which they are tried first. */
+  readonly hosts: readonly DatabaseHost[]
+  readonly user: string | undefined
+  readonly password: string | undefined
+  readonly database: string | undefined
+  /** Command-line options for the server process: `-c search_path=app`. */
+  readonly options: string
+  readonly applicationName: string | undefined
+  /** For each host; undefined where the URL does not say. */
+  readonly connectTimeoutMs: number | undefined
+  readonly ssl: SslSettings
+  readonly session: SessionAttributes
+  /** Parameters that have no effect here. */
+  readonly ignored: readonly string[]
+}
+
+export interface DatabaseHost {
+  /** A name, an address, or the folder of a Unix socket; undefined: PGHOST or localhost. */
+  readonly host: string | undefined
+  /** Undefined: PGPORT or 5432. */
+  readonly port: number | undefined
+}
+
+const sessionAttributes = [
+  'any',
+  'read-write',
+  'read-only',
+  'primary',
+  'standby',
+  'prefer-standby',
+] as const
+/** Which of several servers may be used (`target_session_attrs` of libpq). */
+export type SessionAttributes = (typeof sessionAttributes)[number]
+
+/** A URL that cannot be used. The message holds nothing of it that could be secret. */
+export class ConnectionUrlError extends Error {
+  override readonly name = 'ConnectionUrlError'
+}
+
+/** Variables that libpq reads where the URL does not have the parameter. */
+const variables = {
+  options: 'PGOPTIONS',
+  sslmode: 'PGSSLMODE',
+  sslrootcert: 'PGSSLROOTCERT',
+  sslcert: 'PGSSLCERT',
+  sslkey: 'PGSSLKEY',
+  target_session_attrs: 'PGTARGETSESSIONATTRS',
+  application_name: 'PGAPPNAME',
+  connect_timeout: 'PGCONNECT_TIMEOUT',
+} as const
+
+const known: ReadonlySet<string> = new Set([
+  ...Object.keys(variables),
+  ...['host', 'port', 'user', 'password', 'dbname', 'sslpassword'],
+  // Those of the driver for JavaScript, which many a URL has.
+  ...['ssl', 'uselibpqcompat'],
+])
+
+const form = 'must be postgres://user:password@host:port/name'
+const escapes = 'in user and password write %40 for @, %2F for /, %3A for :, %3F for ?, %23 for #'
+
+/** @throws {ConnectionUrlError} saying what is wrong with it. */
+export function parseConnectionUrl(
+  url: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): ConnectionUrl {
+  const parts = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s.exec(url)
+  if (parts === null) throw new ConnectionUrlError(`${form}; ${escapes}`)
+  const [, authority = '', path = '', query = ''] = parts
+  const given = readParameters(query)
+  const read = (name: string): string | undefined => {
+    const variable = Object.hasOwn(variables, name)
+      ? environment[variables[name as keyof typeof variables]]
+      : undefined
+    return given.get(name) || variable || undefined
+  }
+  const at = authority.lastIndexOf('@')
+  const [user, ...password] = (at < 0 ? '' : authority.slice(0, at)).split(':')
+  const hosts = toHosts(authority.slice(at + 1), given.get('host'), given.get('port'))
+  return {
+    hosts,
+    user: given.get('user') || decode(user ?? '') || undefined,
+    password: given.get('password') || decode(password.join(':')) || undefined,
+    database: given.get('dbname') || decode(path) || undefined,
+    options: read('options') ?? '',
+    applicationName: read('application_name'),
+    connectTimeoutMs: toTimeout(read('connect_timeout')),
+    ssl: {
+      mode: toSslMode(read('sslmode'), given.get('ssl'), read('sslrootcert')),
+      rootCertificate: read('sslrootcert'),
+      certificate: read('sslcert'),
+      key: read('sslkey'),
+      keyPassword: given.get('sslpassword') || undefined,
+    },
+    session: toSession(read('target_session_attrs'), hosts.length),
+    ignored: [...given.keys()].filter((name) => !known.has(name)),
+  }
+}
+
+function readParameters(query: string): ReadonlyMap<string, string> {
+  const pairs = query.split('&').filter((pair) => pair !== '')
+  return new Map(
+    pairs.map((pair) => {
+      const [name = '', ...value] = pair.split('=')
+      return [decode(name), decode(value.join('='))]
+    }),
+  )
+}
+
+/** A sign that begins no escape stands for itself, as the driver has always read it. */
+function decode(text: string): string {
+  const escaped = text.replace(/%(?![0-9a-f]{2})/gi, '%25')
+  try {
+    return decodeURIComponent(escaped)
+  } catch {
+    throw new ConnectionUrlError(`has an escape that is not UTF-8; ${escapes}`)
+  }
+}
+
+function toHosts(
+  list: string,
+  hostParameter: string | undefined,
+  portParameter: string | undefined,
+): readonly DatabaseHost[] {
+  const written = list.split(',').map(toHost)
+  const names = hostParameter ? hostParameter.split(',') : written.map(({ host }) => host ?? '')
+  const ports = portParameter
+    ? portParameter.split(',')
+    : hostParameter
+      ? []
+      : written.map(({ port }) => port)
+  if (ports.length > 1 && ports.length !== names.length) {
+    throw new ConnectionUrlError(`has ${names.length} hosts and ${ports.length} ports`)
+  }
+  return names.map((host, index) => ({
+    host: host || undefined,
+    port: toPort((ports.length === 1 ? ports[0] : ports[index]) ?? ''),
+  }))
+}
+
+function toHost(text: string): { readonly host: string; readonly port: string } {
+  const parts = /^(?:\[([0-9a-f:.%]+)\]|([^:[\]\s]*))(?::(\d*))?$/i.exec(text)
+  if (parts === null) throw new ConnectionUrlError(`${form}; ${escapes}`)
+  const [, address, name = '', port = ''] = parts
+  return { host: address ?? decode(name), port }
+}
+
+function toPort(text: string): number | undefined {
+  if (text === '') return undefined
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port > 0 && port <= 65_535) return port
+  throw new ConnectionUrlError('has a port that is not a number from 1 to 65535')
+}
+
+function toTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,6}$/.test(text)) {
+    throw new ConnectionUrlError('connect_timeout must be a number of seconds')
+  }
+  return Number(text) * 1_000 || undefined
+}
+
+function toSslMode(
+  text: string | undefined,
+  ofDriver: string | undefined,
+  rootCertificate: string | undefined,
+): SslMode {
+  // Names of the driver, from before it knew those of libpq.
+  if (text === 'no-verify') return 'require'
+  if (text === undefined && ofDriver !== undefined) {
+    return /^(?:true|1)$/.test(ofDriver) ? 'verify-full' : 'disable'
+  }
+  // As in libpq: whoever trusts every public authority must at least compare the name.
+  const mode = text ?? (rootCertificate === 'system' ? 'verify-full' : 'prefer')
+  if (!isSslMode(mode)) {
+    throw new ConnectionUrlError(`sslmode must be one of ${sslModes.join(', ')}`)
+  }
+  if (rootCertificate === 'system' && mode !== 'verify-full') {
+    throw new ConnectionUrlError('sslrootcert=system needs sslmode=verify-full')
+  }
+  return mode
+}
+
+/** No request can do without writing: where there are several servers, it is the primary that counts. */
+function toSession(text: string | undefined, hostCount: number): SessionAttributes {
+  if (text === undefined) return hostCount > 1 ? 'read-write' : 'any'
+  const found = sessionAttributes.find((name) => name === text)
+  if (found !== undefined) return found
+  throw new ConnectionUrlError(
+    `target_session_attrs must be one of ${sessionAttributes.join(', ')}`,
+  )
+}

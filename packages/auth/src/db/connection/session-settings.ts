@@ -1,0 +1,96 @@
+import type { ClientBase } from 'pg'
+
+/** What our statements rely on, by the name of the setting. No value has a space. */
+export type SessionSettings = Readonly<Record<string, string>>
+
+export interface SessionNeeds {
+  /** 0: as long as it likes. */
+  readonly statementTimeoutMs: number
+  readonly more: SessionSettings
+}
+
+export function toSessionSettings({ statementTimeoutMs, more }: SessionNeeds): SessionSettings {
+  return {
+    TimeZone: 'UTC',
+    DateStyle: 'ISO,MDY',
+    // Our statements are short: to compile them takes longer than to run them.
+    jit: 'off',
+    ...(statementTimeoutMs > 0 && {
+      statement_timeout: `${Math.ceil(statementTimeoutMs)}`,
+      // Otherwise the locks of a process that vanished would stay.
+      idle_in_transaction_session_timeout: `${Math.ceil(statementTimeoutMs)}`,
+    }),
+    ...more,
+  }
+}
+
+/** For the start of a connection. What comes later counts, so ours win over the URL's. */
+export function toStartupOptions(ofUrl: string, settings: SessionSettings): string {
+  const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+  return [ofUrl.trim(), ...ours].filter((part) => part !== '').join(' ')
+}
+
+/**
+ * For the transaction that it is part of: behind a pooler the next one may be run by another server
+ * process, so nothing that is set for a session would be there.
+ */
+export function toLocalSettings(settings: SessionSettings): string {
+  const calls = Object.entries(settings).map(
+    ([name, value]) => `set_config('${name}', '${value}', true)`,
+  )
+  return `select ${calls.join(', ')}`
+}
+
+/** What is found out about a connection when it is new. */
+export interface ConnectionFacts {
+  /**
+   * Whether our settings are in force and PostgreSQL itself is at the other end; otherwise a pooler
+   * is, which may give each transaction to another server process.
+   */
+  readonly isOwn: boolean
+  /** Whether the settings are those that a transaction starts with: nothing has to be set. */
+  readonly isSetUp: boolean
+  readonly isStandby: boolean
+  readonly isReadOnly: boolean
+}
+
+interface FactRow {
+  readonly pid: number
+  readonly is_standby: boolean
+  readonly is_read_only: boolean
+  readonly settings: readonly (string | null)[]
+}
+
+/** One round trip when a connection is opened, and none afterwards. */
+export async function readConnectionFacts(
+  client: ClientBase,
+  settings: SessionSettings,
+): Promise<ConnectionFacts> {
+  const names = Object.keys(settings)
+  const found = names.map((name) =>
+    name.endsWith('_timeout')
+      ? // `10s` for ten thousand milliseconds.
+        `(extract(epoch from current_setting('${name}')::interval) * 1000)::bigint::text`
+      : `current_setting('${name}', true)`,
+  )
+  const { rows } = await client.query<FactRow>(
+    `select pg_backend_pid() as pid, pg_is_in_recovery() as is_standby,
+       current_setting('transaction_read_only') = 'on' as is_read_only,
+       array[${found.join(', ')}]::text[] as settings`,
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('PostgreSQL did not tell about the connection')
+  const isSetUp = names.every((name, index) => isSame(settings[name], row.settings[index]))
+  // A pooler cannot give the process of PostgreSQL away, so the id that it sent is one of its own.
+  const isDirect = 'processID' in client && client.processID === row.pid
+  return {
+    isOwn: isDirect && isSetUp,
+    isSetUp,
+    isStandby: row.is_standby,
+    isReadOnly: row.is_read_only,
+  }
+}
+
+function isSame(wanted: string | undefined, found: string | null | undefined): boolean {
+  return wanted?.toLowerCase() === found?.replaceAll(' ', '').toLowerCase()
+}

@@ -1,0 +1,50 @@
+import type { ClientBase } from 'pg'
+
+export interface PoolShare {
+  /** How much of what PostgreSQL allows all our processes may have together. */
+  readonly percentage: number
+  /** What the `application_name` of all our processes begins with. */
+  readonly commonName: string
+  /** That of this process. */
+  readonly ownName: string
+}
+
+interface ShareRow {
+  readonly available: number
+  readonly most: number | null
+  readonly processes: number
+  readonly others: number
+}
+
+/**
+ * Connections of other databases count too, since PostgreSQL has one limit for all. Those of other
+ * roles have no name here unless we may see it, and count as others'.
+ */
+const readShare = `
+  select current_setting('max_connections')::integer
+      - current_setting('superuser_reserved_connections')::integer
+      - coalesce(current_setting('reserved_connections', true)::integer, 0) as available,
+    (select min(most) from (
+      select rolconnlimit as most from pg_roles where rolname = current_user
+      union all
+      select datconnlimit from pg_database where datname = current_database()
+    ) limits where most > 0) as most,
+    greatest(count(distinct application_name), 1)::integer as processes,
+    count(*) filter (where application_name <> $2)::integer as others
+  from pg_stat_activity where starts_with(application_name, $1)`
+
+/**
+ * How many connections this process may have: an equal part for each of our processes. The others learn
+ * of a new one when they ask the next time; until then it takes no more than what they have left.
+ */
+export async function readPoolLimit(
+  client: ClientBase,
+  { percentage, commonName, ownName }: PoolShare,
+): Promise<number> {
+  const { rows } = await client.query<ShareRow>(readShare, [commonName, ownName])
+  const [row] = rows
+  if (row === undefined) throw new Error('PostgreSQL did not tell its limits')
+  const { available, most, processes, others } = row
+  const share = Math.min(Math.floor((available * percentage) / 100), most ?? available)
+  return Math.max(1, Math.min(Math.floor(share / processes), share - others))
+}
