@@ -38,6 +38,7 @@ export const migrateCommand: Command = {
     const write = (line: string) => io.stderr.write(line)
     const log = createLog({ level: 'warning', format: 'text', write })
     try {
+      let repaired = 0
       await using database = await openDatabaseUrl(url, log)
       const applied = await migrate({
         url: database.url,
@@ -45,9 +46,13 @@ export const migrateCommand: Command = {
         ...read.config.migrations,
         acceptsChanged: options.values['accept-changed'] === true,
         onApplied: (version) => io.stdout.write(`applied ${version}\n`),
+        onRepaired: (thing) => {
+          io.stdout.write(`repaired ${thing}\n`)
+          repaired += 1
+        },
         onProgress: (message) => io.stderr.write(`${message}\n`),
       })
-      if (applied.length === 0) io.stdout.write('The tables are up to date.\n')
+      if (applied.length + repaired === 0) io.stdout.write('The tables are up to date.\n')
       return 0
     } catch (error) {
       io.stderr.write(`The tables were not brought up to date: ${toReason(error)}\n`)

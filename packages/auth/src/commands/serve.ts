@@ -61,6 +61,7 @@ ${toEnvironmentHelp()}`
           schema: config.database.namespace,
           ...config.migrations,
           onApplied: (applied) => log.info(`Applied migration ${applied}`),
+          onRepaired: (thing) => log.warning(`Repaired the ${thing}, which was missing`),
           onProgress: (message) => log.info(message),
         })
       }

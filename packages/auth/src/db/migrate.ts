@@ -6,6 +6,7 @@ import { type Migration, readMigrations, toChecksum } from './migrate/files.ts'
 import { takeLease } from './migrate/lease.ts'
 import { prepare, readSchemaState } from './migrate/state.ts'
 import { openWatch } from './migrate/watch.ts'
+import { type Defects, findDefects, refuseLost, repair } from './schema/repair.ts'
 import { withSchema } from './statement.ts'
 
 export interface MigrationSettings {
@@ -13,6 +14,8 @@ export interface MigrationSettings {
   readonly schema: string
   /** Told of each that is applied. */
   readonly onApplied?: (version: string) => void
+  /** Told what was missing, though its migration had been applied, and was made again. */
+  readonly onRepaired?: (thing: string) => void
   /** Told whom we wait for, what was tried again, and how far long work has got. */
   readonly onProgress?: (message: string) => void
   /** How long a statement waits for a lock before it lets others pass and tries again. */
@@ -38,7 +41,7 @@ export interface MigrationSettings {
  * @returns the versions applied.
  */
 export async function migrate(settings: MigrationSettings): Promise<readonly string[]> {
-  const { url, schema, onApplied, onProgress = () => {} } = settings
+  const { url, schema, onApplied, onProgress = () => {}, onRepaired = () => {} } = settings
   const {
     lockTimeoutMs = 2_000,
     waitMs = 600_000,
@@ -53,7 +56,13 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
       const found = compare(migrations, applied)
       refuseUnknown(found, schema)
       if (found.changed.length > 0 && !settings.acceptsChanged) throw toChangedError(found)
-      return { ...found, isPrepared, isNew: applied.size === 0 }
+      const isNew = applied.size === 0
+      // A later release may have removed on purpose what we would miss.
+      const isOurs = found.missing.length + found.newer.length === 0
+      const isKnown = settings.migrations === undefined && !isNew && isOurs
+      const defects = isKnown ? await findDefects({ client, schema }) : noDefects
+      refuseLost(defects, schema)
+      return { ...found, isPrepared, isNew, defects }
     }
     const before = await readFindings()
     if (before.isPrepared && isUpToDate(before)) return []
@@ -88,6 +97,8 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
         await apply(migration, steps)
         onApplied?.(migration.version)
       }
+      const { defects } = missing.length > 0 && !found.isNew ? await readFindings() : found
+      await repair(defects, { ...steps, onRepaired })
       return missing.map(({ version }) => version)
     } finally {
       await lease.release(client).catch(() => undefined)
@@ -103,8 +114,11 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
  */
 export const oldestServer = '0015-code-attempts'
 
-function isUpToDate({ missing, unchecked, changed }: Comparison): boolean {
-  return missing.length + unchecked.length + changed.length === 0
+const noDefects: Defects = { lost: [], repairable: [] }
+
+function isUpToDate(found: Comparison & { readonly defects: Defects }): boolean {
+  const { missing, unchecked, changed, defects } = found
+  return missing.length + unchecked.length + changed.length + defects.repairable.length === 0
 }
 
 /** Keeps the checksums of files that were applied without one, or that were changed on purpose. */

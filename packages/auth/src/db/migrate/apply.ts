@@ -34,7 +34,7 @@ export async function apply(migration: Migration, settings: ApplySettings): Prom
   settings.lease.enter(migration.version)
   if (isConcurrent(migration) && !isNew) {
     for (const statement of splitStatements(migration.text)) {
-      await applyConcurrently(migration, withSchema(statement, schema), settings)
+      await applyConcurrently(migration.version, withSchema(statement, schema), settings)
     }
     await inTransaction(migration.version, settings, () => record(migration, settings))
     return
@@ -126,21 +126,22 @@ async function retrying(
   }
 }
 
-async function applyConcurrently(
-  { version }: Migration,
+/** @param step the version of the migration, or what else is done. */
+export async function applyConcurrently(
+  step: string,
   statement: string,
   settings: ApplySettings,
 ): Promise<void> {
   const { client, lease, watch } = settings
   const index = findBuiltIndex(statement)
-  watch.enter(version, undefined)
-  await retrying(version, settings, async () => {
+  watch.enter(step, undefined)
+  await retrying(step, settings, async () => {
     if (index !== undefined) await clearIndex(index, settings)
     await client.query(statement).catch((error: unknown) => {
-      throw explainTimeout(error, version)
+      throw explainTimeout(error, step)
     })
     if (index !== undefined && (await readIndex(index, settings)) === 'invalid') {
-      throw new Error(`The index ${index} of the migration ${version} was not built completely.`)
+      throw new Error(`The index ${index} of the migration ${step} was not built completely.`)
     }
     await lease.renew(client)
   })
