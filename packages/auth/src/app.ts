@@ -62,6 +62,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
       maxPoolSize: config.database.maxPoolSize ?? settings.maxConnections,
       maxIdle: config.database.maxIdlePoolSize,
       percentage: config.database.connectionPercentage,
+      fewestProcesses: group?.size ?? 1,
       preparedStatements: config.database.preparedStatements,
       idleTimeoutMs: config.database.idleTimeoutMs,
       maxLifetimeMs: config.database.maxLifetimeMs,

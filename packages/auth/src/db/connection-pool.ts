@@ -15,6 +15,10 @@ export interface PoolSettings {
   readonly maxPoolSize: number | undefined
   /** Of the connections of PostgreSQL, for all our processes together. */
   readonly percentage?: number
+  /** How many processes there will be at least: those that start together do not see each other yet. */
+  readonly fewestProcesses?: number
+  /** How often the limit is found out anew. */
+  readonly limitIntervalMs?: number
   readonly idleTimeoutMs: number
   /** 0: a connection may live as long as it likes. */
   readonly maxLifetimeMs?: number
@@ -53,7 +57,7 @@ const longestWaitMs = 10_000
 const closeTimeoutMs = 2_000
 /** PostgreSQL is first to give up: then the connection can stay. */
 const graceMs = 1_000
-const limitIntervalMs = 10_000
+const usualLimitIntervalMs = 5_000
 /** For what speaks like PostgreSQL and does not tell its limits. */
 const cautiousLimit = 20
 
@@ -68,6 +72,7 @@ export class ConnectionPool implements AsyncDisposable {
   readonly #timer: NodeJS.Timeout | undefined
   #limit: number | undefined
   #firstLimit: Promise<void> | undefined
+  #isUpdating = false
   #isPoolerKnown = false
 
   /** @param session what our statements rely on. */
@@ -105,10 +110,16 @@ export class ConnectionPool implements AsyncDisposable {
     this.#routes = routes
     this.#settings = settings
     this.#session = session
-    this.#share = { percentage: settings.percentage ?? usualPercentage, commonName, ownName }
+    this.#share = {
+      percentage: settings.percentage ?? usualPercentage,
+      fewestProcesses: settings.fewestProcesses ?? 1,
+      commonName,
+      ownName,
+    }
     this.#untilClosed = watchConnections(pool)
     this.#limit = settings.maxPoolSize
     if (settings.maxPoolSize !== undefined) return
+    const { limitIntervalMs = usualLimitIntervalMs } = settings
     this.#timer = setInterval(() => void this.#updateLimit(), limitIntervalMs).unref()
   }
 
@@ -138,6 +149,7 @@ export class ConnectionPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
+    if (this.#pool.ending) return
     await this.#pool.end()
     // The pool itself does not wait for that, and PostgreSQL may be the next to be stopped: it
     // would complain about connections that are still there.
@@ -185,9 +197,11 @@ export class ConnectionPool implements AsyncDisposable {
 
   /** Our processes come and go, and so do the limits of PostgreSQL. */
   async #updateLimit(): Promise<void> {
-    if (this.#limit === undefined || this.#pool.totalCount === 0) return
+    if (this.#limit === undefined || this.#isUpdating || this.#pool.totalCount === 0) return
+    this.#isUpdating = true
     // Whoever needs the database hears of it: the limit stays as it is.
     await this.#readLimit().catch(ignore)
+    this.#isUpdating = false
   }
 
   async #readLimit(): Promise<void> {

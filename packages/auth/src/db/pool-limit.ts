@@ -3,6 +3,7 @@ import type { ClientBase } from 'pg'
 export interface PoolShare {
   /** How much of what PostgreSQL allows all our processes may have together. */
   readonly percentage: number
+  readonly fewestProcesses: number
   /** What the `application_name` of all our processes begins with. */
   readonly commonName: string
   /** That of this process. */
@@ -13,13 +14,11 @@ interface ShareRow {
   readonly available: number
   readonly most: number | null
   readonly processes: number
+  readonly of_role: number
   readonly others: number
 }
 
-/**
- * Connections of other databases count too, since PostgreSQL has one limit for all. Those of other
- * roles have no name here unless we may see it, and count as others'.
- */
+/** Our processes on other databases count too, since PostgreSQL has one limit for all. */
 const readShare = `
   select current_setting('max_connections')::integer
       - current_setting('superuser_reserved_connections')::integer
@@ -29,7 +28,8 @@ const readShare = `
       union all
       select datconnlimit from pg_database where datname = current_database()
     ) limits where most > 0) as most,
-    greatest(count(distinct application_name), 1)::integer as processes,
+    count(distinct application_name)::integer as processes,
+    count(distinct application_name) filter (where usename = current_user)::integer as of_role,
     count(*) filter (where application_name <> $2)::integer as others
   from pg_stat_activity where starts_with(application_name, $1)`
 
@@ -39,12 +39,14 @@ const readShare = `
  */
 export async function readPoolLimit(
   client: ClientBase,
-  { percentage, commonName, ownName }: PoolShare,
+  { percentage, fewestProcesses, commonName, ownName }: PoolShare,
 ): Promise<number> {
   const { rows } = await client.query<ShareRow>(readShare, [commonName, ownName])
   const [row] = rows
   if (row === undefined) throw new Error('PostgreSQL did not tell its limits')
-  const { available, most, processes, others } = row
-  const share = Math.min(Math.floor((available * percentage) / 100), most ?? available)
-  return Math.max(1, Math.min(Math.floor(share / processes), share - others))
+  const { available, most, others } = row
+  const share = Math.floor((available * percentage) / 100)
+  const part = Math.floor(share / Math.max(row.processes, fewestProcesses))
+  const ofRole = Math.floor((most ?? available) / Math.max(row.of_role, fewestProcesses))
+  return Math.max(1, Math.min(part, share - others, ofRole))
 }
