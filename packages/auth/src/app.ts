@@ -3,10 +3,13 @@ import type { EventLog } from '@portcullis/service-kit/log'
 import type { Config } from './config.ts'
 import { openCleanup } from './core/cleanup.ts'
 import { sendDeferred } from './core/deferred-messages.ts'
+import { openDeliveries } from './core/deliveries.ts'
 import type { WrittenFormat } from './core/password-formats.ts'
 import type { ChecksSettings } from './create-checks.ts'
 import { createServices } from './create-services.ts'
 import { openDatabase } from './db/database.ts'
+import { openDatabaseClock } from './db/database-clock.ts'
+import { openServerKeys } from './db/server-keys.ts'
 import { closedFeatures } from './endpoints/closed-features.ts'
 import { endpoints } from './endpoints/index.ts'
 import { type Connections, trackConnections } from './http/connections.ts'
@@ -30,8 +33,8 @@ export interface AppSettings {
   readonly maxConnections?: number
   readonly log: EventLog
   readonly lifecycle: Lifecycle
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
+  /** Milliseconds since the epoch; without it the clock of PostgreSQL. */
+  readonly now?: () => number
   /** Hears of every statement: tests count them. */
   readonly onStatement?: (name: string) => void
   readonly checkers?: ChecksSettings['checkers']
@@ -76,6 +79,10 @@ export async function openApp(settings: AppSettings): Promise<App> {
     }),
   )
   telemetry.watchPool(() => db.pool)
+  const { now } =
+    settings.now === undefined
+      ? lifecycle.own('clock', await openDatabaseClock({ db, log }))
+      : { now: settings.now }
   // One of several is enough.
   if (config.database.cleansUp && (group?.number ?? 1) === 1) {
     lifecycle.own(
@@ -83,7 +90,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
       openCleanup({
         db,
         log,
-        now: settings.now,
+        now,
         linkSeconds: config.mail.otpExpiresInSeconds,
         gapMs: Math.max(config.mail.gapMs, config.mail.magicLinkGapMs, config.sms.maxFrequencyMs),
         auditMs: config.observability.auditRetentionMs,
@@ -91,15 +98,23 @@ export async function openApp(settings: AppSettings): Promise<App> {
       }),
     )
   }
+  const keys = lifecycle.own(
+    'server keys',
+    await openServerKeys({ db, secrets: config.secrets, log }),
+  )
+  const deliveries = lifecycle.own('delivered tokens', openDeliveries({ db, log, now }))
   const created = await createServices({
     ...settings,
     db,
+    now,
+    deliveries,
+    keys,
     // Opened below, when the database is known to be there.
     wakeMessages: () => apartFromCall(() => messages.notify()),
     shareLimits: async (limits, own) =>
       lifecycle.own(
         'request limits',
-        await openRequestLimits({ config: config.limits, limits, own, log, now: settings.now }),
+        await openRequestLimits({ config: config.limits, limits, own, log, now }),
       ),
   })
   const services = { ...created, passwords: countPasswords(created.passwords, telemetry) }

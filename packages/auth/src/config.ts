@@ -28,6 +28,7 @@ import { type PasskeysConfig, passkeys, toPasskeys } from './config/passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './config/passwords.ts'
 import { processes, toWorkers } from './config/processes.ts'
 import { noProxyRemark, type ProxiesConfig, proxies, toProxies } from './config/proxies.ts'
+import { secrets, toSecrets } from './config/secrets.ts'
 import { type SiteConfig, site, toSite } from './config/site.ts'
 import { type SmsConfig, sms, toSms } from './config/sms.ts'
 import { type TokensConfig, tokens, toTokens } from './config/tokens.ts'
@@ -41,6 +42,7 @@ export const chapters = {
   migrations,
   site,
   tokens,
+  secrets,
   mail,
   sms,
   messages,
@@ -65,6 +67,8 @@ export interface Config {
   readonly migrations: MigrationsConfig
   readonly site: SiteConfig
   readonly tokens: TokensConfig
+  /** AUTH_SECRETS_KEY, the one to encrypt with first. */
+  readonly secrets: readonly string[]
   readonly mail: MailConfig
   readonly sms: SmsConfig
   readonly messages: MessagesConfig
@@ -109,6 +113,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     migrations: toMigrations(settings.migrations, check),
     site: toSite(settings.site, check),
     tokens: toTokens(settings.tokens, check),
+    secrets: toSecrets(settings.secrets, check),
     mail: toMail(
       settings.mail,
       { isUsed: settings.site.emailEnabled, isHooked: hooksConfig.sendEmail !== undefined },

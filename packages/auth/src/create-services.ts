@@ -15,20 +15,22 @@ import { createRefreshTokens } from './core/refresh-tokens.ts'
 import type { LimitTable, RequestLimits } from './core/request-limits.ts'
 import { createSecretBox } from './core/secret-box.ts'
 import type { Services } from './core/services.ts'
-import { createSessions } from './core/sessions.ts'
+import { createSessions, type SessionParts } from './core/sessions.ts'
 import { createSigningKeys } from './core/signing-keys.ts'
 import { type ChecksSettings, createChecks } from './create-checks.ts'
-import { loadServerKey } from './db/server-keys.ts'
+import type { ServerKeys } from './db/server-keys.ts'
 import { createHooks } from './hooks/create-hooks.ts'
 import { createMailPlanner } from './messages/plan-mail.ts'
 import { createProviders } from './providers/create-providers.ts'
 import type { Group } from './workers/group.ts'
 
 interface ServicesSettings
-  extends Pick<Services, 'config' | 'version' | 'db' | 'wakeMessages' | 'now'>,
+  extends Pick<SessionParts, 'deliveries'>,
+    Pick<Services, 'config' | 'version' | 'db' | 'wakeMessages' | 'now'>,
     Pick<ChecksSettings, 'log' | 'checkers'> {
   /** For tests, which make more users in a minute than others in a week: a cheap one. */
   readonly passwordFormat?: WrittenFormat | undefined
+  readonly keys: Pick<ServerKeys, 'ring'>
   /** The processes that share the cores and the requests of this one. */
   readonly group?: Pick<Group, 'size' | 'peers'>
   /** Makes of the limits that this process counts those that it shares with others. */
@@ -37,13 +39,13 @@ interface ServicesSettings
 
 /** What endpoints work with, and commands that do the same. */
 export async function createServices(settings: ServicesSettings): Promise<Services> {
-  const { config, version, db, wakeMessages, now } = settings
+  const { config, version, db, keys, wakeMessages, now } = settings
   const { tokens, site } = config
   const signingKeys = createSigningKeys(tokens)
   const { issuer, acceptedIssuers } = tokens
   const issuers = issuer === undefined ? undefined : [issuer, ...acceptedIssuers]
   const signer = createTokenSigner(signingKeys, issuers)
-  const oneTimeTokens = createOneTimeTokens(await loadServerKey(db, 'one_time_tokens'))
+  const oneTimeTokens = createOneTimeTokens(keys.ring('one_time_tokens'))
   const limits = toLimitTable(config)
   const ownLimits = createBuckets(limits, now, settings.group?.peers)
   const requestLimits = (await settings.shareLimits?.(limits, ownLimits)) ?? ownLimits
@@ -62,7 +64,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     sessions: createSessions({
       db,
       signer,
-      refreshTokens: createRefreshTokens(await loadServerKey(db, 'refresh_tokens')),
+      refreshTokens: createRefreshTokens(keys.ring('refresh_tokens')),
       settings: { ...tokens, ...tokens.sessions },
       customize: hooks.customAccessToken,
       tokenSize: {
@@ -72,6 +74,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
             `An access token was issued without the user_metadata of user ${userId}: with them it would be longer than AUTH_JWT_MAX_BYTES allows`,
           ),
       },
+      deliveries: settings.deliveries,
       now,
     }),
     passwords: createPasswords(
@@ -80,9 +83,9 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     ),
     ...createChecks(settings),
     oneTimeTokens,
-    decoyIds: createDecoyIds(await loadServerKey(db, 'decoy_ids')),
-    messageGaps: createMessageGaps(await loadServerKey(db, 'message_gaps')),
-    factorSecrets: createSecretBox(await loadServerKey(db, 'factor_secrets')),
+    decoyIds: createDecoyIds(keys.ring('decoy_ids')),
+    messageGaps: createMessageGaps(keys.ring('message_gaps')),
+    factorSecrets: createSecretBox(keys.ring('factor_secrets')),
     mail: createMailPlanner({ config: config.mail, siteUrl: site.url, oneTimeTokens, now }),
     wakeMessages,
     hooks,
@@ -100,7 +103,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     }),
     requestLimits,
     guesses: createGuesses(requestLimits),
-    accountKeys: createAccountKeys(await loadServerKey(db, 'accounts')),
+    accountKeys: createAccountKeys(keys.ring('accounts')),
     now,
   }
 }

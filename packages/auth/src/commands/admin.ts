@@ -35,6 +35,7 @@ const options = {
   aud: { type: 'string' },
   filter: { type: 'string' },
   limit: { type: 'string' },
+  all: { type: 'boolean' },
 } as const
 
 export function createAdmin(version: string): Command {
@@ -57,6 +58,8 @@ export function createAdmin(version: string): Command {
       // Loaded late: who asked wrongly shall not wait for it.
       const { createServices } = await import('../create-services.ts')
       const { openDatabase } = await import('../db/database.ts')
+      const { openDatabaseClock } = await import('../db/database-clock.ts')
+      const { openServerKeys } = await import('../db/server-keys.ts')
       await using running = await openDatabaseUrl(config.database.url, log)
       await using db = openDatabase({
         url: running.url,
@@ -70,13 +73,18 @@ export function createAdmin(version: string): Command {
           audit: { isStored: false, onWritten() {} },
         }),
       })
+      using clock = await openDatabaseClock({ db, log })
+      using keys = await openServerKeys({ db, secrets: config.secrets, log })
       const services = await createServices({
         config,
         version,
         db,
         log,
+        keys,
         wakeMessages() {},
-        now: Date.now,
+        // No command refreshes a session.
+        deliveries: { mark() {}, async settled() {} },
+        now: clock.now,
       })
       const audience = input.texts.get('aud') ?? config.tokens.audience
       await verb.run(services, { ...input, audience, io })
@@ -86,7 +94,7 @@ export function createAdmin(version: string): Command {
       return 1
     }
   }
-  return { summary: 'create, delete, ban and list users', usage, run }
+  return { summary: 'create, delete, ban and list users; revoke sessions', usage, run }
 }
 
 type Asked = Omit<AdminInput, 'audience' | 'io'> & {

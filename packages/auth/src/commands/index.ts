@@ -8,6 +8,7 @@ export function commands(version: string): Readonly<Record<string, Load>> {
     up: async () => (await import('./serve.ts')).createServe(version, true),
     serve: async () => (await import('./serve.ts')).createServe(version, false),
     migrate: async () => (await import('./migrate.ts')).migrateCommand,
+    keys: async () => (await import('./keys.ts')).keysCommand,
     admin: async () => (await import('./admin.ts')).createAdmin(version),
     config: async () => (await import('./config.ts')).config,
     redirect: async () => (await import('./redirect.ts')).redirect,

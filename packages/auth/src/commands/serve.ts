@@ -75,7 +75,6 @@ ${toEnvironmentHelp()}`
         log,
         logFd: file.fd,
         lifecycle,
-        now: Date.now,
       })
       letYoungSpaceGrow()
     } catch (error) {

@@ -67,8 +67,13 @@ export const tokens = {
     reuseIntervalMs: duration(
       'AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL',
       '10s',
-      'How long the refresh token before the present one gets the present one',
+      'How long, once the present refresh token was sent, the one before gets it again',
       { bareSeconds: true },
+    ),
+    parentGrace: boolean(
+      'AUTH_SECURITY_REFRESH_TOKEN_PARENT_GRACE',
+      false,
+      'Whether the refresh token before the present one is accepted at any age while the present one is unused',
     ),
     timeboxMs: duration('AUTH_SESSIONS_TIMEBOX', '0', 'The longest life of a session; 0: no end'),
     inactivityMs: duration(
@@ -109,6 +114,7 @@ export interface TokensConfig {
   readonly adminRoles: readonly string[]
   readonly rotates: boolean
   readonly reuseIntervalMs: number
+  readonly parentGrace: boolean
   readonly sessions: SessionLimits
 }
 

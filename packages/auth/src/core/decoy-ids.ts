@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { KeyRing } from './key-ring.ts'
 
 /** Ids for the record of a user who is not made, since the address has one already. */
 export interface DecoyIds {
@@ -6,11 +7,11 @@ export interface DecoyIds {
   find(address: string, what: 'user' | 'identity'): string
 }
 
-/** @param key shared by all processes of a database. */
-export function createDecoyIds(key: Buffer): DecoyIds {
+/** @param keys shared by all processes of a database. */
+export function createDecoyIds(keys: KeyRing): DecoyIds {
   return {
     find(address, what) {
-      const hex = createHmac('sha256', key).update(`${what}\0${address}`).digest('hex')
+      const hex = createHmac('sha256', keys.current()).update(`${what}\0${address}`).digest('hex')
       const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
       // As random ids look.
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`

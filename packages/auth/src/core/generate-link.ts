@@ -131,7 +131,7 @@ async function linkFor(
 async function checkFree({ db, now }: Services, email: string, known: UserRow): Promise<void> {
   const check: UpdateCheck = {
     ...{ user_id: known.id, email, phone: null },
-    ...{ nonce_hash: null, most_attempts: 0, now: new Date(now()) },
+    ...{ nonce_hashes: null, most_attempts: 0, now: new Date(now()) },
   }
   const [verdict] = await db.run<UpdateVerdict>(checkUserUpdate, [check])
   if (verdict?.is_email_taken) throw emailExists()

@@ -7,6 +7,7 @@ import type { Statement } from '../db/statement.ts'
 import { isTaken } from '../db/violations.ts'
 import type { ApiError } from '../errors.ts'
 import { toGapError, toOverCap } from './email-limits.ts'
+import type { KeyRing } from './key-ring.ts'
 import { toSmsGapError, toSmsOverCap } from './sms-limits.ts'
 
 /**
@@ -36,11 +37,11 @@ export interface MessageGaps {
   toKey(ask: Pick<GapAsk, 'audience' | 'name'> & { readonly clock: GapClock | 'code' }): string
 }
 
-/** @param key shared by all processes of a database. */
-export function createMessageGaps(key: Buffer): MessageGaps {
+/** @param keys shared by all processes of a database. */
+export function createMessageGaps(keys: KeyRing): MessageGaps {
   return {
     toKey: ({ clock, audience, name }) =>
-      createHmac('sha256', key)
+      createHmac('sha256', keys.current())
         .update(JSON.stringify([clock, audience, name]))
         .digest('hex'),
   }

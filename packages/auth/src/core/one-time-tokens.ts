@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
+import type { KeyRing } from './key-ring.ts'
 
 /** What a one-time token is for; a user has at most one of each. */
 export const oneTimeTokenTypes = [
@@ -32,20 +33,24 @@ export interface OneTimeTokens {
   hashLink(linkToken: string): Buffer
   /** @param relatesTo the address or number that received the code: it is no good for another. */
   hashDigits(digits: string, relatesTo: string): Buffer
+  /** Every hash, in hexadecimal digits, under which a code may be stored: keys are replaced. */
+  findHashes(digits: string, relatesTo: string): readonly string[]
 }
 
 export const pkcePrefix = 'pkce_'
 /** Wrong codes after which the right one no longer works. */
 export const mostAttempts = 5
 
-/** @param key shared by all processes of a database: digits alone are soon guessed from a hash. */
-export function createOneTimeTokens(key: Buffer): OneTimeTokens {
+/** @param keys shared by all processes of a database: digits alone are soon guessed from a hash. */
+export function createOneTimeTokens(keys: KeyRing): OneTimeTokens {
   const hashLink = (linkToken: string) =>
     createHash('sha256')
       .update(linkToken.replace(/^pkce_/, ''))
       .digest()
-  const hashDigits = (digits: string, relatesTo: string) =>
+  const toHash = (key: Buffer, digits: string, relatesTo: string) =>
     createHmac('sha256', key).update(`${relatesTo}\0${digits}`).digest()
+  const hashDigits = (digits: string, relatesTo: string) =>
+    toHash(keys.current(), digits, relatesTo)
   return {
     create(digitCount, isPkce) {
       const digits = String(randomInt(10 ** digitCount)).padStart(digitCount, '0')
@@ -58,5 +63,7 @@ export function createOneTimeTokens(key: Buffer): OneTimeTokens {
     }),
     hashLink,
     hashDigits,
+    findHashes: (digits, relatesTo) =>
+      keys.all().map((key) => toHash(key, digits, relatesTo).toString('hex')),
   }
 }

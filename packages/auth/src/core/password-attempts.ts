@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type AddressRow, findSessionAddresses } from '../db/known-addresses.ts'
 import type { Guess, GuessLimit } from './guesses.ts'
+import type { KeyRing } from './key-ring.ts'
 import { toNetwork } from './network.ts'
 import type { Services } from './services.ts'
 import type { Client } from './sessions.ts'
@@ -18,11 +19,11 @@ export interface AccountKeys {
   toKey(account: Account): string
 }
 
-/** @param key shared by all processes of a database. */
-export function createAccountKeys(key: Buffer): AccountKeys {
+/** @param keys shared by all processes of a database. */
+export function createAccountKeys(keys: KeyRing): AccountKeys {
   return {
     toKey: ({ audience, name }) =>
-      createHmac('sha256', key)
+      createHmac('sha256', keys.current())
         .update(JSON.stringify([audience, name]))
         .digest('base64url'),
   }

@@ -107,11 +107,11 @@ function planByPhone(services: Services, phone: string): NoncePlan {
   }
 }
 
-/** The hash of a code as the table has it. */
+/** The hashes of a code, one of which the table has where it is right. */
 export function hashNonce(
   { oneTimeTokens }: Pick<Services, 'oneTimeTokens'>,
   { email, phone }: Pick<UserRow, 'email' | 'phone'>,
   nonce: string,
-): string {
-  return oneTimeTokens.hashDigits(nonce, email ?? phone ?? '').toString('hex')
+): readonly string[] {
+  return oneTimeTokens.findHashes(nonce, email ?? phone ?? '')
 }

@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { KeyRing } from './key-ring.ts'
 
 /**
  * A refresh token names its session and its place in the row of the session's tokens, and proves
@@ -25,16 +26,17 @@ export interface RefreshTokens {
   decode(text: string): RefreshToken | undefined
 }
 
-/** @param key shared by all processes of a database. */
-export function createRefreshTokens(key: Buffer): RefreshTokens {
-  const toHash = (signed: Buffer) => createHmac('sha256', key).update(signed).digest()
+/** @param keys shared by all processes of a database. */
+export function createRefreshTokens(keys: KeyRing): RefreshTokens {
+  const toHash = (key: Buffer, bytes: Buffer) =>
+    createHmac('sha256', key).update(bytes.subarray(0, hashAt)).digest().subarray(0, 16)
   return {
     encode({ sessionId, counter }) {
       const bytes = Buffer.alloc(tokenBytes)
       bytes[0] = version
       bytes.write(sessionId.replaceAll('-', ''), idAt, 'hex')
       bytes.writeUInt32BE(counter, counterAt)
-      toHash(bytes.subarray(0, hashAt)).copy(bytes, hashAt, 0, 16)
+      toHash(keys.current(), bytes).copy(bytes, hashAt)
       toChecksum(bytes).copy(bytes, checksumAt, 0, 4)
       return bytes.toString('base64url')
     },
@@ -42,8 +44,8 @@ export function createRefreshTokens(key: Buffer): RefreshTokens {
       if (!/^[\w-]{55}$/.test(text)) return undefined
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length !== tokenBytes || bytes[0] !== version) return undefined
-      const expected = toHash(bytes.subarray(0, hashAt)).subarray(0, 16)
-      if (!timingSafeEqual(expected, bytes.subarray(hashAt, checksumAt))) return undefined
+      const hash = bytes.subarray(hashAt, checksumAt)
+      if (!keys.all().some((key) => timingSafeEqual(toHash(key, bytes), hash))) return undefined
       if (!toChecksum(bytes).subarray(0, 4).equals(bytes.subarray(checksumAt))) return undefined
       return {
         sessionId: toUuid(bytes.toString('hex', idAt, counterAt)),

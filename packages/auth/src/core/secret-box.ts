@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { KeyRing } from './key-ring.ts'
 
 /** Keeps secrets that must be read again, such as those of TOTP, out of the tables. */
 export interface SecretBox {
@@ -13,23 +14,36 @@ const tagBytes = 16
 
 /**
  * AES-256-GCM: nonce, tag, text.
- * @param key of 32 bytes, shared by all processes of a database.
+ * @param keys of 32 bytes, shared by all processes of a database.
  */
-export function createSecretBox(key: Buffer): SecretBox {
+export function createSecretBox(keys: KeyRing): SecretBox {
   return {
     seal(secret, owner) {
       const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(owner))
+      const cipher = createCipheriv('aes-256-gcm', keys.current(), nonce).setAAD(Buffer.from(owner))
       const text = Buffer.concat([cipher.update(secret), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), text])
     },
     open(sealed, owner) {
-      const nonce = sealed.subarray(0, nonceBytes)
-      const textAt = nonceBytes + tagBytes
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
-        .setAAD(Buffer.from(owner))
-        .setAuthTag(sealed.subarray(nonceBytes, textAt))
-      return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()])
+      let failure: unknown
+      for (const key of keys.all()) {
+        try {
+          return openWith(key, sealed, owner)
+        } catch (error) {
+          // It may be older than the newest key.
+          failure = error
+        }
+      }
+      throw failure
     },
   }
+}
+
+function openWith(key: Buffer, sealed: Buffer, owner: string): Buffer {
+  const nonce = sealed.subarray(0, nonceBytes)
+  const textAt = nonceBytes + tagBytes
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+    .setAAD(Buffer.from(owner))
+    .setAuthTag(sealed.subarray(nonceBytes, textAt))
+  return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()])
 }

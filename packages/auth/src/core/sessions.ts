@@ -14,6 +14,7 @@ import type { UserRow } from '../db/user-row.ts'
 import { ApiError } from '../errors.ts'
 import { type AccessTokenSettings, createAccessToken, toAccessClaims } from './access-tokens.ts'
 import { type AuditAction, toAuditEntry } from './audit.ts'
+import type { Deliveries } from './deliveries.ts'
 import { isBelowLevel } from './factors/member.ts'
 import type { Hooks } from './hooks.ts'
 import type { Claims, TokenSigner } from './json-web-token.ts'
@@ -27,6 +28,8 @@ export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, 
   readonly reuseIntervalMs: number
   /** Whether the reuse of an old token ends the session. */
   readonly rotates: boolean
+  /** Whether the token before an unused one is accepted at any age. */
+  readonly parentGrace: boolean
 }
 
 export interface SessionParts {
@@ -37,6 +40,7 @@ export interface SessionParts {
   /** A hook that changes the claims of tokens. */
   readonly customize: Hooks['customAccessToken']
   readonly tokenSize: TokenSize
+  readonly deliveries: Pick<Deliveries, 'mark' | 'settled'>
   readonly now: () => number
 }
 
@@ -66,19 +70,25 @@ export interface Login {
 
 export type TokenResponse = Readonly<Record<string, Json>>
 
+export interface Refreshed {
+  readonly response: TokenResponse
+  /** To be called when the answer has left: from then on the token before has little time. */
+  readonly onSent: () => void
+}
+
 export interface Sessions {
   /** @throws {ApiError} */
   open(login: Login): Promise<TokenResponse>
   /** Undefined: the user is gone, or `shownHash` is not theirs any more. @throws {ApiError} */
   tryOpen(login: Login): Promise<TokenResponse | undefined>
   /** @throws {ApiError} */
-  refresh(refreshToken: string, client: Client): Promise<TokenResponse>
+  refresh(refreshToken: string, client: Client): Promise<Refreshed>
   /** For a session that another statement has opened, with what it belongs to. @throws {ApiError} */
   toTokenResponse(row: SessionRow, client: Client): Promise<TokenResponse>
 }
 
 export function createSessions(parts: SessionParts): Sessions {
-  const { db, signer, refreshTokens, settings, customize, tokenSize, now } = parts
+  const { db, signer, refreshTokens, settings, customize, tokenSize, deliveries, now } = parts
 
   /** @param method how the user signed in, where it is not the newest of the session's methods. */
   async function toClaims(
@@ -199,9 +209,15 @@ export function createSessions(parts: SessionParts): Sessions {
         'token_refreshed' satisfies AuditAction,
         ...limits,
       ])
-      const renew = async (row: SessionRow, claims?: Claims) =>
-        toTokenResponse(row, claims ?? (await toClaims(row, client, nowMs, 'token_refresh')))
+      const renew = async (row: SessionRow, claims?: Claims): Promise<Refreshed> => {
+        const given = claims ?? (await toClaims(row, client, nowMs, 'token_refresh'))
+        const { session_id: sessionId, refresh_token_counter: counter } = row
+        const onSent = () => deliveries.mark({ sessionId, counter })
+        return { response: toTokenResponse(row, given), onSent }
+      }
       if (rotated !== undefined) return renew(rotated, prepared)
+      // The answer with the present token may have left a moment ago.
+      await deliveries.settled()
       const [row] = await db.run<RefreshRow>(findRefresh, [token.sessionId, ...limits])
       if (row === undefined) throw noSession()
       const flaw = findFlaw(row, settings, nowMs)
@@ -209,7 +225,7 @@ export function createSessions(parts: SessionParts): Sessions {
       if (token.counter > row.refresh_token_counter) {
         throw new ApiError('validation_failed', `${prefix}Not Issued By This Server`)
       }
-      if (isPreviousInTime(row, token.counter, settings, nowMs)) return renew(row)
+      if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
       if (settings.rotates) await endReused(row, client, nowMs)
       throw new ApiError('refresh_token_already_used', `${prefix}Already Used`)
     },
@@ -252,13 +268,19 @@ function expired(why: string): ApiError {
   return new ApiError('session_expired', `${prefix}Session Expired${why}`, { status: 400 })
 }
 
-/** Retries of an answer that was lost, and other tabs, come with the token before. */
-function isPreviousInTime(
-  { refresh_token_counter: present, rotated_at: rotatedAt }: RefreshRow,
+/**
+ * Retries of an answer that was lost, and other tabs, come with the token before. As long as nobody is
+ * known to have the present one, the session would be lost without it: the database may have stalled
+ * for minutes between the rotation and its commit, or the process may have died.
+ */
+function isRetry(
+  row: RefreshRow,
   counter: number,
-  { reuseIntervalMs }: SessionSettings,
+  { reuseIntervalMs, parentGrace }: SessionSettings,
   nowMs: number,
 ): boolean {
-  if (present - counter !== 1 || rotatedAt === null) return false
-  return nowMs <= Date.parse(rotatedAt) + reuseIntervalMs
+  const { refresh_token_counter: present, delivered_counter: delivered, delivered_at: at } = row
+  if (present - counter !== 1) return false
+  if (parentGrace || delivered !== present || at === null) return true
+  return nowMs <= Date.parse(at) + reuseIntervalMs
 }

@@ -61,10 +61,10 @@ export async function updateSelf(services: Services, update: SelfUpdate): Promis
   const phone = update.phone === user.phone ? undefined : update.phone
   const changes = { ...update, email, phone, data: update.data && toOwnData(user, update.data) }
   await checkRights(services, changes)
-  const nonceHash = await checkDatabase(services, changes)
+  const nonceHashes = await checkDatabase(services, changes)
   const hash = await hashNew(services, changes)
   const shownHash = update.currentPassword === undefined ? null : user.encrypted_password
-  const [first, second] = toChanges(services, changes, { hash, nonceHash, shownHash })
+  const [first, second] = toChanges(services, changes, { hash, nonceHashes, shownHash })
   const apply = async (db: Queries, change: UserChange) => {
     const updated = await changeAndEnd(db, change, 'own')
     if (updated === undefined) throw await findReason(db, services, change)
@@ -138,15 +138,18 @@ function needsNonce({ config }: Services, { is_recovery: isRecovery }: SelfUser)
 }
 
 /** @returns the hash of the code, where one is needed. */
-async function checkDatabase(services: Services, update: SelfUpdate): Promise<string | null> {
+async function checkDatabase(
+  services: Services,
+  update: SelfUpdate,
+): Promise<readonly string[] | null> {
   const { db, config } = services
   const { user, email, phone, password, nonce } = update
-  const nonceHash =
+  const nonceHashes =
     password !== undefined && nonce !== undefined && needsNonce(services, user)
       ? hashNonce(services, user, nonce)
       : null
   const isNamed = email !== undefined || phone !== undefined
-  if (!isNamed && nonceHash === null) return null
+  if (!isNamed && nonceHashes === null) return null
   const now = new Date(services.now())
   // Clients depend on the answer that a name is taken; so users may hear it so often and no more.
   const limits = isNamed ? [{ limiter: 'taken', key: user.id } as const] : []
@@ -156,7 +159,7 @@ async function checkDatabase(services: Services, update: SelfUpdate): Promise<st
         user_id: user.id,
         email: email ?? null,
         phone: phone ?? null,
-        nonce_hash: nonceHash,
+        nonce_hashes: nonceHashes,
         most_attempts: mostAttempts,
         now,
       },
@@ -165,7 +168,7 @@ async function checkDatabase(services: Services, update: SelfUpdate): Promise<st
   })
   if (verdict?.is_email_taken) throw emailExists()
   if (verdict?.is_phone_taken) throw phoneExists('own')
-  if (nonceHash !== null && !verdict?.is_nonce_right) throw badNonce()
+  if (nonceHashes !== null && !verdict?.is_nonce_right) throw badNonce()
   if (email !== undefined && !isAtOnce(services, user)) {
     const waitSeconds = secondsUntilDue(user.email_change_sent_at, config.mail.gapMs, now.getTime())
     if (waitSeconds > 0) throw toGapError(waitSeconds)
@@ -175,7 +178,7 @@ async function checkDatabase(services: Services, update: SelfUpdate): Promise<st
     const waitSeconds = secondsUntilDue(user.phone_change_sent_at, gapMs, now.getTime())
     if (waitSeconds > 0) throw toSmsGapError(waitSeconds)
   }
-  return nonceHash
+  return nonceHashes
 }
 
 function badNonce(): ApiError {
@@ -220,7 +223,7 @@ async function checkCurrent(services: Services, update: SelfUpdate, hash: string
 
 interface Hashes {
   readonly hash: string | null
-  readonly nonceHash: string | null
+  readonly nonceHashes: readonly string[] | null
   /** Of the current password, where it was shown. */
   readonly shownHash: string | null
 }
@@ -229,7 +232,7 @@ interface Hashes {
 function toChanges(
   services: Services,
   update: SelfUpdate,
-  { hash, nonceHash, shownHash }: Hashes,
+  { hash, nonceHashes, shownHash }: Hashes,
 ): readonly [UserChange, UserChange?] {
   const { user, email, phone, channel, data, appMetadata, client } = update
   const { config } = services
@@ -261,7 +264,7 @@ function toChanges(
     encrypted_password: hash,
     ended_sessions: hash === null ? null : 'others',
     session_id: user.session_id,
-    nonce_hash: nonceHash,
+    nonce_hashes: nonceHashes,
     shown_hash: hash === null ? null : shownHash,
     user_metadata: data ?? null,
     app_metadata: appMetadata ?? null,
@@ -304,9 +307,9 @@ function toChanges(
 /** Why the statement changed nothing, though all was well a moment ago. */
 async function findReason(db: Queries, services: Services, change: UserChange): Promise<ApiError> {
   const { config } = services
-  const { now, user_id: userId, nonce_hash: nonceHash, messages, channel } = change
+  const { now, user_id: userId, nonce_hashes: nonceHashes, messages, channel } = change
   const { shown_hash: shownHash } = change
-  if (nonceHash !== null) return badNonce()
+  if (nonceHashes !== null) return badNonce()
   const [user] = await db.run<UserRow>(findUserById, [userId])
   if (user) checkMetadataSize(services, user, change)
   if (user && shownHash !== null && user.encrypted_password !== shownHash) {

@@ -34,7 +34,7 @@ export const noChange = {
   cleared_tokens: [],
   ended_sessions: null,
   session_id: null,
-  nonce_hash: null,
+  nonce_hashes: null,
   shown_hash: null,
   token: null,
   flow: null,

@@ -203,7 +203,7 @@ function toProof({ oneTimeTokens, messageGaps }: Services, proof: Proof) {
   const none = {
     token_hash: null,
     is_pkce: false,
-    otp_hash: null,
+    otp_hashes: null,
     relates_to: null,
     aud: null,
     attempts_key: null,
@@ -220,7 +220,7 @@ function toProof({ oneTimeTokens, messageGaps }: Services, proof: Proof) {
   const { digits, recipient, audience } = proof
   return {
     ...none,
-    otp_hash: oneTimeTokens.hashDigits(digits, recipient).toString('hex'),
+    otp_hashes: oneTimeTokens.findHashes(digits, recipient),
     relates_to: recipient,
     aud: audience,
     attempts_key: messageGaps.toKey({ clock: 'code', audience, name: recipient }),

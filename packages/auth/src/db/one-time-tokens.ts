@@ -16,7 +16,7 @@ export interface Verification {
   readonly token_hash: string | null
   readonly is_pkce: boolean
   /** Of digits, in hexadecimal digits, with who got them. */
-  readonly otp_hash: string | null
+  readonly otp_hashes: readonly string[] | null
   readonly relates_to: string | null
   readonly aud: string | null
   /** Of the recipient and the audience, in hexadecimal digits; null for a link. */
@@ -103,7 +103,7 @@ const lookups = {
        returning a.attempts
      ), `,
     // Both sides are of a HMAC: how long it takes to compare them tells nothing.
-    named: `t.relates_to = p.relates_to and t.otp_hash = decode(p.otp_hash, 'hex')
+    named: `t.relates_to = p.relates_to and encode(t.otp_hash, 'hex') = any(p.otp_hashes)
          and (select attempts from tried) <= p.most_attempts`,
     isOwner: 'u.aud = p.aud',
   },
@@ -126,7 +126,7 @@ function toStatement(how: LookupName, what: EffectName): Statement {
     `${what}_by_${how}`,
     `with p as materialized (
        select * from jsonb_to_record($1::jsonb) as p(now timestamptz, ip text, user_agent text,
-         methods jsonb, token_hash text, is_pkce boolean, otp_hash text, relates_to text, aud text,
+         methods jsonb, token_hash text, is_pkce boolean, otp_hashes text[], relates_to text, aud text,
          attempts_key text,
          most_attempts integer, needs_password boolean, new_hash text,
          offers_password boolean, void_hash text, is_double boolean, session jsonb, audit jsonb,

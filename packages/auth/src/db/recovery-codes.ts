@@ -94,7 +94,7 @@ export const countRecoveryCodes = statement(
 export interface CodeTry extends SessionRaise, SessionFailureLimits {
   readonly factor_id: string
   /** In hexadecimal digits. */
-  readonly code_hash: string
+  readonly code_hashes: readonly string[]
   /** Of every attempt; `audit` is for one that succeeds. */
   readonly attempt_audit: NewAuditEntry
 }
@@ -113,7 +113,7 @@ export interface CodeVerdict extends Row {
 export const useRecoveryCode = statement(
   'use_recovery_code',
   `with p as materialized (
-     select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, code_hash text,
+     select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, code_hashes text[],
        ${sessionFailureColumns}, attempt_audit jsonb, ${raiseColumns})
    ), ${lockOwner}, factor as materialized (
      -- Nobody finds a code of 79 bits by guessing: only the session that guesses is locked.
@@ -126,7 +126,7 @@ export const useRecoveryCode = statement(
      update {ns}.mfa_recovery_codes c set used_at = p.now
      from factor f cross join p
      where c.factor_id = f.id and f.locked_until is null and c.used_at is null
-       and c.code_hash = decode(p.code_hash, 'hex')
+       and encode(c.code_hash, 'hex') = any(p.code_hashes)
      returning c.factor_id
    ), missed as (
      update {ns}.sessions s set ${countInSession}

@@ -46,3 +46,28 @@ export const endSession = statement(
    )
    select id from ended`,
 )
+
+/**
+ * Ends the next sessions of whomever, in the order of their ids. `last` is the id to go on after; null:
+ * there are no more. An entry in the audit log where any was ended.
+ * $1 id after which to begin or null, $2 how many, $3 created before, $4 now, $5 id, $6 payload and $7 ip
+ * of the audit entry.
+ */
+export const endManySessions = statement(
+  'end_many_sessions',
+  `with next as materialized (
+     select s.id, s.revoked_at is null and s.created_at <= $3 as is_due from {ns}.sessions s
+     where $1::uuid is null or s.id > $1
+     order by s.id limit $2
+   ), ended as (
+     update {ns}.sessions s set revoked_at = $4, updated_at = $4
+     from next n where s.id = n.id and n.is_due and s.revoked_at is null
+     returning s.id
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select $5, jsonb_set($6::jsonb, '{traits,count}', to_jsonb(count(*))), coalesce($7, ''), $4
+     from ended having count(*) > 0
+   )
+   select (select count(*) from ended)::integer as count,
+     case when (select count(*) from next) = $2 then (select max(id::text) from next) end as last`,
+)

@@ -88,18 +88,37 @@ export const rotateSession = statement(
 )
 
 export interface RefreshRow extends SessionRow {
-  readonly rotated_at: Time | null
+  /** The counter of the token that is known to have reached the client, and when it left. */
+  readonly delivered_counter: number
+  readonly delivered_at: Time | null
   readonly revoked_at: Time | null
   readonly not_after: Time | null
   readonly refreshed_at: Time | null
   readonly has_newer: boolean
 }
 
+/**
+ * The answers with these refresh tokens have left. Rows are locked in the order of their ids, as
+ * everywhere. $1 sessions, $2 their counters, $3 when.
+ */
+export const markDelivered = statement(
+  'mark_delivered',
+  `with sent as materialized (
+     select * from unnest($1::uuid[], $2::integer[], $3::timestamptz[]) as m(id, counter, at)
+   ), present as materialized (
+     select s.id, sent.counter, sent.at from {ns}.sessions s join sent on sent.id = s.id
+     where s.refresh_token_counter = sent.counter and s.delivered_counter <> sent.counter
+     order by s.id for update of s
+   )
+   update {ns}.sessions s set delivered_counter = p.counter, delivered_at = p.at
+   from present p where s.id = p.id`,
+)
+
 /** Why a refresh was not the common case. $1 session, $2 to $7 SessionLimitValues. */
 export const findRefresh = statement(
   'find_refresh',
-  `select ${selectUser('u')}, ${selectSession('s')}, s.rotated_at, s.revoked_at, s.not_after,
-     s.refreshed_at, ${hasNewer('s', 2)} as has_newer
+  `select ${selectUser('u')}, ${selectSession('s')}, s.delivered_counter, s.delivered_at,
+     s.revoked_at, s.not_after, s.refreshed_at, ${hasNewer('s', 2)} as has_newer
    from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1`,
 )

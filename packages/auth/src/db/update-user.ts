@@ -51,7 +51,7 @@ export interface UserChange extends RequestParts, WithNotices {
   /** The session that stays where others end. */
   readonly session_id: string | null
   /** In hexadecimal digits: the reauthentication code without which nothing changes. */
-  readonly nonce_hash: string | null
+  readonly nonce_hashes: readonly string[] | null
   /** The hash of before, where the password of before was shown: without it nothing changes. */
   readonly shown_hash: string | null
 }
@@ -110,7 +110,7 @@ export const updateUser = statement(
        email_change text, restarts_email_change boolean, email_change_gap_seconds double precision,
        phone_change text, phone_change_gap_seconds double precision,
        identities jsonb, identity_patches jsonb, cleared_tokens text[], ended_sessions text,
-       session_id uuid, nonce_hash text, shown_hash text,
+       session_id uuid, nonce_hashes text[], shown_hash text,
        ${noticeColumn}, ${partColumns})
    ), ending as materialized (
      -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
@@ -121,12 +121,12 @@ export const updateUser = statement(
    ), nonce as materialized (
      select t.user_id from {ns}.one_time_tokens t cross join p
      where t.user_id = p.user_id and t.token_type = 'reauthentication'
-       and t.otp_hash = decode(p.nonce_hash, 'hex') and t.expires_at > p.now
+       and encode(t.otp_hash, 'hex') = any(p.nonce_hashes) and t.expires_at > p.now
      for update of t
    ), due as materialized (
      select u.id from {ns}.users u cross join p
      where u.id = p.user_id and u.deleted_at is null and (select count(*) from ending) >= 0
-       and (p.nonce_hash is null or exists (select from nonce))
+       and (p.nonce_hashes is null or exists (select from nonce))
        and (p.shown_hash is null or u.encrypted_password = p.shown_hash)
        and ${staysSmall('u.raw_user_meta_data', 'p.user_metadata', 'p.most_user_metadata')}
        and ${staysSmall('u.raw_app_meta_data', 'p.app_metadata', 'p.most_app_metadata')}
@@ -218,7 +218,7 @@ export interface UpdateCheck {
   readonly user_id: string
   readonly email: string | null
   readonly phone: string | null
-  readonly nonce_hash: string | null
+  readonly nonce_hashes: readonly string[] | null
   readonly most_attempts: number
   readonly now: Date
 }
@@ -238,13 +238,13 @@ export const checkUserUpdate = statement(
   'check_user_update',
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, email text, phone text,
-       nonce_hash text, most_attempts integer, now timestamptz)
+       nonce_hashes text[], most_attempts integer, now timestamptz)
    ), tried as (
      update {ns}.one_time_tokens t set attempts = t.attempts + 1
-     from p where p.nonce_hash is not null and t.user_id = p.user_id
+     from p where p.nonce_hashes is not null and t.user_id = p.user_id
        and t.token_type = 'reauthentication' and t.attempts < p.most_attempts
        and t.expires_at > p.now
-     returning t.otp_hash = decode(p.nonce_hash, 'hex') as is_right
+     returning encode(t.otp_hash, 'hex') = any(p.nonce_hashes) as is_right
    )
    select
      exists (select from {ns}.users u where u.email = p.email and not u.is_sso_user

@@ -18,7 +18,7 @@ interface Effect {
  * be somebody else's, who wants them to use it. (Digits are typed in by who has asked for them.)
  */
 export const signsIn = `(jsonb_typeof(p.session) = 'object'
-           and (c.token_type <> 'email_change_new' or p.otp_hash is not null))`
+           and (c.token_type <> 'email_change_new' or p.otp_hashes is not null))`
 
 const always = `raw_app_meta_data = u.raw_app_meta_data || v.app_meta_data, updated_at = p.now,
          last_sign_in_at = case when ${signsIn} then p.now else u.last_sign_in_at end`

@@ -7,7 +7,7 @@ import { adminGenerateLink } from './admin/generate-link.ts'
 import { adminGetUser } from './admin/get-user.ts'
 import { adminListUsers } from './admin/list-users.ts'
 import { adminDeletePasskey, adminListPasskeys } from './admin/passkeys.ts'
-import { adminEndSession, adminListSessions } from './admin/sessions.ts'
+import { adminEndSession, adminListSessions, adminRevokeAllSessions } from './admin/sessions.ts'
 import { adminUpdateUser } from './admin/update-user.ts'
 import { authorize } from './authorize.ts'
 import { callback, callbackByForm } from './callback.ts'
@@ -105,6 +105,7 @@ const table: readonly Endpoint[] = [
   adminDeletePasskey,
   adminListSessions,
   adminEndSession,
+  adminRevokeAllSessions,
   adminGenerateLink,
   adminAudit,
   jwks,

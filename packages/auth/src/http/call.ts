@@ -45,6 +45,8 @@ export interface Answer {
   /** A page in place of a body. */
   readonly html?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Called once the whole answer has been handed to the connection. */
+  readonly onSent?: () => void
   /** What went wrong where a redirect cannot say so; the log has it. */
   readonly failure?: ApiError
 }

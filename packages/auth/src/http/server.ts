@@ -127,13 +127,21 @@ export function createServer({
     if (answered.has(reply)) return reply
     answered.add(reply)
     try {
-      const { status, body, html, headers } = answer
+      const { status, body, html, headers, onSent } = answer
       const text = html ?? (body === undefined ? undefined : JSON.stringify(body))
       const type = html === undefined ? 'application/json' : 'text/html; charset=utf-8'
       reply.headers({ ...safeHeaders, ...headers })
       // Fastify would answer in its own words, and quote the header to the caller.
       checkHeaders(reply.getHeaders())
       reply.code(status)
+      if (onSent !== undefined) {
+        // By then the response has let go of its connection. Of one that is gone Node says that
+        // everything was sent, too.
+        const { socket } = reply.raw
+        reply.raw.once('finish', () => {
+          if (socket?.destroyed === false) onSent()
+        })
+      }
       return text === undefined ? reply.send() : reply.type(type).send(text)
     } catch (error) {
       return sendAnyway(request, reply, error)

@@ -30,7 +30,6 @@ export async function runWorker(start: WorkerStart): Promise<number> {
         ...(maxConnections !== undefined && { maxConnections }),
         log,
         lifecycle,
-        now: Date.now,
         group: link,
       })
       letYoungSpaceGrow()

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { createKeyRing } from '../../src/core/key-ring.ts'
 import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
 
-const tokens = createRefreshTokens(Buffer.alloc(32, 1))
+const tokens = createRefreshTokens(createKeyRing(Buffer.alloc(32, 1)))
 
 test('a token says which session it belongs to, and which one of it it is', () => {
   fc.assert(
@@ -24,7 +25,7 @@ test('a token that was changed, or made with another key, is none', () => {
     changed[at] = (changed[at] ?? 0) ^ 1
     assert.equal(tokens.decode(changed.toString('base64url')), undefined, `byte ${at}`)
   }
-  assert.equal(createRefreshTokens(randomBytes(32)).decode(text), undefined)
+  assert.equal(createRefreshTokens(createKeyRing(randomBytes(32))).decode(text), undefined)
   for (const other of ['', 'x', `${text}x`, text.slice(1), 'not a token', `${text}=`]) {
     assert.equal(tokens.decode(other), undefined)
   }

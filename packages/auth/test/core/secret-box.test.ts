@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { createKeyRing } from '../../src/core/key-ring.ts'
 import { createSecretBox } from '../../src/core/secret-box.ts'
 
 test('a secret comes out of the box as it went in, and never looks the same inside', () => {
-  const box = createSecretBox(randomBytes(32))
+  const box = createSecretBox(createKeyRing(randomBytes(32)))
   const secret = randomBytes(20)
   const [one, other] = [box.seal(secret, 'row'), box.seal(secret, 'row')]
   assert.deepEqual(box.open(one, 'row'), secret)
@@ -14,11 +15,11 @@ test('a secret comes out of the box as it went in, and never looks the same insi
 })
 
 test('what was changed, moved to another row or sealed with another key does not open', () => {
-  const box = createSecretBox(randomBytes(32))
+  const box = createSecretBox(createKeyRing(randomBytes(32)))
   const sealed = box.seal(Buffer.from('secret'), 'row')
   const isRefused = (open: () => Buffer) => assert.throws(open, /authenticate|Invalid/)
   isRefused(() => box.open(sealed, 'other row'))
-  isRefused(() => createSecretBox(randomBytes(32)).open(sealed, 'row'))
+  isRefused(() => createSecretBox(createKeyRing(randomBytes(32))).open(sealed, 'row'))
   for (let at = 0; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed)
     changed[at] = (changed[at] ?? 0) ^ 1

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createKeyRing } from '../../src/core/key-ring.ts'
 import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
 import { createSessions, type SessionParts, type SessionSettings } from '../../src/core/sessions.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -13,7 +14,7 @@ const sessionId = '7d1f6c2e-0000-4000-8000-000000000003'
 const created = Date.parse(createdAt)
 const minute = 60_000
 const client = { ip: '203.0.113.1', userAgent: 'test' }
-const refreshTokens = createRefreshTokens(Buffer.alloc(32, 1))
+const refreshTokens = createRefreshTokens(createKeyRing(Buffer.alloc(32, 1)))
 
 const settings: SessionSettings = {
   expiresInSeconds: 3_600,
@@ -25,6 +26,7 @@ const settings: SessionSettings = {
   tags: [],
   reuseIntervalMs: 10_000,
   rotates: true,
+  parentGrace: false,
 }
 
 const session: RefreshRow = {
@@ -34,7 +36,8 @@ const session: RefreshRow = {
   amr: [],
   refresh_token_counter: 5,
   session_created_at: createdAt,
-  rotated_at: null,
+  delivered_counter: 5,
+  delivered_at: createdAt,
   revoked_at: null,
   not_after: null,
   refreshed_at: null,
@@ -69,11 +72,12 @@ async function refresh({ settings: changed, row, afterMs = 0, counter = 5, custo
     settings: { ...settings, ...changed },
     customize,
     tokenSize: { mostBytes: 12_288, onOmitted: () => assert.fail('nothing is too large') },
+    deliveries: { mark() {}, async settled() {} },
     now: () => created + afterMs,
   })
   const text = refreshTokens.encode({ sessionId, counter })
   const outcome = await sessions.refresh(text, client).then(
-    (response) => response['refresh_token'],
+    ({ response }) => response['refresh_token'],
     (error: unknown) => {
       assert.ok(error instanceof ApiError)
       return error.message.replace('Invalid Refresh Token: ', '')
@@ -139,7 +143,7 @@ test('a session that was ended, banned or replaced is refused, whatever token is
 })
 
 test('the token before gets the present one until the reuse interval is over, to the millisecond', async () => {
-  const given = { row: { rotated_at: at(0) }, counter: 4 }
+  const given = { row: { delivered_at: at(0) }, counter: 4 }
   assert.deepEqual(await refresh({ ...given, afterMs: 10_000 }), {
     outcome: present,
     hasEnded: false,
@@ -147,8 +151,23 @@ test('the token before gets the present one until the reuse interval is over, to
   assert.deepEqual(await refresh({ ...given, afterMs: 10_001 }), { outcome: used, hasEnded: true })
 })
 
+test('the token before gets the present one at any age while that is not known to be delivered', async () => {
+  const given = { counter: 4, afterMs: 600 * minute }
+  const kept = { outcome: present, hasEnded: false }
+  assert.deepEqual(await refresh({ ...given, row: { delivered_counter: 4 } }), kept)
+  assert.deepEqual(
+    await refresh({ ...given, row: { delivered_counter: -1, delivered_at: null } }),
+    kept,
+  )
+  assert.deepEqual(await refresh({ ...given, settings: { parentGrace: true } }), kept)
+  const older = { ...given, counter: 3 }
+  const ended = { outcome: used, hasEnded: true }
+  assert.deepEqual(await refresh({ ...older, row: { delivered_counter: -1 } }), ended)
+  assert.deepEqual(await refresh({ ...older, settings: { parentGrace: true } }), ended)
+})
+
 test('a token from before the last one ends the session, unless tokens are not rotated', async () => {
-  const given = { row: { rotated_at: at(0) }, counter: 3 }
+  const given = { row: { delivered_at: at(0) }, counter: 3 }
   assert.deepEqual(await refresh(given), { outcome: used, hasEnded: true })
   assert.deepEqual(await refresh({ ...given, settings: { rotates: false } }), {
     outcome: used,

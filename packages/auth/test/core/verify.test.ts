@@ -54,7 +54,9 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
     messageGaps: { toKey: () => 'key' },
     oneTimeTokens: {
       hashLink: (token: string) => Buffer.from(`link ${token}`),
-      hashDigits: (text: string, recipient: string) => Buffer.from(`${text} ${recipient}`),
+      findHashes: (text: string, recipient: string) => [
+        Buffer.from(`${text} ${recipient}`).toString('hex'),
+      ],
     },
     sessions: { toTokenResponse: async () => ({ access_token: 'token' }) },
     wakeMessages: () => {
@@ -105,9 +107,9 @@ test('the audit log says whether somebody signed up, signed in, or changed their
 })
 
 test('a link is looked up by its hash, digits by theirs and who received them', async () => {
-  const none = { otp_hash: null, relates_to: null, aud: null }
-  const pick = ({ token_hash, is_pkce, otp_hash, relates_to, aud }: Verification) => ({
-    ...{ token_hash, is_pkce, otp_hash, relates_to, aud },
+  const none = { otp_hashes: null, relates_to: null, aud: null }
+  const pick = ({ token_hash, is_pkce, otp_hashes, relates_to, aud }: Verification) => ({
+    ...{ token_hash, is_pkce, otp_hashes, relates_to, aud },
   })
   assert.deepEqual(pick(await verify('signup')), {
     ...none,
@@ -119,7 +121,7 @@ test('a link is looked up by its hash, digits by theirs and who received them', 
   assert.deepEqual(pick(await verify('signup', { proof: digits })), {
     token_hash: null,
     is_pkce: false,
-    otp_hash: hex('123456 ada'),
+    otp_hashes: [hex('123456 ada')],
     relates_to: 'ada',
     aud: 'all',
   })

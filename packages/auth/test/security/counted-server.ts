@@ -8,6 +8,7 @@ import { createPasswords } from '../../src/core/passwords.ts'
 import { createServices } from '../../src/create-services.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { openServerKeys } from '../../src/db/server-keys.ts'
 import { endpoints } from '../../src/endpoints/index.ts'
 import { createServer } from '../../src/http/server.ts'
 import { testEnvironment } from '../support/auth-server.ts'
@@ -67,11 +68,15 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
     log,
     onStatement: (name) => statements.push(name),
   })
+  const keys = await openServerKeys({ db, secrets: config.secrets, log })
+  t.after(() => keys[Symbol.dispose]())
   const services = await createServices({
     config,
     version: '0.0.0-test',
     db,
     log,
+    keys,
+    deliveries: { mark() {}, async settled() {} },
     wakeMessages: () => {},
     now: () => clock.nowMs,
   })

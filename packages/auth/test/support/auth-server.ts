@@ -15,6 +15,7 @@ import {
   releaseMessage,
   retryMessage,
 } from '../../src/db/outbox.ts'
+import { markDelivered } from '../../src/db/sessions.ts'
 import { createFrozenClock, type FrozenClock } from './frozen-clock.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 import { openTestSchema } from './test-schema.ts'
@@ -28,6 +29,7 @@ export const testEnvironment = {
   AUTH_API_PORT: '0',
   AUTH_DB_DRIVER: 'postgres',
   AUTH_JWT_SECRET: jwtSecret,
+  AUTH_SECRETS_KEY: 'a key of at least thirty-two characters',
   AUTH_MAILER_AUTOCONFIRM: 'true',
   // Tests run on busy machines.
   AUTH_API_MAX_REQUEST_DURATION: '60s',
@@ -47,17 +49,18 @@ export interface AuthServer {
 
 const cheapHashes = createBcrypt(4)
 
-const senderStatements: ReadonlySet<string> = new Set([
+const backgroundStatements: ReadonlySet<string> = new Set([
   claimMessages.name,
   deleteMessage.name,
   retryMessage.name,
   releaseMessage.name,
   failMessage.name,
+  markDelivered.name,
 ])
 
-/** The message sender and the cleanup run beside the requests, at times that no test chooses. */
+/** What runs beside the requests, at times that no test chooses. */
 function isBackground(statement: string): boolean {
-  return senderStatements.has(statement) || statement.startsWith('purge_')
+  return backgroundStatements.has(statement) || statement.startsWith('purge_')
 }
 
 export interface AuthServerOptions {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { hash } from '@node-rs/bcrypt'
 import type { Client } from 'pg'
+import { createKeyRing } from '../../src/core/key-ring.ts'
 import { createOneTimeTokens } from '../../src/core/one-time-tokens.ts'
 import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
 import { password } from './http-client.ts'
 
 const tokenKey = Buffer.alloc(32, 'one-time tokens')
 const sessionKey = Buffer.alloc(32, 'refresh tokens')
-const oneTimeTokens = createOneTimeTokens(tokenKey)
+const oneTimeTokens = createOneTimeTokens(createKeyRing(tokenKey))
 
 /** People as a server of an earlier version has left them. */
 export const earlier = {
@@ -16,7 +17,7 @@ export const earlier = {
   /** Was asked to confirm an address, and has not yet. */
   ben: { id: '00000000-0000-4000-8000-00000000000b', email: 'ben@earlier.example' },
   sessionId: '00000000-0000-4000-8000-0000000000a1',
-  refreshToken: createRefreshTokens(sessionKey).encode({
+  refreshToken: createRefreshTokens(createKeyRing(sessionKey)).encode({
     sessionId: '00000000-0000-4000-8000-0000000000a1',
     counter: 3,
   }),

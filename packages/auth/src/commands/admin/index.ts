@@ -2,6 +2,7 @@ import { banuser } from './ban-user.ts'
 import { createuser } from './create-user.ts'
 import { deleteuser } from './delete-user.ts'
 import { listusers } from './list-users.ts'
+import { revokesessions } from './revoke-sessions.ts'
 import type { AdminVerb } from './verb.ts'
 
 /** In the order of the overview. */
@@ -10,4 +11,5 @@ export const adminVerbs: Readonly<Record<string, AdminVerb>> = {
   deleteuser,
   banuser,
   listusers,
+  revokesessions,
 }

@@ -15,7 +15,7 @@ export interface AdminVerb {
   run(services: Services, input: AdminInput): Promise<void>
 }
 
-export type AdminOption = 'confirm' | 'admin' | 'soft' | 'json' | 'aud' | 'filter' | 'limit'
+export type AdminOption = 'confirm' | 'admin' | 'soft' | 'json' | 'aud' | 'filter' | 'limit' | 'all'
 
 export interface AdminInput {
   readonly positionals: readonly string[]

@@ -102,7 +102,7 @@ export async function verifyRecoveryCode(
   const traits = { factor_id: factor.id, factor_type: recoveryCodeType }
   const attempt: CodeTry = {
     factor_id: factor.id,
-    code_hash: hashCode(services, canonical, factor.id),
+    code_hashes: services.oneTimeTokens.findHashes(canonical, factor.id),
     ...sessionLimits,
     attempt_audit: toAuditEntry('verification_attempted', member, traits),
     user_id: member.id,

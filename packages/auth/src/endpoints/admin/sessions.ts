@@ -1,9 +1,12 @@
 import { userNotFound } from '../../core/admin-update-user.ts'
 import { toAdminEntry } from '../../core/audit.ts'
+import { revokeAllSessions } from '../../core/revoke-all-sessions.ts'
 import { closeSession, findSessions } from '../../core/session-list.ts'
 import { findUserById } from '../../db/users.ts'
+import { invalid } from '../../errors.ts'
 import { json, noContent } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { uuidPattern } from '../../http/guards/bearer.ts'
 import { readSessionId } from '../sessions/session-id.ts'
 import { readUserId } from './user-id.ts'
 
@@ -39,5 +42,38 @@ export const adminEndSession = defineEndpoint({
       ip: client.ip,
     })
     return noContent
+  },
+})
+
+/** Of the time that a request may take: one batch more must fit in. */
+const usedShare = 0.6
+
+export const adminRevokeAllSessions = defineEndpoint({
+  method: 'DELETE',
+  path: '/admin/sessions',
+  summary:
+    'Revokes the sessions of all users; repeat it with the `after` of the answer until there is none',
+  allowed: 'admin',
+  query: {
+    before: 'Sessions that were opened later stay: a time as in the answer; now by default',
+    after: 'Where the call before ended',
+  },
+  success: { status: 200, description: 'revoked: how many; before; after, if there are more' },
+  async handle({ query, adminRole, client }, services) {
+    const { before: beforeText, after } = query
+    const beforeMs = beforeText === undefined ? services.now() : Date.parse(beforeText)
+    if (Number.isNaN(beforeMs)) throw invalid('before must be a time such as 2030-01-31T12:00:00Z')
+    if (after !== undefined && !uuidPattern.test(after)) throw invalid('after must be a UUID')
+    const endsAt = performance.now() + services.config.api.maxRequestDurationMs * usedShare
+    const revoked = await revokeAllSessions(
+      services,
+      { beforeMs, after, adminRole, ip: client.ip },
+      () => performance.now() < endsAt,
+    )
+    return json({
+      revoked: revoked.count,
+      before: new Date(beforeMs).toISOString(),
+      ...(revoked.after !== undefined && { after: revoked.after }),
+    })
   },
 })

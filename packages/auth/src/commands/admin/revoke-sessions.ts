@@ -1,0 +1,44 @@
+import { toAdminEntry } from '../../core/audit.ts'
+import { revokeAllSessions } from '../../core/revoke-all-sessions.ts'
+import { revokeByScope } from '../../db/sessions.ts'
+import { ApiError } from '../../errors.ts'
+import { findUser, toName } from './find-user.ts'
+import type { AdminVerb } from './verb.ts'
+import { operator, operatorClient } from './verb.ts'
+
+export const revokesessions: AdminVerb = {
+  synopsis: 'ID|EMAIL|--all [--aud AUDIENCE]',
+  summary: 'sign a user out everywhere, or with --all every user; access tokens end by themselves',
+  takes: [0, 1],
+  options: ['all', 'aud'],
+  async run(services, input) {
+    const { io, flags, positionals } = input
+    if (flags.has('all') === (positionals.length === 1)) {
+      throw new ApiError('validation_failed', 'Name one user, or all with --all.')
+    }
+    const { ip } = operatorClient
+    if (!flags.has('all')) {
+      const user = await findUser(services, input)
+      const entry = toAdminEntry('token_revoked', operator, { user_id: user.id })
+      const now = new Date(services.now())
+      await services.db.run(revokeByScope, [
+        ...[user.id, null, 'global', now, entry.id, entry.payload, ip],
+      ])
+      io.stdout.write(`${toName(user)} is signed out everywhere\n`)
+      return
+    }
+    const beforeMs = services.now()
+    let sum = 0
+    let after: string | undefined
+    do {
+      // A line for every hundred batches or so.
+      const endsAt = performance.now() + 5_000
+      const ask = { beforeMs, after, adminRole: operator, ip }
+      const revoked = await revokeAllSessions(services, ask, () => performance.now() < endsAt)
+      sum += revoked.count
+      after = revoked.after
+      if (after !== undefined) io.stderr.write(`${sum} sessions are revoked so far…\n`)
+    } while (after !== undefined)
+    io.stdout.write(`revoked ${sum} sessions\n`)
+  },
+}

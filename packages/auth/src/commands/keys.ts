@@ -1,0 +1,95 @@
+import { parseArgs } from 'node:util'
+import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { createLog } from '@portcullis/service-kit/log'
+import type { Config } from '../config.ts'
+import { keyVerbs } from './keys/index.ts'
+import type { KeyVerb } from './keys/verb.ts'
+import { openDatabaseUrl } from './open-database-url.ts'
+import { configHelp, configOptions, readConfig } from './read-config.ts'
+import { toReason } from './reason.ts'
+
+const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir FOLDER]
+
+Shows and replaces the keys that all servers of a database share. Servers may run meanwhile; they read
+new keys within a minute. Without a NAME all keys are meant. docs/auth-operations.md explains each.
+
+Verbs:
+${Object.entries(keyVerbs)
+  .map(([name, { synopsis, summary }]) => `  ${`${name} ${synopsis}`.trim()}\n      ${summary}`)
+  .join('\n')}
+
+Options:
+${configHelp}
+  --force                  also where sessions or codes end by it
+
+Exit code: 0 done, 1 not done, 2 for wrong usage or configuration.
+`
+
+const options = { ...configOptions, force: { type: 'boolean' } } as const
+
+export const keysCommand: Command = {
+  summary: 'show and replace the keys of refresh tokens, codes and second factors',
+  usage,
+  async run(args, io) {
+    const asked = parse(args)
+    if (typeof asked === 'string') {
+      io.stderr.write(`${asked}\n\n${usage}`)
+      return 2
+    }
+    const read = readConfig(io, asked.places)
+    if (read === undefined) return 2
+    try {
+      return await runVerb(asked, read.config, io)
+    } catch (error) {
+      io.stderr.write(`${toReason(error)}\n`)
+      return 1
+    }
+  },
+}
+
+interface Asked {
+  readonly verb: KeyVerb
+  readonly names: readonly string[]
+  readonly isForced: boolean
+  readonly places: Parameters<typeof readConfig>[1]
+}
+
+function parse(args: readonly string[]): Asked | string {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const [name = '', ...names] = positionals
+    const verb = Object.hasOwn(keyVerbs, name) ? keyVerbs[name] : undefined
+    if (verb === undefined) {
+      const known = Object.keys(keyVerbs).join(', ')
+      return name === ''
+        ? 'A verb is missing.'
+        : `There is no verb ${JSON.stringify(name)}; there are: ${known}.`
+    }
+    return { verb, names, isForced: values.force ?? false, places: values }
+  } catch (error) {
+    return toReason(error)
+  }
+}
+
+async function runVerb(
+  { verb, names, isForced }: Asked,
+  config: Config,
+  io: CommandIo,
+): Promise<number> {
+  const write = (line: string) => io.stderr.write(line)
+  const log = createLog({ level: 'error', format: 'text', write })
+  const { openDatabase } = await import('../db/database.ts')
+  const { openServerKeys } = await import('../db/server-keys.ts')
+  await using running = await openDatabaseUrl(config.database.url, log)
+  await using db = openDatabase({
+    url: running.url,
+    schema: config.database.namespace,
+    maxPoolSize: 1,
+    idleTimeoutMs: config.database.idleTimeoutMs,
+    log,
+  })
+  // Makes those that are missing, and encrypts those that are not.
+  using _keys = await openServerKeys({ db, secrets: config.secrets, log })
+  await verb.run({ db, secrets: config.secrets, names, isForced, io })
+  return 0
+}

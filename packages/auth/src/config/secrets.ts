@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import type { Check } from '@portcullis/service-kit/config-check'
+import {
+  type AnyVariable,
+  type Chapter,
+  hideAll,
+  list,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/env'
+
+export const secrets = {
+  title: 'Secrets',
+  variables: {
+    keys: list(
+      'AUTH_SECRETS_KEY',
+      [],
+      'Encrypts the keys of refresh tokens, codes and second factors in the database; at least 32 ' +
+        'characters. Of several, separated by commas, the first encrypts and the others still decrypt',
+      { mask: hideAll },
+    ),
+    file: string(
+      'AUTH_SECRETS_KEY_FILE',
+      '',
+      'A file with AUTH_SECRETS_KEY, separated by commas or lines, in place of the variable',
+    ),
+  },
+} satisfies Chapter
+
+const shortestKey = 32
+
+const missing =
+  'is not set: whoever can read the database or a backup of it can make refresh tokens and read the ' +
+  'secrets of second factors. Set it to a random text: ' +
+  `node -p "require('node:crypto').randomBytes(32).toString('base64url')"`
+
+/** @returns the keys that wrap others, the one to wrap with first. */
+export function toSecrets(
+  settings: Settings<typeof secrets.variables>,
+  check: Check,
+): readonly string[] {
+  const { variables } = secrets
+  if (settings.file === '') {
+    if (settings.keys.length === 0) {
+      check.note(`${check.nameOf(variables.keys)} ${missing}`)
+    }
+    return checkKeys(variables.keys, settings.keys, check)
+  }
+  if (settings.keys.length > 0) {
+    const name = check.nameOf(variables.keys)
+    check.fault(variables.file, `must not be set together with ${name}`)
+  }
+  return checkKeys(variables.file, readKeys(settings.file, check), check)
+}
+
+function readKeys(path: string, check: Check): readonly string[] {
+  const { file } = secrets.variables
+  try {
+    const keys = readFileSync(path, 'utf8').split(/[,\n]/)
+    const found = keys.map((key) => key.trim()).filter((key) => key !== '')
+    if (found.length === 0) check.fault(file, `names ${path}, which has no key`)
+    return found
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error
+    check.fault(file, `cannot be read: ${reason}`)
+    return []
+  }
+}
+
+function checkKeys(
+  variable: AnyVariable,
+  keys: readonly string[],
+  check: Check,
+): readonly string[] {
+  if (keys.some((key) => key.length < shortestKey)) {
+    check.fault(variable, `must have at least ${shortestKey} characters in each key`)
+  }
+  return keys
+}

@@ -1,0 +1,68 @@
+import { performance } from 'node:perf_hooks'
+import type { Log } from '@portcullis/service-kit/log'
+import type { Queries } from './database.ts'
+import { statement } from './statement.ts'
+
+export interface DatabaseClockSettings {
+  readonly db: Queries
+  readonly log: Pick<Log, 'warning'>
+  readonly everyMs?: number
+}
+
+export interface DatabaseClock extends Disposable {
+  /** Milliseconds since the epoch, by the clock of PostgreSQL. */
+  now(): number
+}
+
+const readClock = statement(
+  'read_clock',
+  'select (extract(epoch from clock_timestamp()) * 1000)::double precision as ms',
+)
+
+/** A reading that took longer is too uncertain to replace another one. */
+const mostUncertainMs = 250
+/** From here on operators are told: other software on this machine goes by its clock. */
+const noticedMs = 5_000
+const samples = 3
+
+/**
+ * The time that all processes of a database agree on, whatever the clocks of their machines say: codes
+ * expire, locks end and tokens are dated by it. It goes on by itself between two readings, also while
+ * PostgreSQL does not answer, and does not follow when somebody sets the clock of this machine.
+ */
+export async function openDatabaseClock(settings: DatabaseClockSettings): Promise<DatabaseClock> {
+  const { db, log, everyMs = 30_000 } = settings
+  let aheadMs = await readAhead(db, Number.POSITIVE_INFINITY)
+  const differenceMs = Date.now() - (performance.now() + (aheadMs ?? 0))
+  if (Math.abs(differenceMs) > noticedMs) {
+    const seconds = Math.round(Math.abs(differenceMs) / 1_000)
+    const direction = differenceMs > 0 ? 'ahead of' : 'behind'
+    log.warning(
+      `The clock of this machine is ${seconds} s ${direction} that of PostgreSQL, which is used here. ` +
+        'Synchronise both, for example with NTP.',
+    )
+  }
+  const follow = async (): Promise<void> => {
+    // Without an answer the clock goes on as it is.
+    aheadMs = (await readAhead(db, mostUncertainMs).catch(() => undefined)) ?? aheadMs
+  }
+  const timer = setInterval(() => void follow(), everyMs)
+  timer.unref()
+  return {
+    now: () => Math.round(performance.now() + (aheadMs ?? 0)),
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}
+
+/** How far the clock of PostgreSQL is ahead of the time since this process began; undefined: uncertain. */
+async function readAhead(db: Queries, mostMs: number): Promise<number | undefined> {
+  let best: { readonly aheadMs: number; readonly tookMs: number } | undefined
+  for (let sample = 0; sample < samples; sample += 1) {
+    const startedAt = performance.now()
+    const [row] = await db.run<{ ms: number }>(readClock)
+    const tookMs = performance.now() - startedAt
+    if (row === undefined || (best && best.tookMs <= tookMs)) continue
+    best = { aheadMs: row.ms - (startedAt + tookMs / 2), tookMs }
+  }
+  return best && best.tookMs <= 2 * mostMs ? best.aheadMs : undefined
+}

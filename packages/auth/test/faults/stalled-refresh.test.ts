@@ -1,0 +1,185 @@
+/**
+ * @legs safety
+ * @servers postgres
+ * @slow
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { open, type PostgresServer } from '@portcullis/test-servers'
+import { Client } from 'pg'
+import { startCrashServer } from '../support/crash-server.ts'
+import { type CutLine, openCutLine } from '../support/cut-line.ts'
+import { ask } from '../support/http-client.ts'
+import { until } from '../support/outbox.ts'
+import { testPostgres } from '../support/shared-postgres.ts'
+
+/** Of each fault; four of them make two hundred. */
+const people = 50
+const reuseMs = 1_000
+
+/** A program whose machine has the wrong time. */
+const skewed = (seconds: number) => ({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
+    `const now = Date.now; Date.now = () => now() + ${seconds * 1_000}`,
+  )}`,
+})
+
+interface Scene {
+  readonly postgres: PostgresServer
+  readonly line: CutLine
+  readonly query: (sql: string) => Promise<readonly Record<string, unknown>[]>
+}
+
+const reload = 'select pg_reload_conf()'
+
+/** What keeps answers of PostgreSQL away for longer than a request may take, and its end. */
+const stalls: Readonly<
+  Record<string, { begin(scene: Scene): Promise<void>; end(scene: Scene): Promise<void> }>
+> = {
+  'PostgreSQL is frozen': {
+    async begin({ postgres }) {
+      postgres.pause()
+    },
+    async end({ postgres }) {
+      postgres.resume()
+    },
+  },
+  'the network is cut after the statement has arrived': {
+    async begin({ line }) {
+      line.cut()
+    },
+    async end({ line }) {
+      line.mend()
+    },
+  },
+  'the synchronous standby is lost': {
+    async begin({ query }) {
+      await query("alter system set synchronous_standby_names = 'lost'")
+      await query(reload)
+      // A commit that waits for it: the setting has arrived.
+      await until(async () => {
+        const [row] = await query('show synchronous_standby_names')
+        return row?.['synchronous_standby_names'] === 'lost'
+      })
+    },
+    async end({ query }) {
+      await query('alter system reset synchronous_standby_names')
+      await query(reload)
+    },
+  },
+}
+
+test('no stall of the database ends a session, on servers whose clocks are two minutes apart', async (t) => {
+  const postgres = await open(t, testPostgres, {
+    settings: { synchronous_commit: 'on', max_connections: '300' },
+  })
+  if (!postgres) return
+  const line = await openCutLine(t, postgres.url)
+  const client = new Client({ connectionString: postgres.url })
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end())
+  const query = async (sql: string) => (await client.query(sql)).rows
+  const scene = { postgres, line, query }
+  const settings = {
+    DATABASE_URL: line.url,
+    AUTH_API_MAX_REQUEST_DURATION: '3s',
+    AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: `${reuseMs}ms`,
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTH_RATE_LIMIT_ANONYMOUS_USERS: '1000000',
+  }
+  const early = await startCrashServer(t, { ...settings, ...skewed(-60) })
+  const late = await startCrashServer(t, { ...settings, ...skewed(60) })
+  const serverOf = (at: number) => (at % 2 === 0 ? early : late)
+  const refresh = (at: number, token: string) =>
+    ask(serverOf(at).url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+
+  /** Until the server does not call itself away any more. */
+  const refreshInTheEnd = async (at: number, token: string) => {
+    for (;;) {
+      const answer = await refresh(at, token)
+      if (answer.status < 500) return answer
+      await sleep(100)
+    }
+  }
+  /** Without a password: hashing would take most of the time. */
+  const signUp = async (at: number): Promise<string> => {
+    for (;;) {
+      const answer = await ask(serverOf(at).url, '/signup', { body: {} })
+      if (answer.status === 200) return answer.body.refresh_token
+      assert.ok(answer.status >= 500, JSON.stringify(answer.body))
+      await sleep(100)
+    }
+  }
+  const signUpAll = () => Promise.all(Array.from({ length: people }, (_, at) => signUp(at)))
+  const countRotated = async () => {
+    const [row] = await query(
+      'select count(*)::integer as count from auth.sessions where refresh_token_counter > 0',
+    )
+    return Number(row?.['count'])
+  }
+
+  await t.test('clocks alone', async (t) => {
+    const patient = { ...settings, AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '50s' }
+    const behind = await startCrashServer(t, { ...patient, ...skewed(-60) })
+    const ahead = await startCrashServer(t, { ...patient, ...skewed(60) })
+    assert.match(behind.output(), /clock of this machine is 60 s behind that of PostgreSQL/)
+    assert.match(ahead.output(), /clock of this machine is 60 s ahead of that of PostgreSQL/)
+    const tokens = await signUpAll()
+    const refreshAt = async (url: string, token: string) => {
+      const body = { refresh_token: token }
+      const answer = await ask(url, '/token?grant_type=refresh_token', { body })
+      return answer.body.refresh_token ?? answer.body
+    }
+    for (const [at, token] of tokens.entries()) {
+      const [one, other] = at % 2 === 0 ? [behind, ahead] : [ahead, behind]
+      const child = await refreshAt(one.url, token)
+      assert.equal(typeof child, 'string', JSON.stringify(child))
+      assert.deepEqual(await refreshAt(other.url, token), child)
+    }
+  })
+
+  for (const [what, { begin, end }] of Object.entries(stalls)) {
+    await t.test(what, async () => {
+      const tokens = await signUpAll()
+      const before = await countRotated()
+      await begin(scene)
+      const failed = await Promise.all(tokens.map((token, at) => refresh(at, token)))
+      // Longer than any interval.
+      await sleep(2 * reuseMs)
+      await end(scene)
+      assert.deepEqual(
+        failed.filter(({ status }) => status !== 504 && status !== 503).map(({ body }) => body),
+        [],
+      )
+      // Otherwise nothing would be lost in any case.
+      await until(async () => (await countRotated()) > before)
+      const retried = await Promise.all(tokens.map((token, at) => refreshInTheEnd(at + 1, token)))
+      const lost = retried.filter(({ status }) => status !== 200).map(({ body }) => body)
+      assert.deepEqual(lost, [], `${lost.length} of ${people} sessions were lost`)
+      const next = await Promise.all(
+        retried.map(({ body }, at) => refreshInTheEnd(at, body.refresh_token)),
+      )
+      assert.deepEqual(new Set(next.map(({ status }) => status)), new Set([200]))
+    })
+  }
+
+  await t.test('and a token that is used again is still found out, on either server', async () => {
+    for (const at of [0, 1]) {
+      const first = await signUp(at)
+      const { body: second } = await refreshInTheEnd(at, first)
+      await until(async () => {
+        const rows = await query(
+          `select from auth.sessions s join auth.users u on u.id = s.user_id
+           where u.id = '${second.user.id}' and s.delivered_counter = s.refresh_token_counter
+             and clock_timestamp() > s.delivered_at + interval '${reuseMs + 100} ms'`,
+        )
+        return rows.length === 1
+      })
+      const reused = await refresh(at + 1, first)
+      assert.deepEqual([reused.status, reused.body.error_code], [400, 'refresh_token_already_used'])
+      assert.equal((await refresh(at, second.refresh_token)).status, 400)
+    }
+  })
+})

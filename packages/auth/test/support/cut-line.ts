@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+export interface CutLine {
+  /** The URL that leads through the line. */
+  readonly url: string
+  /** From now on requests arrive and no answer comes back. */
+  cut(): void
+  /** Ends the connections that were cut; new ones work. */
+  mend(): void
+}
+
+/** A network between a program and its database. */
+export async function openCutLine(t: TestContext, targetUrl: string): Promise<CutLine> {
+  const target = new URL(targetUrl)
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    near.on('data', (bytes) => far.write(bytes))
+    far.on('data', (bytes) => {
+      if (!isCut) near.write(bytes)
+    })
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        // Whoever is cut off does not hear that the other end is gone.
+        if (!isCut) other.destroy()
+      })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  t.after(() => {
+    server.close()
+    destroyAll()
+  })
+  const url = new URL(targetUrl)
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    cut() {
+      isCut = true
+    },
+    mend() {
+      isCut = false
+      destroyAll()
+    },
+  }
+}
