@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { type AnyVariable, type Environment, toFaultText } from '@portcullis/service-kit/env'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { type Config, chapters, parseConfig } from '../src/config.ts'
 import { bareNames, specifiedVariables } from './support/specified-variables.ts'
 
+/** What is required, and a key without which there is a warning. */
 const required = {
+  AUTH_SECRETS_KEY: 'a key of at least thirty-two characters',
   AUTH_SITE_URL: 'https://site.example',
   AUTH_API_EXTERNAL_URL: 'https://auth.example',
   AUTH_DB_DRIVER: 'postgres',
@@ -74,7 +79,7 @@ test('every variable has a line of help that does not end like a sentence', () =
   for (const { name, help } of all) assert.match(help, /^[\w*].*[^.\n]$/, name)
 })
 
-test('with only what is required nothing is wrong and nothing is doubtful', () => {
+test('with only what is required and a key for secrets nothing is wrong and nothing is doubtful', () => {
   const { faults, notes } = parseConfig(required)
   assert.deepEqual([faults, notes], [[], []])
 })
@@ -509,4 +514,36 @@ test('the digits of a phone factor have bounds, and factors the defaults of the 
     phoneMaxFrequencyMs: 60_000,
     phoneTemplate: 'Your code is {{ .Code }}',
   })
+})
+
+test('keys that encrypt others come from a variable or a file, and their absence is noted', (t) => {
+  const [first, second] = ['first'.repeat(8), 'second'.repeat(8)]
+  const folder = mkdtempSync(join(tmpdir(), 'secrets-key-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const toFile = (text: string) => {
+    const path = join(folder, 'key')
+    writeFileSync(path, text)
+    return { AUTH_SECRETS_KEY: '', AUTH_SECRETS_KEY_FILE: path }
+  }
+  assert.deepEqual(withRequired({ AUTH_SECRETS_KEY: `${first}, ${second}` }).secrets, [
+    first,
+    second,
+  ])
+  assert.deepEqual(withRequired(toFile(`${first}\n${second}\n`)).secrets, [first, second])
+  assert.match(
+    notesOf({ AUTH_SECRETS_KEY: '' }).join(),
+    /^AUTH_SECRETS_KEY is not set: whoever can read/,
+  )
+  assert.deepEqual(notesOf(toFile(first)), [])
+  const short = faultsOf({ AUTH_SECRETS_KEY: `${first},short` }).join()
+  assert.match(short, /AUTH_SECRETS_KEY.*must have at least 32 characters in each key/)
+  assert.doesNotMatch(short, /short,|first/)
+  assert.match(faultsOf(toFile('')).join(), /AUTH_SECRETS_KEY_FILE.*has no key/)
+  const nowhere = { AUTH_SECRETS_KEY: '', AUTH_SECRETS_KEY_FILE: join(folder, 'none') }
+  assert.match(faultsOf(nowhere).join(), /AUTH_SECRETS_KEY_FILE.*cannot be read: ENOENT/)
+  const both = { ...toFile(first), AUTH_SECRETS_KEY: second }
+  assert.match(
+    faultsOf(both).join(),
+    /AUTH_SECRETS_KEY_FILE.*not be set together with AUTH_SECRETS_KEY/,
+  )
 })

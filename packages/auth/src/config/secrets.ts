@@ -8,10 +8,11 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { withOldNames } from './auth-name.ts'
 
 export const secrets = {
   title: 'Secrets',
-  variables: {
+  variables: withOldNames({
     keys: list(
       'AUTH_SECRETS_KEY',
       [],
@@ -24,7 +25,7 @@ export const secrets = {
       '',
       'A file with AUTH_SECRETS_KEY, separated by commas or lines, in place of the variable',
     ),
-  },
+  }),
 } satisfies Chapter
 
 const shortestKey = 32

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { toOwnHost, toShownHost } from '../addresses.ts'
 import type { StartPart, World } from '../part.ts'
@@ -33,6 +34,7 @@ function toBasics({ host, ports, folder, secrets }: World): Variables {
     AUTH_DB_DRIVER: 'postgres',
     AUTH_DB_DATABASE_URL: `embedded://${join(folder, 'database')}`,
     AUTH_JWT_SECRET: secrets.jwtSecret,
+    AUTH_SECRETS_KEY: toSecretsKey(secrets),
     AUTH_JWT_AUD: 'authenticated',
     AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',
     AUTH_WORKERS: '1',
@@ -41,6 +43,11 @@ function toBasics({ host, ports, folder, secrets }: World): Variables {
     AUTH_LOG_FILE: '',
     AUTH_DRAIN_TIMEOUT: '500ms',
   }
+}
+
+/** Of the secret that there is: a folder of an earlier version has no other. */
+function toSecretsKey({ jwtSecret }: World['secrets']): string {
+  return createHmac('sha256', jwtSecret).update('AUTH_SECRETS_KEY').digest('base64url')
 }
 
 /**
