@@ -20,6 +20,7 @@ signed=$(printf %s '{"alg":"HS256","typ":"JWT"}' | base64url).$(printf %s "$clai
 admin_key=$signed.$(printf %s "$signed" | openssl dgst -sha256 -hmac "$secret" -binary | base64url)
 umask 077
 sed -e "s|^JWT_SECRET=$|JWT_SECRET=$secret|" \
+    -e "s|^SECRETS_KEY=$|SECRETS_KEY=$(random 32)|" \
     -e "s|^JWT_KEY_SET=$|JWT_KEY_SET='{\"keys\":[{\"kty\":\"oct\",\"alg\":\"HS256\",\"k\":\"$key\"}]}'|" \
     -e "s|^AUTH_ADMIN_KEY=$|AUTH_ADMIN_KEY=$admin_key|" \
     -e "s|^POSTGRES_PASSWORD=$|POSTGRES_PASSWORD=$(random 16)|" \

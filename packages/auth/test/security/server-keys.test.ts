@@ -56,7 +56,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     const rows = await query('select distinct wrapped_with as with from secret_keys')
     return rows.map((row) => row.with)
   }
-  const { refreshToken } = await calls.newSomebody()
+  const { email, refreshToken } = await calls.newSomebody()
   let current = refreshToken
 
   await t.test('18.64 encrypt what was not encrypted, and nobody notices', async () => {
@@ -91,6 +91,20 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     const alone = await open(newKey)
     const second = await refreshAt(alone?.url ?? '', first.body.refresh_token)
     assert.deepEqual([first.status, second.status], [200, 200])
+  })
+
+  await t.test('that are lost are replaced after the table was emptied', async () => {
+    await query('delete from secret_keys')
+    const anew = await open(oldKey)
+    const at = anew?.url ?? ''
+    assert.equal((await refreshAt(at, current)).body.error_code, 'refresh_token_not_found')
+    const link = await ask(at, '/admin/generate_link', {
+      body: { type: 'magiclink', email },
+      token: server.serviceToken,
+    })
+    const { hashed_token: hash } = link.body
+    const verified = await ask(at, '/verify', { body: { type: 'magiclink', token_hash: hash } })
+    assert.equal((await refreshAt(at, verified.body.refresh_token)).status, 200)
   })
 })
 
