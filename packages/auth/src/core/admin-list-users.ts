@@ -3,13 +3,12 @@ import {
   listUsersAfter,
   type SortDirection,
   type UserPageRow,
-  type UserSearch,
 } from '../db/admin-users.ts'
 import type { Queries } from '../db/database.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { invalid } from '../errors.ts'
-import { badPagination, type Page, toSubstringPattern } from './pagination.ts'
-import { isStorableText } from './storable-json.ts'
+import { badPagination, type Page } from './pagination.ts'
+import { type Position, searchUsers } from './search-users.ts'
 import { toUserRecord, type UserRecord } from './user-record.ts'
 
 export interface UserList {
@@ -34,37 +33,32 @@ export function parseSort(text = ''): SortDirection {
   )
 }
 
-interface Search {
-  readonly kind: UserSearch
-  /** The parameter of the statement, if it has one. */
-  readonly values: readonly string[]
-}
-
-function toSearch(filter: string): Search {
-  if (filter === '') return { kind: 'none', values: [] }
-  if (!isStorableText(filter)) throw invalid('The filter has a character that no user can have')
-  // Three characters of a word make a trigram, which is what the index knows.
-  const isIndexed = /[\p{L}\p{N}]{3}/u.test(filter)
-  return isIndexed
-    ? { kind: 'pattern', values: [toSubstringPattern(filter)] }
-    : { kind: 'fragment', values: [filter] }
-}
-
 export interface UserPage {
   readonly users: readonly UserRecord[]
   readonly total: number
+  /** False: the total is an estimate. */
+  readonly isExact: boolean
+  /** Where a search goes on that has read enough before it found a whole page. */
+  readonly nextCursor: string | undefined
 }
 
 export async function listPage(
   db: Queries,
-  { audience, filter, direction }: UserList,
-  { offset, size }: Page,
+  list: UserList,
+  { number, offset, size }: Page,
 ): Promise<UserPage> {
-  const { kind, values } = toSearch(filter)
-  const statement = listUsers[kind][direction]
-  const rows = await db.run<UserPageRow>(statement, [audience, offset, size, ...values])
+  if (list.filter !== '') {
+    const found = await searchUsers(db, list, { number, offset, size, ...start })
+    return {
+      ...found,
+      users: found.users.map(toUserRecord),
+      nextCursor: found.isPartial ? toCursor(found.next) : undefined,
+    }
+  }
+  const values = [list.audience, offset, size]
+  const rows = await db.run<UserPageRow>(listUsers[list.direction], values)
   const users = rows.flatMap((row) => (row.id === null ? [] : [toUserRecord(row)]))
-  return { users, total: rows[0]?.total ?? 0 }
+  return { users, total: rows[0]?.total ?? 0, isExact: true, nextCursor: undefined }
 }
 
 export interface UserSlice {
@@ -76,31 +70,31 @@ export interface UserSlice {
 /** @throws {ApiError} */
 export async function listAfter(
   db: Queries,
-  { audience, filter, direction }: UserList,
+  list: UserList,
   { cursor, limit }: { readonly cursor: string; readonly limit: number },
 ): Promise<UserSlice> {
-  const { kind, values } = toSearch(filter)
-  const { createdAt, id } = cursor === '' ? start : parseCursor(cursor)
-  const statement = listUsersAfter[kind][direction]
+  const position = cursor === '' ? start : parseCursor(cursor)
+  if (list.filter !== '') {
+    const found = await searchUsers(db, list, { number: 1, offset: 0, size: limit, ...position })
+    return { users: found.users.map(toUserRecord), nextCursor: toCursor(found.next) }
+  }
+  const { createdAt, id } = position
   // One more tells whether there are more.
-  const more = await db.run<UserRow>(statement, [audience, createdAt, id, limit + 1, ...values])
+  const values = [list.audience, createdAt, id, limit + 1]
+  const more = await db.run<UserRow>(listUsersAfter[list.direction], values)
   const rows = more.slice(0, limit)
   const last = more.length > limit ? rows.at(-1) : undefined
   return {
     users: rows.map(toUserRecord),
-    nextCursor: last && toCursor({ createdAt: last.created_at, id: last.id }),
+    nextCursor: toCursor(last && { createdAt: last.created_at, id: last.id }),
   }
-}
-
-/** The user that a slice begins behind. */
-interface Position {
-  readonly createdAt: string | null
-  readonly id: string | null
 }
 
 const start: Position = { createdAt: null, id: null }
 
-function toCursor({ createdAt, id }: Position): string {
+function toCursor(position: Position | undefined): string | undefined {
+  if (position === undefined) return undefined
+  const { createdAt, id } = position
   return Buffer.from(`${createdAt} ${id}`).toString('base64url')
 }
 

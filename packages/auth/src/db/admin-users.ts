@@ -3,28 +3,14 @@ import { selectUser, type UserRow } from './user-row.ts'
 
 export type SortDirection = 'asc' | 'desc'
 
-/** How a page is searched for: not at all, with the index of trigrams, or by reading everything. */
-export type UserSearch = 'none' | 'pattern' | 'fragment'
-
 type Counted = { readonly total: number }
 
-/** Without an id: the page is empty, and this row only tells the total. */
+/** Without an id: the page is empty, and this row only has the total. */
 export type UserPageRow = (UserRow & Counted) | (Counted & { readonly id: null })
 
-const fullName = "u.raw_user_meta_data ->> 'full_name'"
-
-/** With the parameter that is a pattern of `ilike`, or what is looked for itself. */
-const conditions: Readonly<Record<UserSearch, (wanted: string) => string>> = {
-  none: () => 'u.aud = $1',
-  pattern: (wanted) => `u.aud = $1 and (u.email ilike ${wanted} or ${fullName} ilike ${wanted})`,
-  // Too short to have a trigram: the index would have to be read as a whole. No index knows strpos.
-  fragment: (wanted) => `u.aud = $1 and (strpos(lower(u.email), lower(${wanted})) > 0
-         or strpos(lower(${fullName}), lower(${wanted})) > 0)`,
-}
-
 const directions = {
-  asc: { order: 'u.created_at, u.id', reverse: 'u.created_at desc, u.id desc', after: '>' },
-  desc: { order: 'u.created_at desc, u.id desc', reverse: 'u.created_at, u.id', after: '<' },
+  asc: { order: 'u.created_at, u.id', reverse: 'u.created_at desc, u.id desc' },
+  desc: { order: 'u.created_at desc, u.id desc', reverse: 'u.created_at, u.id' },
 } as const
 
 /**
@@ -51,24 +37,11 @@ function toWholePages(direction: SortDirection): string {
    )`
 }
 
-/** One look at the users finds the page and counts them. */
-function toSearchedPages(search: UserSearch, direction: SortDirection): string {
-  const { order } = directions[direction]
-  return `with matching as materialized (
-     select u.id, u.created_at from {ns}.users u where ${conditions[search]('$4')}
-   ), total as (
-     select count(*) as total from matching
-   ), page as (
-     select u.id from matching u order by ${order} offset $2 limit $3
-   )`
-}
-
-/** A page by its number. $1 audience, $2 offset, $3 limit, $4 what is searched for. */
-function toPageStatement(search: UserSearch, direction: SortDirection): Statement {
-  const page = search === 'none' ? toWholePages(direction) : toSearchedPages(search, direction)
+/** A page by its number. $1 audience, $2 offset, $3 limit. */
+function toPageStatement(direction: SortDirection): Statement {
   return statement(
-    `list_users_${search}_${direction}`,
-    `${page}
+    `list_users_${direction}`,
+    `${toWholePages(direction)}
    select ${selectUser('u')}, total.total
    -- By an array, which PostgreSQL takes for a short one: it cannot know how short the page is, and
    -- would read all users to join them, and compile the statement besides.
@@ -78,36 +51,27 @@ function toPageStatement(search: UserSearch, direction: SortDirection): Statemen
   )
 }
 
-/**
- * The users behind one of them. $1 audience, $2 time and $3 id of that one, or nulls for the first
- * page, $4 limit, $5 what is searched for.
- */
-function toCursorStatement(search: UserSearch, direction: SortDirection): Statement {
-  const { order, after } = directions[direction]
-  const first = direction === 'asc' ? "'-infinity'" : "'infinity'"
-  const nobody = '00000000-0000-0000-0000-000000000000'
+/** The users behind one of them. $1 audience, $2 time and $3 id of that one, or nulls, $4 limit. */
+function toCursorStatement(direction: SortDirection): Statement {
   return statement(
-    `list_users_after_${search}_${direction}`,
+    `list_users_after_${direction}`,
     `select ${selectUser('u')} from {ns}.users u
-   where ${conditions[search]('$5')}
-     and (u.created_at, u.id) ${after} (coalesce($2::timestamptz, ${first}),
-       coalesce($3::uuid, '${nobody}'))
-   order by ${order} limit $4`,
+   where u.aud = $1 and ${isAfter(direction)}
+   order by ${directions[direction].order} limit $4`,
   )
 }
 
-type ByDirection = Readonly<Record<SortDirection, Statement>>
-type BySearch = Readonly<Record<UserSearch, ByDirection>>
-
-function forEach(
-  toStatement: (search: UserSearch, direction: SortDirection) => Statement,
-): BySearch {
-  const both = (search: UserSearch) => ({
-    asc: toStatement(search, 'asc'),
-    desc: toStatement(search, 'desc'),
-  })
-  return { none: both('none'), pattern: both('pattern'), fragment: both('fragment') }
+/** $2 is the time and $3 the id of a user to begin behind; null for the first page. */
+export function isAfter(direction: SortDirection): string {
+  const [sign, first] = direction === 'asc' ? ['>', "'-infinity'"] : ['<', "'infinity'"]
+  const nobody = '00000000-0000-0000-0000-000000000000'
+  return `(u.created_at, u.id) ${sign} (coalesce($2::timestamptz, ${first}),
+       coalesce($3::uuid, '${nobody}'))`
 }
 
-export const listUsers = forEach(toPageStatement)
-export const listUsersAfter = forEach(toCursorStatement)
+export const listUsers = { asc: toPageStatement('asc'), desc: toPageStatement('desc') } as const
+
+export const listUsersAfter = {
+  asc: toCursorStatement('asc'),
+  desc: toCursorStatement('desc'),
+} as const

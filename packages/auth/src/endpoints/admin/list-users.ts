@@ -36,12 +36,14 @@ export const adminListUsers = defineEndpoint({
       return json({ users, aud: audience, pagination })
     }
     const page = parsePage(query)
-    const { users, total } = await listPage(db, list, page)
+    const { users, total, isExact, nextCursor } = await listPage(db, list, page)
     const headers = toPageHeaders(path, page, total, {
       same: {
         ...(filter !== '' && { filter }),
         ...(query['sort'] && { sort: `created_at ${direction}` }),
       },
+      ...(nextCursor !== undefined && { next: { limit: page.size, cursor: nextCursor } }),
+      hasLast: isExact,
     })
     return json({ users, aud: audience }, headers)
   },

@@ -1,0 +1,117 @@
+import type { SortDirection } from '../db/admin-users.ts'
+import type { Queries } from '../db/database.ts'
+import {
+  type FoundUserRow,
+  findUsers,
+  mostFound,
+  type ReadUserRow,
+  readUsers,
+  type UserSearch,
+} from '../db/search-users.ts'
+import type { UserRow } from '../db/user-row.ts'
+import { invalid } from '../errors.ts'
+import { type Page, toSubstringPattern } from './pagination.ts'
+import { isStorableText } from './storable-json.ts'
+
+/** The user that a page begins behind; nulls: the first one. */
+export interface Position {
+  readonly createdAt: string | null
+  readonly id: string | null
+}
+
+export interface FoundUsers {
+  readonly users: readonly UserRow[]
+  readonly total: number
+  /** False: the total is an estimate. */
+  readonly isExact: boolean
+  /** Whether reading stopped before a whole page was found. */
+  readonly isPartial: boolean
+  /** Where to go on; undefined: there are no more. */
+  readonly next: Position | undefined
+}
+
+/** Users that are read first, which is enough where many match, and where no index helps. */
+const fewUsers = 1_000
+const manyUsers = 20_000
+const mostUsers = 1_000_000
+
+/**
+ * Users whose address or name has a text in it. What it costs does not depend on how many users there
+ * are, or match: texts that many have are found in the first users, texts that few have by the index of
+ * trigrams. For the rest so many users are read and no more, and `next` leads on from there.
+ */
+export async function searchUsers(
+  db: Queries,
+  list: {
+    readonly audience: string
+    readonly filter: string
+    readonly direction: SortDirection
+  },
+  { number, offset, size, createdAt, id }: Page & Position,
+): Promise<FoundUsers> {
+  const { kind, wanted } = toSearch(list.filter)
+  const values = [list.audience, createdAt, id, offset, size, wanted]
+  const read = async (most: number) => {
+    const statement = readUsers[kind][list.direction]
+    const rows = await db.run<ReadUserRow>(statement, [...values, most])
+    return toReadUsers(rows, most, offset, size)
+  }
+  const first = await read(fewUsers)
+  if (!first.isPartial) return first
+  if (kind === 'pattern') {
+    const rows = await db.run<FoundUserRow>(findUsers[list.direction], values)
+    const matched = rows[0]?.matched ?? null
+    if (matched !== null && matched <= mostFound) return toFoundUsers(rows, matched, offset, size)
+  }
+  return await read(Math.min(manyUsers * number, mostUsers))
+}
+
+function toSearch(filter: string): { readonly kind: UserSearch; readonly wanted: string } {
+  if (!isStorableText(filter)) throw invalid('The filter has a character that no user can have')
+  // Three characters of a word make a trigram, which is what the index knows.
+  const isIndexed = /[\p{L}\p{N}]{3}/u.test(filter)
+  return isIndexed
+    ? { kind: 'pattern', wanted: toSubstringPattern(filter) }
+    : { kind: 'fragment', wanted: filter }
+}
+
+function toReadUsers(
+  rows: readonly ReadUserRow[],
+  most: number,
+  offset: number,
+  size: number,
+): FoundUsers {
+  const users = toUsers(rows)
+  const [numbers] = rows
+  const { read = 0, matched = 0, users: all = 0 } = numbers ?? {}
+  const isExact = read < most
+  const isFull = users.length === size
+  const last = { createdAt: numbers?.last_time ?? null, id: numbers?.last_id ?? null }
+  const hasMore = !isExact || matched > offset + size
+  return {
+    users,
+    total: isExact ? matched : Math.max(matched + 1, Math.round((matched / read) * all)),
+    isExact,
+    isPartial: !isExact && !isFull,
+    next: hasMore ? (isFull ? toPosition(users.at(-1)) : last) : undefined,
+  }
+}
+
+function toFoundUsers(
+  rows: readonly FoundUserRow[],
+  matched: number,
+  offset: number,
+  size: number,
+): FoundUsers {
+  const users = toUsers(rows)
+  const next = matched > offset + size ? toPosition(users.at(-1)) : undefined
+  return { users, total: matched, isExact: true, isPartial: false, next }
+}
+
+function toUsers(rows: readonly (ReadUserRow | FoundUserRow)[]): readonly UserRow[] {
+  return rows.flatMap((row) => (row.id === null ? [] : [row]))
+}
+
+function toPosition(user: UserRow | undefined): Position | undefined {
+  return user && { createdAt: user.created_at, id: user.id }
+}

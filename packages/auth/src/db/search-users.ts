@@ -1,0 +1,107 @@
+import { isAfter, type SortDirection } from './admin-users.ts'
+import { type Statement, statement } from './statement.ts'
+import { selectUser, type Time, type UserRow } from './user-row.ts'
+
+/** A pattern of `ilike`, which the index of trigrams knows, or a text that is too short for it. */
+export type UserSearch = 'pattern' | 'fragment'
+
+type ReadNumbers = {
+  /** Users that were read, and those that match. */
+  readonly read: number
+  readonly matched: number
+  /** The last user that was read. */
+  readonly last_time: Time | null
+  readonly last_id: string | null
+  /** All of the audience. */
+  readonly users: number
+}
+
+type FoundNumbers = {
+  /** Up to `mostFound`, and one more where there are more; null: there is no index to find them. */
+  readonly matched: number | null
+}
+
+/** Without an id: the page is empty, and this row only has the numbers. */
+type WithNumbers<Numbers> = (UserRow & Numbers) | (Numbers & { readonly id: null })
+export type ReadUserRow = WithNumbers<ReadNumbers>
+export type FoundUserRow = WithNumbers<FoundNumbers>
+
+export const mostFound = 10_000
+
+const fullName = "u.raw_user_meta_data ->> 'full_name'"
+
+const matches: Readonly<Record<UserSearch, string>> = {
+  pattern: `(u.email ilike $6 or ${fullName} ilike $6)`,
+  fragment: `(strpos(lower(u.email), lower($6)) > 0 or strpos(lower(${fullName}), lower($6)) > 0)`,
+}
+
+const orders = {
+  asc: ['u.created_at, u.id', 'u.created_at desc, u.id desc'],
+  desc: ['u.created_at desc, u.id desc', 'u.created_at, u.id'],
+} as const
+
+/** The rows of `page`, by an array, which PostgreSQL takes for a short one. */
+const joinPage = `(unnest(array(select id from page)) as listed(id)
+     cross join lateral (select * from {ns}.users x where x.id = listed.id limit 1) u) on true`
+
+/**
+ * Reads so many users in their order, and no more, however few of them match.
+ * $1 audience, $2 and $3 the user to begin behind, $4 offset, $5 limit, $6 what is searched for, $7 how
+ * many to read.
+ */
+function toReading(search: UserSearch, direction: SortDirection): Statement {
+  const [order, reverse] = orders[direction]
+  return statement(
+    `read_users_${search}_${direction}`,
+    `with read as materialized (
+     select u.created_at, u.id, coalesce(${matches[search]}, false) as is_match
+     from {ns}.users u where u.aud = $1 and ${isAfter(direction)} order by ${order} limit $7
+   ), page as (
+     select u.id from read u where u.is_match order by ${order} offset $4 limit $5
+   ), last as (
+     select u.created_at, u.id from read u order by ${reverse} limit 1
+   ), numbers as (
+     select count(*)::integer as read, (count(*) filter (where is_match))::integer as matched,
+       (select coalesce(sum(count), 0) from {ns}.user_counts where aud = $1)::bigint as users
+     from read
+   )
+   select ${selectUser('u')}, numbers.*, last.created_at as last_time, last.id as last_id
+   from numbers left join last on true left join ${joinPage}
+   order by ${order}`,
+  )
+}
+
+/**
+ * Finds users by the index of trigrams, up to a bound. The parameters are those of the other statement,
+ * without the last.
+ */
+function toFinding(direction: SortDirection): Statement {
+  const [order] = orders[direction]
+  return statement(
+    `find_users_${direction}`,
+    `with index as materialized (
+     select to_regclass('{ns}.users_search') is not null as is_there
+   ), matching as materialized (
+     select u.id, u.created_at from {ns}.users u
+     where (select is_there from index) and u.aud = $1 and ${matches.pattern} and ${isAfter(direction)}
+     limit ${mostFound + 1}
+   ), page as (
+     select u.id from matching u order by ${order} offset $4 limit $5
+   ), numbers as (
+     select case when is_there then (select count(*) from matching)::integer end as matched from index
+   )
+   select ${selectUser('u')}, numbers.matched from numbers left join ${joinPage}
+   order by ${order}`,
+  )
+}
+
+const inBoth = (toStatement: (direction: SortDirection) => Statement) => ({
+  asc: toStatement('asc'),
+  desc: toStatement('desc'),
+})
+
+export const readUsers = {
+  pattern: inBoth((direction) => toReading('pattern', direction)),
+  fragment: inBoth((direction) => toReading('fragment', direction)),
+} as const
+export const findUsers = inBoth(toFinding)
