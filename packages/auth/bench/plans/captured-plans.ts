@@ -13,6 +13,7 @@ export interface CapturedPlan {
 
 interface PlanNode {
   readonly 'Node Type': string
+  readonly 'Subplan Name'?: string
   readonly 'Index Name'?: string
   readonly 'Relation Name'?: string
   readonly 'Actual Loops'?: number
@@ -61,7 +62,8 @@ export function capturePlans(onPlan: (plan: CapturedPlan) => void): Disposable {
     this.on('notice', ({ message }) => {
       const [, ms, json] =
         /^duration: ([\d.]+) ms\s+plan:\s+(\{.*\})\s*$/s.exec(message ?? '') ?? []
-      const statement = names.get(this)
+      // The driver's names end with a hash of the text.
+      const statement = names.get(this)?.replace(/_[\da-f]{16}$/, '')
       if (ms === undefined || json === undefined || statement === undefined) return
       onPlan(toPlan(statement, Number(ms), JSON.parse(json)))
     })
@@ -87,12 +89,26 @@ function toPlan(statement: string, ms: number, { Plan: root }: { readonly Plan: 
   return {
     statement,
     ms,
-    buffers: (root['Shared Hit Blocks'] ?? 0) + (root['Shared Read Blocks'] ?? 0),
+    buffers: nodes.reduce((sum, node) => sum + countOwnBuffers(node), 0),
     indexes: unique(nodes.map((node) => node['Index Name'])),
     scans: unique(
       nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
     ),
   }
+}
+
+/**
+ * Without those of the nodes below it. What a common table expression reads is in its own nodes and again
+ * in the node that scans it, and one that writes may have been run by no other node at all.
+ */
+function countOwnBuffers(node: PlanNode): number {
+  if (node['Node Type'] === 'CTE Scan') return 0
+  const below = (node.Plans ?? []).filter((child) => !child['Subplan Name']?.startsWith('CTE '))
+  return below.reduce((rest, child) => rest - countBuffers(child), countBuffers(node))
+}
+
+function countBuffers(node: PlanNode): number {
+  return (node['Shared Hit Blocks'] ?? 0) + (node['Shared Read Blocks'] ?? 0)
 }
 
 function listNodes(node: PlanNode): readonly PlanNode[] {

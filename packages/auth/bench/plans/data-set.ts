@@ -147,10 +147,14 @@ function toFills(sizes: DataSetSizes): readonly Fill[] {
     {
       table: 'outbox',
       count: share(0.02),
+      // Those given up name nobody.
       text: `insert into outbox (channel, kind, recipient, payload, next_attempt_at, expires_at, failed_at)
-        select case when n % 3 = 0 then 'sms' else 'email' end, 'confirmation', '', '{}',
+        select case when n % 3 = 0 then 'sms' else 'email' end, 'confirmation',
+          case when n % 2 = 0 then '' else u.email end,
+          case when n % 2 = 0 then '{}' else jsonb_build_object('Email', u.email, 'Token', '123456') end,
           now() + interval '1 hour', now() + interval '1 day', case when n % 2 = 0 then now() end
-        from generate_series($1::int, $2::int) n where $3::int > 0 and $4::int > 0`,
+        from generate_series($1::int, $2::int) n join numbered u on u.number = n
+        where $3::int > 0 and $4::int > 0`,
     },
     { table: 'audit_log_entries', count: sizes.audit, text: toAuditText() },
   ]

@@ -3,12 +3,12 @@ import { Secret, TOTP } from 'otpauth'
 import { clientHeader, password } from '../load/requests.ts'
 import { createServiceToken } from '../servers/contestants.ts'
 
-export type Kind = 'request' | 'admin' | 'cleanup'
+export type Kind = 'request' | 'admin' | 'cleanup' | 'sender'
 
 /** What is sent once per round. Statements of the preparations count as well. */
 export interface MeasuredRequest {
   readonly title: string
-  readonly kind: Exclude<Kind, 'cleanup'>
+  readonly kind: 'request' | 'admin'
   send(round: number): Promise<void>
 }
 
@@ -71,6 +71,12 @@ export function createRequests(
     request('refresh', async (round) => {
       const { refresh_token } = await logIn(round)
       await ask('/token?grant_type=refresh_token', { body: { refresh_token } })
+    }),
+    request('wrong password', async (round) => {
+      const body = { email: emailOf(round), password: 'not the right one' }
+      await ask('/token?grant_type=password', { body }).catch((error: Error) => {
+        if (!error.message.includes('invalid_credentials')) throw error
+      })
     }),
     request('sign-up', async () => {
       await ask('/signup', { body: { email: newEmail(), password } })

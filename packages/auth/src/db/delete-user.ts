@@ -17,16 +17,21 @@ const scrubAudit = (subject: string) => `scrubbed as (
  * Links in them would lead nowhere. Each way that a message names the user is looked up by an index of
  * its own: one condition for all of them would read the whole outbox.
  */
-const dropMessages = (before: string) => `unsent as (
-     delete from {ns}.outbox where id in (
-       select o.id from ${before} u join {ns}.outbox o on o.failed_at is null
-         and o.recipient = any(array[u.email, u.email_change, u.phone, u.phone_change] || array(
-           select f.phone from {ns}.mfa_factors f where f.user_id = u.id))
+const dropMessages = (before: string) => `named as materialized (
+     select n.name from ${before} u
+       cross join unnest(array[u.email, u.email_change, u.phone, u.phone_change]) as n(name)
+     where n.name is not null
+     union
+     select f.phone from ${before} u join {ns}.mfa_factors f on f.user_id = u.id
+     where f.phone is not null
+   ), unsent as (
+     delete from {ns}.outbox where id = any(array(
+       select o.id from named n join {ns}.outbox o on o.recipient = n.name and o.failed_at is null
        union all
        -- to an address that they wanted once
-       select o.id from ${before} u join {ns}.outbox o on o.failed_at is null
-         and o.payload ->> 'Email' = u.email
-     )
+       select o.id from ${before} u
+         join {ns}.outbox o on o.payload ->> 'Email' = u.email and o.failed_at is null
+     ))
    )`
 
 const logDeletion = (subject: string) => `logged as (
