@@ -145,6 +145,9 @@ test('one process cleans up at a time, and a backlog is reported', async (t) => 
     const rounds = await Promise.all([db, ...others].map((each) => cleanUp(each, nowMs, ages)))
     const sum = (all: readonly CleanupRound[]) =>
       all.reduce((count, { deleted }) => count + (deleted.get('message gaps') ?? 0), 0)
-    assert.equal(sum(rounds) + sum([await cleanUpNow()]), 3_000)
+    // Each stops where another one holds the lock, so some rows may be left.
+    let total = sum(rounds)
+    for (let last = 1; last > 0; total += last) last = sum([await cleanUpNow()])
+    assert.equal(total, 3_000)
   })
 })

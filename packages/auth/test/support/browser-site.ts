@@ -129,7 +129,9 @@ function toTab(page: Page): Tab {
     async waitForEvent(event) {
       // Not with each frame, which is the default, and for which the browser would have to paint.
       const polling = 50
-      await page.waitForFunction((name) => site.events.includes(name), event, { polling })
+      // After a redirect the script of the next page may not have run yet.
+      const isPast = (name: string) => typeof site !== 'undefined' && site.events.includes(name)
+      await page.waitForFunction(isPast, event, { polling })
     },
   }
 }
