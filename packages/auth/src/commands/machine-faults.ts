@@ -3,16 +3,36 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
+import { parseConnectionUrl } from '../db/connection/connection-url.ts'
+import { listSslFiles } from '../db/connection/ssl-modes.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
 import { toReason } from './reason.ts'
 
 /** What would keep the server from starting on this machine, which no variable shows by itself. */
 export async function findMachineFaults({
   api,
+  database,
   observability,
-}: Pick<Config, 'api' | 'observability'>): Promise<readonly string[]> {
-  const faults = [findLogFileFault(observability.logFile), await findHostFault(api.host)]
+}: Pick<Config, 'api' | 'database' | 'observability'>): Promise<readonly string[]> {
+  const faults = [
+    findLogFileFault(observability.logFile),
+    ...findCertificateFaults(database.url),
+    await findHostFault(api.host),
+  ]
   return faults.filter((fault) => fault !== undefined)
+}
+
+/** Files that the URL of the database names. */
+function findCertificateFaults(url: string): readonly (string | undefined)[] {
+  if (!url.startsWith('postgres')) return []
+  return listSslFiles(parseConnectionUrl(url).ssl).map(([parameter, path]) => {
+    try {
+      accessSync(path, constants.R_OK)
+      return undefined
+    } catch (error) {
+      return `AUTH_DB_DATABASE_URL: ${parameter} cannot be read: ${toReason(error)}`
+    }
+  })
 }
 
 /** Creates nothing: the file appears when the server starts. */

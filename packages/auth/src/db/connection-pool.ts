@@ -6,6 +6,7 @@ import { parseConnectionUrl } from './connection/connection-url.ts'
 import { connectBy, RoutedClient } from './connection/routed-client.ts'
 import { Routes } from './connection/routes.ts'
 import type { ConnectionFacts, SessionSettings } from './connection/session-settings.ts'
+import { toConnectionError } from './database-lost-error.ts'
 import { type PoolShare, readPoolLimit } from './pool-limit.ts'
 
 export interface PoolSettings {
@@ -127,14 +128,21 @@ export class ConnectionPool implements AsyncDisposable {
     this.#pool.on('connect', listen)
   }
 
-  /** Waits for a connection that is free, or opens one. */
+  /**
+   * Waits for a connection that is free, or opens one.
+   * @throws {DatabaseLostError}
+   */
   async acquire(): Promise<Checkout> {
     const start = performance.now()
-    this.#firstLimit ??= this.#limit === undefined ? this.#readFirstLimit() : undefined
-    await this.#firstLimit
-    const checkout = await this.#checkOut()
-    this.#settings.onWaited?.(performance.now() - start)
-    return checkout
+    try {
+      this.#firstLimit ??= this.#limit === undefined ? this.#readFirstLimit() : undefined
+      await this.#firstLimit
+      return await this.#checkOut()
+    } catch (error) {
+      throw toConnectionError(error)
+    } finally {
+      this.#settings.onWaited?.(performance.now() - start)
+    }
   }
 
   get state(): PoolState {

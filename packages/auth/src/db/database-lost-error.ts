@@ -53,6 +53,13 @@ export function toDatabaseError(error: unknown): unknown {
   return loss === undefined ? error : new DatabaseLostError(error, loss)
 }
 
+/** For what keeps a connection from being opened: a certificate or a password, say, is no other matter. */
+export function toConnectionError(error: unknown): DatabaseLostError {
+  const known = toDatabaseError(error)
+  if (known instanceof DatabaseLostError) return known
+  return new DatabaseLostError(error instanceof Error ? error : new Error(String(error)), 'away')
+}
+
 /** By SQLSTATE; the first that matches counts. */
 const states: readonly (readonly [RegExp, Loss])[] = [
   // Canceled by `statement_timeout`, by `lock_timeout`, by `transaction_timeout`.

@@ -188,14 +188,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
   return {
     run: (statement, values = []) => watched(statement.name, () => runAlone(statement, values)),
     async transaction(use) {
-      const begin = async (canName: boolean) =>
-        attempt(
-          await pool.acquire().catch((error: unknown) => {
-            throw toDatabaseError(error)
-          }),
-          use,
-          canName,
-        )
+      const begin = async (canName: boolean) => attempt(await pool.acquire(), use, canName)
       let ended = await begin(true)
       if (ended === 'unprepared') ended = await begin(false)
       if (ended === 'unprepared') throw new Error('A statement without a name was not prepared')

@@ -275,7 +275,6 @@ test('options of the URL that a pooler refuses are reported with what to do', as
   if (!pooled) return
   const url = `${pooled.pooler.url}?options=${encodeURIComponent('-c search_path=app')}`
   await assert.rejects(pooled.openAnother({ url }).run(count, [0]), {
-    name: 'RefusedOptionsError',
     message: /refuses the parameter "options" of AUTH_DB_DATABASE_URL .* ALTER ROLE/,
   })
 })

@@ -17,6 +17,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Lets everybody in, with any password: to check one takes both sides some milliseconds. */
   readonly isOpen?: boolean
+  /** Makes it a hot standby of that server, which is stopped for a moment to be copied. */
+  readonly standbyOf?: PostgresServer
 }
 
 export interface PostgresServer extends Address, Service, OpenServer {
@@ -51,24 +53,28 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
     build: async (sandbox) => {
       const program = account ? await provideReadable(found, sandbox.folder) : found
       const data = join(sandbox.folder, 'data')
-      const passwordFile = join(sandbox.folder, 'password')
-      await writeFile(passwordFile, password)
       const who = account && { uid: account.uid, gid: account.gid }
-      await run(
-        join(dirname(program), 'initdb'),
-        [
-          ...['--pgdata', data, '--username', user, '--pwfile', passwordFile],
-          ...[
-            '--auth',
-            options.isOpen ? 'trust' : 'scram-sha-256',
-            '--encoding',
-            'UTF8',
-            '--no-locale',
-            '--no-sync',
+      if (options.standbyOf) {
+        await copyPrimary(options.standbyOf, data, sandbox.folder, who)
+      } else {
+        const passwordFile = join(sandbox.folder, 'password')
+        await writeFile(passwordFile, password)
+        await run(
+          join(dirname(program), 'initdb'),
+          [
+            ...['--pgdata', data, '--username', user, '--pwfile', passwordFile],
+            ...[
+              '--auth',
+              options.isOpen ? 'trust' : 'scram-sha-256',
+              '--encoding',
+              'UTF8',
+              '--no-locale',
+              '--no-sync',
+            ],
           ],
-        ],
-        { cwd: sandbox.folder, ...who },
-      )
+          { cwd: sandbox.folder, ...who },
+        )
+      }
       const port = await findFreePort()
       const settings = {
         listen_addresses: host,
@@ -93,6 +99,23 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
   })
 }
 
+/** As the owner of the folder, so that PostgreSQL may use it. */
+async function copyPrimary(
+  primary: PostgresServer,
+  data: string,
+  cwd: string,
+  who: { readonly uid: number; readonly gid: number } | undefined,
+): Promise<void> {
+  await primary.shutDown()
+  await run('cp', ['-Rp', join(primary.folder, 'data'), data], { cwd, ...who })
+  await primary.restart()
+  const { host, port } = primary
+  const source = `host=${host} port=${port} user=${user} password=${password} sslmode=disable`
+  const settings = `primary_conninfo = '${source}'\nhot_standby = on\n`
+  const script = `printf %s "$1" >> "$0/postgresql.auto.conf" && touch "$0/standby.signal"`
+  await run('sh', ['-c', script, data, settings], { cwd, ...who })
+}
+
 /** The program, or its copy where the checkout can only be read by us. */
 async function provideReadable(program: string, folder: string): Promise<string> {
   const bin = dirname(program)
@@ -105,5 +128,5 @@ async function provideReadable(program: string, folder: string): Promise<string>
 /** The server writes its process id into the first line of this file, its state into the eighth. */
 async function isReady(data: string, pid: number): Promise<boolean> {
   const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
-  return lines[0]?.trim() === `${pid}` && lines[7]?.trim() === 'ready'
+  return lines[0]?.trim() === `${pid}` && /^(?:ready|standby)$/.test(lines[7]?.trim() ?? '')
 }
