@@ -8,7 +8,14 @@ import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Account, chooseAccount } from '../../src/db/embedded/account.ts'
 import { findPackage } from '../../src/db/embedded/binaries.ts'
-import { makeFolder, openEmbedded, query, startHolder } from '../support/embedded-place.ts'
+import {
+  endOf,
+  makeFolder,
+  openEmbedded,
+  query,
+  startHolder,
+  waitUntil,
+} from '../support/embedded-place.ts'
 
 const isRoot = process.getuid?.() === 0
 
@@ -155,6 +162,39 @@ test('who is not root runs it as himself, and only on his own data', async (t) =
   const other = { uid: 65_534, gid: 65_534 }
   const { error = '' } = await startHolder(t, { folder: foreign }, other).opened
   assert.match(error, /no readable PG_VERSION|belongs to the user with id/)
+})
+
+/** Containers give such ids: no file of the system knows them. */
+const nameless = { uid: 54_321, gid: 0 }
+
+test('a user id without a name makes a database, and reads it again', async (t) => {
+  if (!isRoot || process.platform !== 'linux') return t.skip('needs root on Linux')
+  if (!canRunCheckoutAs(nameless)) return t.skip('the checkout can only be read by root')
+  const parent = await makeFolder(t)
+  await chown(parent, nameless.uid, nameless.gid)
+  const folder = join(parent, 'database')
+  for (const isFirst of [true, false]) {
+    const holder = startHolder(t, { folder }, { ...nameless, what: 'write' })
+    const { url = '', error } = await holder.opened
+    assert.notEqual(url, '', error)
+    await waitUntil('it has written', () => holder.acknowledged.length > 5)
+    assert.equal(holder.acknowledged[0] === 1, isFirst)
+    // Nobody else gets to the socket; root could read the files as well.
+    const { uid, mode } = await stat(new URL(url).searchParams.get('host') ?? '')
+    assert.deepEqual({ uid, mode: mode & 0o777 }, { uid: nameless.uid, mode: 0o700 })
+    holder.process.kill('SIGTERM')
+    await endOf(holder)
+  }
+  assert.equal((await stat(join(folder, 'data'))).uid, nameless.uid)
+})
+
+test('root runs it as the owner of the folder, also where that one has no name', async (t) => {
+  if (!isRoot || process.platform !== 'linux') return t.skip('needs root on Linux')
+  const folder = await makeFolder(t)
+  await chown(folder, nameless.uid, nameless.gid)
+  const { url } = await openEmbedded(t, { folder })
+  await query(url, 'create table kept as select 1 as one')
+  assert.equal((await stat(join(folder, 'data'))).uid, nameless.uid)
 })
 
 test('root without anybody to run it as is told so', async (t) => {

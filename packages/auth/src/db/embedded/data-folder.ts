@@ -18,6 +18,7 @@ import { makeFolder } from '@portcullis/service-kit/make-folder'
 import { type Account, runAs, toComplaint } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { createNamelessPrograms, isNameMissing } from './nameless-programs.ts'
 import { findByMark, toOwnMark } from './processes.ts'
 import { firstSettings } from './settings.ts'
 
@@ -105,7 +106,28 @@ data=$1; shift
 `
 
 async function initialize(
-  { initdb }: Binaries,
+  binaries: Binaries,
+  draft: string,
+  account: Account | undefined,
+): Promise<void> {
+  try {
+    await runInitdb(binaries.initdb, draft, account).catch(async (error: unknown) => {
+      if (!isNameMissing(toComplaint(error))) throw error
+      await using programs = await createNamelessPrograms(binaries, account)
+      if (programs === undefined) throw error
+      await runInitdb(programs.initdb, draft, account)
+    })
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      'failed_start',
+      `PostgreSQL could not make a database in ${dirname(draft)}: ${toComplaint(error)}`,
+      error,
+    )
+  }
+}
+
+async function runInitdb(
+  initdb: string,
   draft: string,
   account: Account | undefined,
 ): Promise<void> {
@@ -118,15 +140,7 @@ async function initialize(
   ]
   const script = `${enterData} exec "$@" --pgdata "$data"`
   const args = ['-c', script, 'initdb', draft, initdb, ...options]
-  try {
-    await runAs(account, draft, '/bin/sh', args)
-  } catch (error) {
-    throw new EmbeddedPostgresError(
-      'failed_start',
-      `PostgreSQL could not make a database in ${dirname(draft)}: ${toComplaint(error)}`,
-      error,
-    )
-  }
+  await runAs(account, draft, '/bin/sh', args)
 }
 
 async function checkVersion(data: string, { version }: Binaries): Promise<void> {

@@ -35,6 +35,8 @@ export async function findOccupant(data: string): Promise<Occupant> {
 export interface PostmasterFile {
   readonly pid: number
   readonly socketFolder: string | undefined
+  /** Whether it accepts connections. */
+  readonly isReady: boolean
 }
 
 /** A line per fact: number, data folder, start, port, socket folder, address, memory, state. */
@@ -43,5 +45,5 @@ export async function readPostmasterFile(data: string): Promise<PostmasterFile |
   const lines = text.split('\n')
   const pid = Number(lines[0])
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
-  return { pid, socketFolder: lines[4] || undefined }
+  return { pid, socketFolder: lines[4] || undefined, isReady: lines[7]?.trim() === 'ready' }
 }

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
 import { type Account, chooseAccount } from './account.ts'
 import { type Binaries, findPackage, provideBinaries } from './binaries.ts'
-import { provideDataFolder, provideFolder, user } from './data-folder.ts'
-import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { provideDataFolder, provideFolder } from './data-folder.ts'
 import { readPostmasterFile } from './occupant.ts'
 import type { Postmaster } from './postmaster.ts'
 import { usualCacheFolders } from './readable-copy.ts'
+import { toSocketUrl } from './running-server.ts'
 import { maxConnections } from './settings.ts'
 import { createSocketFolder, emptySocketFolder, removeSocketFolder } from './socket-folder.ts'
 import { leaveFolder, takeFolder } from './take-folder.ts'
@@ -57,7 +57,7 @@ export async function openEmbeddedPostgres(
     log.info(await describe(data, binaries, account))
     const supervision = supervise(first, { log, socketFolder, restart: () => take(true) })
     return {
-      url: `postgres://${user}@localhost/${user}?host=${encodeURIComponent(socketFolder)}`,
+      url: toSocketUrl(socketFolder),
       maxConnections,
       version: binaries.version,
       async [Symbol.asyncDispose]() {
@@ -72,17 +72,12 @@ export async function openEmbeddedPostgres(
   }
 }
 
-/** PostgreSQL lets a user of this system in by name. */
-function findUserName(): string {
+/** PostgreSQL lets a user of this system in by name. Undefined where ours has none. */
+function findUserName(): string | undefined {
   try {
     return userInfo().username
-  } catch (error) {
-    throw new EmbeddedPostgresError(
-      'no_account',
-      `The user with id ${process.getuid?.()}, who runs this server, has no name on this system, ` +
-        'and PostgreSQL needs one. Add the user to /etc/passwd.',
-      error,
-    )
+  } catch {
+    return undefined
   }
 }
 

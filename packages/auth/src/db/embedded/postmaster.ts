@@ -25,7 +25,10 @@ export const shutdownMs = 4000
  * end of one of its own processes. Then it is told to drop everything, which loses nothing that
  * was acknowledged.
  *
- * $1 data folder, $2 whether postmaster.pid is another program's by now, $3 our user's name,
+ * A user without a name cannot be let in by name. Then the folder of the socket, which nobody else can
+ * enter, is the only guard.
+ *
+ * $1 data folder, $2 whether postmaster.pid is another program's by now, $3 our user's name or nothing,
  * $4 the folder of the socket, which goes when we go and stays when only PostgreSQL does.
  */
 const script = `
@@ -37,8 +40,12 @@ if command -v flock >/dev/null; then
 fi
 ${enterData}
 [ "$1" = recycled ] && rm -f postmaster.pid
-echo 'local all all peer map=portcullis' >pg_hba.conf
-printf 'portcullis "%s" postgres\\n' "$2" >pg_ident.conf
+if [ -n "$2" ]; then
+  echo 'local all all peer map=portcullis' >pg_hba.conf
+  printf 'portcullis "%s" postgres\\n' "$2" >pg_ident.conf
+else
+  echo 'local all all trust' >pg_hba.conf
+fi
 sockets=$3
 shift 3
 "$@" -D "$data" 3<&- &
@@ -76,8 +83,8 @@ export interface PostmasterSettings {
   readonly data: string
   readonly socketFolder: string
   readonly account: Account | undefined
-  /** The user of this system who may connect: ourselves. */
-  readonly userName: string
+  /** The user of this system who may connect: ourselves. Undefined where we have no name. */
+  readonly userName: string | undefined
   readonly isPidRecycled: boolean
   readonly log: Pick<Log, 'debug' | 'warning'>
 }
@@ -100,7 +107,7 @@ export async function startPostmaster(settings: PostmasterSettings): Promise<Pos
   const child = spawn(
     '/bin/sh',
     [
-      ...['-c', script, 'portcullis-postgres', data, pidState, userName, socketFolder],
+      ...['-c', script, 'portcullis-postgres', data, pidState, userName ?? '', socketFolder],
       ...[program, ...flags],
     ],
     {

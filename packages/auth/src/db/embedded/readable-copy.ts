@@ -31,8 +31,17 @@ export function usualCacheFolders(): readonly string[] {
   const own =
     process.getuid?.() === 0
       ? ['/var/cache/portcullis', '/var/lib/portcullis', '/Library/Caches/portcullis']
-      : [join(homedir(), '.cache', 'portcullis')]
+      : toHomeFolder().map((home) => join(home, '.cache', 'portcullis'))
   return [...own, join(tmpdir(), `portcullis-cache-${process.getuid?.()}`)]
+}
+
+/** A user without a name has no home either, unless HOME says where it is. */
+function toHomeFolder(): readonly string[] {
+  try {
+    return [homedir()]
+  } catch {
+    return []
+  }
 }
 
 /**
