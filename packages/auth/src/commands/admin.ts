@@ -9,8 +9,7 @@ import { toReason } from './reason.ts'
 
 const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir FOLDER]
 
-Manages users in the database itself, also while servers run on it; but an embedded:// database has
-one user at a time, so stop its server first, or ask the server: POST /admin/users.
+Manages users in the database itself, also while servers run on it.
 
 Verbs:
 ${Object.entries(adminVerbs)
@@ -60,7 +59,7 @@ export function createAdmin(version: string): Command {
       const { openDatabase } = await import('../db/database.ts')
       const { openDatabaseClock } = await import('../db/database-clock.ts')
       const { openServerKeys } = await import('../db/server-keys.ts')
-      await using running = await openDatabaseUrl(config.database.url, log)
+      await using running = await openDatabaseUrl(config.database.url, log, { joinsRunning: true })
       await using db = openDatabase({
         url: running.url,
         schema: config.database.namespace,

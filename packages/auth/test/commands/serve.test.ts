@@ -95,7 +95,7 @@ test('AUTH_LOG_FILE gets the log, and a file that cannot be opened ends the star
   assert.match(readFileSync(path, 'utf8'), /The tables are not there/)
 })
 
-test('everything runs on an embedded PostgreSQL, which one process has at a time', async (t) => {
+test('everything runs on an embedded PostgreSQL, which one server has at a time', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'auth-embedded-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const env = { ...testEnvironment, DATABASE_URL: `embedded://${join(folder, 'data')}` }
@@ -106,9 +106,16 @@ test('everything runs on an embedded PostgreSQL, which one process has at a time
   const server = await startAuth(t, ['up'], env)
   const login = { body: { email: created, password } }
   assert.equal((await ask(server.url, '/token?grant_type=password', login)).status, 200)
-  const beside = await runCommand(['admin', 'listusers'], { env })
-  assert.equal(beside.code, 1)
-  assert.match(beside.stderr, /is in use by the process \d+/)
+  // Commands use the PostgreSQL of the server that runs; another server does not.
+  const added = newEmail()
+  const beside = await runCommand(['admin', 'createuser', added, password, '--confirm'], { env })
+  assert.deepEqual([beside.code, beside.stderr], [0, ''])
+  const second = { body: { email: added, password } }
+  assert.equal((await ask(server.url, '/token?grant_type=password', second)).status, 200)
+  assert.equal((await runCommand(['migrate'], { env })).code, 0)
+  const another = await runAuth(['serve'], { env })
+  assert.equal(another.code, 1)
+  assert.match(another.stderr, /is in use by the process \d+/)
   assert.equal(await server.stop('SIGTERM'), 0)
   // Connections end before PostgreSQL does, and nobody complains.
   assert.doesNotMatch(server.output(), /Lost a connection|FATAL/)
