@@ -8,6 +8,8 @@ export function commands(version: string): Readonly<Record<string, Load>> {
     up: async () => (await import('./serve.ts')).createServe(version, true),
     serve: async () => (await import('./serve.ts')).createServe(version, false),
     migrate: async () => (await import('./migrate.ts')).migrateCommand,
+    backup: async () => (await import('./backup.ts')).createBackup(version),
+    restore: async () => (await import('./restore.ts')).restore,
     keys: async () => (await import('./keys.ts')).keysCommand,
     admin: async () => (await import('./admin.ts')).createAdmin(version),
     config: async () => (await import('./config.ts')).config,

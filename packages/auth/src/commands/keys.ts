@@ -80,7 +80,7 @@ async function runVerb(
   const log = createLog({ level: 'error', format: 'text', write })
   const { openDatabase } = await import('../db/database.ts')
   const { openServerKeys } = await import('../db/server-keys.ts')
-  await using running = await openDatabaseUrl(config.database.url, log)
+  await using running = await openDatabaseUrl(config.database.url, log, { joinsRunning: true })
   await using db = openDatabase({
     url: running.url,
     schema: config.database.namespace,

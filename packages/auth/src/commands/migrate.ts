@@ -39,7 +39,7 @@ export const migrateCommand: Command = {
     const log = createLog({ level: 'warning', format: 'text', write })
     try {
       let repaired = 0
-      await using database = await openDatabaseUrl(url, log)
+      await using database = await openDatabaseUrl(url, log, { joinsRunning: true })
       const applied = await migrate({
         url: database.url,
         schema: namespace,

@@ -92,7 +92,8 @@ test('the database', async (t) => {
     await writeFile(join(folder, 'data', 'PG_VERSION'), '17\n')
     await assert.rejects(openEmbedded(t, { folder }), {
       code: 'wrong_version',
-      message: /was made by PostgreSQL 17, and this server brings PostgreSQL 18.+pg_dump/,
+      message:
+        /was made by PostgreSQL 17, and this server brings PostgreSQL 18.+auth backup FILE.+auth restore FILE/,
     })
     await writeFile(join(folder, 'data', 'PG_VERSION'), '18\n')
   })

@@ -2,7 +2,11 @@
  * @servers postgres
  */
 import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { Client } from 'pg'
 import { cleanUp } from '../../src/core/cleanup.ts'
 import { openDatabase } from '../../src/db/database.ts'
@@ -75,6 +79,18 @@ test('one role migrates and owns the tables, another one serves and owns nothing
     })
     const ages = { linkSeconds: 3_600, gapMs: 86_400_000, auditMs: 86_400_000 }
     assert.equal((await cleanUp(db, Date.now(), ages)).outcome, 'completed')
+  })
+
+  await t.test('the one that serves can write a complete backup', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'portcullis-backup-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const file = join(folder, 'backup.gz')
+    const { code, stderr } = await runCommand(['backup', file], { env })
+    assert.deepEqual([code, stderr], [0, ''])
+    const [header = ''] = gunzipSync(await readFile(file))
+      .toString()
+      .split('\n')
+    assert.notDeepEqual(JSON.parse(header).sequences, [])
   })
 
   await t.test('the one that serves can change neither tables nor what was applied', async () => {

@@ -1,5 +1,6 @@
 /**
  * @servers postgres
+ * @slow
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -14,7 +15,9 @@ import { createSigningKeys } from '../../src/core/signing-keys.ts'
 import { readMigrations, toChecksum } from '../../src/db/migrate/files.ts'
 import { migrate, oldestServer } from '../../src/db/migrate.ts'
 import { withSchema } from '../../src/db/statement.ts'
+import { runCommand } from '../support/auth-command.ts'
 import { jwtSecret, openAuthServer, testEnvironment } from '../support/auth-server.ts'
+import { ask } from '../support/http-client.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { mainFlowsEnvironment, runMainFlows } from '../support/main-flows.ts'
@@ -57,32 +60,63 @@ test('every statement of the previous release is understood by the tables of thi
   }
 })
 
-test('a server of the previous release runs beside one of this release', async (t) => {
+test('a release is rolled out, and taken back, while people use the server', async (t) => {
   await using release = await packRelease()
   if (release === undefined) {
     return t.skip(`the previous release (${previousCommit}) is not in the history of this checkout`)
   }
+  const { main } = release
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
-  const database = { url: postgres.url, schema: `beside_${process.pid}` }
+  const database = { url: postgres.url, schema: `rolled_${process.pid}` }
   const mailbox = await openMailbox(t)
   // Keys that are encrypted are none for the previous release.
   const plain = { AUTH_SECRETS_KEY: '' }
   const env = { ...mainFlowsEnvironment, ...toMailEnvironment(mailbox.port), ...plain }
-  const present = await openAuthServer(t, { database, env })
-  assert.ok(present)
-  // "up", so that it also migrates: it finds nothing of its own to do.
-  const previous = await startProgram(t, release.main, ['up'], {
+  const variables = {
     ...testEnvironment,
     ...env,
     DATABASE_URL: database.url,
     AUTH_DB_NAMESPACE: database.schema,
-  })
+  }
   const keys = createSigningKeys({ secret: jwtSecret, keyId: undefined, keys: undefined })
   const serviceToken = createTokenSigner(keys).sign({ role: 'service_role' })
-  for (const url of [previous, present.url, previous]) {
-    await runMainFlows({ url, serviceToken, mailbox })
+  const use = (url: string) => runMainFlows({ url, serviceToken, mailbox })
+
+  // A guest who stays signed in all the time, whoever answers.
+  const previous = await startProgram(t, main, ['up'], variables)
+  await use(previous)
+  const { body: guest } = await ask(previous, '/signup', { body: {} })
+  let token: string = guest.refresh_token
+  const refresh = async (url: string) => {
+    const { status, body } = await ask(url, '/token?grant_type=refresh_token', {
+      body: { refresh_token: token },
+    })
+    assert.equal(status, 200, JSON.stringify(body))
+    token = body.refresh_token
   }
+
+  // The tables first, under the servers of the previous release.
+  let isMigrated = false
+  const migrating = runCommand(['migrate'], { env: variables }).finally(() => {
+    isMigrated = true
+  })
+  while (!isMigrated) await refresh(previous)
+  const { code, stderr } = await migrating
+  assert.equal(code, 0, stderr)
+  await use(previous)
+
+  // Then the servers, one after the other; one of the previous release may still be started.
+  const present = await openAuthServer(t, { database, env })
+  assert.ok(present)
+  const another = await startProgram(t, main, ['up'], variables)
+  for (const url of [previous, present.url, another, present.url]) await refresh(url)
+  await Promise.all([use(present.url), use(another)])
+
+  // And back: the tables stay as they are.
+  const again = await startProgram(t, main, ['serve'], variables)
+  await refresh(again)
+  await use(again)
 })
 
 /** Like `startAuth`, for the program of another checkout. */

@@ -6,6 +6,7 @@ import type { Mailbox } from './mailbox.ts'
 export const mainFlowsEnvironment = {
   AUTH_MAILER_AUTOCONFIRM: 'false',
   AUTH_SMTP_MAX_FREQUENCY: '0s',
+  AUTH_RATE_LIMIT_TOKEN_REFRESH: '1000000',
   AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
 } as const
 

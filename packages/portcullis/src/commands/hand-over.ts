@@ -11,7 +11,7 @@ interface OtherProgram {
 export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
   auth: {
     packageName: '@portcullis/auth',
-    summary: 'the auth server: up, serve, migrate, admin, config, redirect',
+    summary: 'the auth server: up, serve, migrate, backup, restore, admin, config, redirect',
   },
   ratelimit: {
     packageName: '@portcullis/ratelimit',

@@ -157,8 +157,8 @@ async function checkVersion(data: string, { version }: Binaries): Promise<void> 
     throw new EmbeddedPostgresError(
       'wrong_version',
       `${data} was made by PostgreSQL ${found}, and this server brings PostgreSQL ${own}, which ` +
-        `cannot read it. Start PostgreSQL ${found} on it and write a copy with pg_dump; then name ` +
-        'an empty folder here and read the copy in with psql.',
+        `cannot read it. Write a backup with the release that brings PostgreSQL ${found} (auth backup ` +
+        'FILE); then name a new folder and read it in with this release (auth restore FILE).',
     )
   }
 }

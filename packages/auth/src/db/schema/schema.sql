@@ -26,7 +26,7 @@
 -- id uuid, user_id uuid, factor_type text, friendly_name text, status text, secret bytea, last_used_step bigint, phone text, web_authn_credential jsonb, web_authn_aaguid uuid, failed_attempts smallint, locked_until timestamp with time zone, last_challenged_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, known_failures double precision, known_failed_at timestamp with time zone, unknown_failures double precision, unknown_failed_at timestamp with time zone, used_from text[]
 
 -- table mfa_recovery_codes
--- factor_id uuid, code_hash bytea, used_at timestamp with time zone
+-- factor_id uuid, code_hash bytea, used_at timestamp with time zone, created_at timestamp with time zone
 
 -- table one_time_tokens
 -- user_id uuid, token_type text, token_hash bytea, otp_hash bytea, relates_to text, is_pkce boolean, attempts smallint, expires_at timestamp with time zone, created_at timestamp with time zone, voids_password boolean, claim jsonb
@@ -34,11 +34,14 @@
 -- table outbox
 -- id bigint, channel text, kind text, recipient text, payload jsonb, attempts smallint, next_attempt_at timestamp with time zone, expires_at timestamp with time zone, failed_at timestamp with time zone, last_error text, created_at timestamp with time zone, priority smallint
 
+-- table secret_keys
+-- name text, version integer, value bytea, wrapped_with text, active_at timestamp with time zone, created_at timestamp with time zone
+
 -- table server_keys
 -- name text, value bytea
 
 -- table sessions
--- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb
+-- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb, delivered_counter integer, delivered_at timestamp with time zone
 
 -- table user_counts
 -- aud text, slot smallint, count bigint
@@ -101,6 +104,21 @@ AS $function$
     nullif(current_setting('request.jwt.claim', true), ''),
     nullif(current_setting('request.jwt.claims', true), '')
   )::jsonb
+$function$
+;
+
+-- function refuse_plain_keys()
+CREATE OR REPLACE FUNCTION {ns}.refuse_plain_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from {ns}.secret_keys where wrapped_with is not null) then
+    raise exception 'The keys of this database are encrypted with AUTH_SECRETS_KEY, which this version of the server does not know'
+      using hint = 'Start a newer version, or run "auth keys unwrap" with it.';
+  end if;
+  return new;
+end
 $function$
 ;
 
@@ -197,6 +215,9 @@ ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
 
 -- constraint outbox.outbox_priority_check
 ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_priority_check CHECK ((priority = ANY (ARRAY[0, 1])));
+
+-- constraint secret_keys.secret_keys_pkey
+ALTER TABLE {ns}.secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (name, version);
 
 -- constraint server_keys.server_keys_pkey
 ALTER TABLE {ns}.server_keys ADD CONSTRAINT server_keys_pkey PRIMARY KEY (name);
@@ -365,6 +386,9 @@ CREATE INDEX webauthn_credentials_user_id ON {ns}.webauthn_credentials USING btr
 
 -- trigger audit_log_entries.tell_audit_entry
 CREATE TRIGGER tell_audit_entry BEFORE INSERT ON {ns}.audit_log_entries FOR EACH ROW WHEN ((current_setting('portcullis.audit'::text, true) = ANY (ARRAY['tell'::text, 'instead'::text]))) EXECUTE FUNCTION {ns}.tell_audit_entry();
+
+-- trigger server_keys.refuse_plain_keys
+CREATE TRIGGER refuse_plain_keys BEFORE INSERT ON {ns}.server_keys FOR EACH ROW EXECUTE FUNCTION {ns}.refuse_plain_keys();
 
 -- trigger users.count_deleted
 CREATE TRIGGER count_deleted AFTER DELETE ON {ns}.users REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION {ns}.count_users();

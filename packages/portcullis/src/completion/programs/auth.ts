@@ -30,6 +30,16 @@ export const authTree: CommandNode = {
         { flags: ['--accept-changed'], summary: 'accept files that were changed afterwards' },
       ],
     },
+    backup: {
+      summary: 'write a backup of the database, while servers run',
+      options: files,
+      operands: 'file',
+    },
+    restore: {
+      summary: 'fill an empty database from a backup',
+      options: files,
+      operands: 'file',
+    },
     admin: {
       summary: 'create, delete, ban and list users',
       options: files,

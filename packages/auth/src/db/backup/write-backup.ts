@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type { Client } from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { openClient } from '../connection/open-client.ts'
+import { readSchemaState } from '../migrate/state.ts'
+import { quote } from '../quote.ts'
+import { endOfRows, formatName, formatVersion, toLine } from './format.ts'
+import { sessionForCopies } from './session.ts'
+import { listSequences, listTables } from './tables.ts'
+
+export interface WriteBackupSettings {
+  readonly url: string
+  readonly schema: string
+  /** Replaced when the backup is complete, and not before. */
+  readonly file: string
+  /** Of the auth server. */
+  readonly serverVersion: string
+}
+
+/**
+ * Writes all rows as they are at one moment, while others go on to write.
+ * @returns the number of rows of each table.
+ */
+export async function writeBackup(
+  settings: WriteBackupSettings,
+): Promise<Readonly<Record<string, number>>> {
+  const { url, file } = settings
+  const client = await openClient(url, 'portcullis-auth backup')
+  const rows: Record<string, number> = {}
+  const draft = `${file}.${randomUUID()}.part`
+  try {
+    await client.query('begin transaction isolation level repeatable read, read only')
+    await client.query(sessionForCopies)
+    await pipeline(
+      writeLines(client, settings, rows),
+      createGzip(),
+      // It holds password hashes and keys.
+      createWriteStream(draft, { flags: 'wx', mode: 0o600 }),
+    )
+    await client.query('commit')
+    await syncToDisk(draft)
+    await rename(draft, file)
+    await syncToDisk(dirname(file))
+    return rows
+  } finally {
+    await rm(draft, { force: true })
+    await client.end()
+  }
+}
+
+async function* writeLines(
+  client: Client,
+  { schema, serverVersion }: WriteBackupSettings,
+  rows: Record<string, number>,
+): AsyncGenerator<string | Buffer> {
+  const { applied } = await readSchemaState(client, schema)
+  if (applied.size === 0) {
+    throw new Error(
+      `The schema "${schema}" has no tables of this server: there is nothing to back up.`,
+    )
+  }
+  const { rows: versions } = await client.query<{ version: string }>(
+    "select current_setting('server_version') as version",
+  )
+  yield toLine({
+    format: formatName,
+    formatVersion,
+    createdAt: new Date().toISOString(),
+    serverVersion,
+    postgresVersion: versions[0]?.version ?? '',
+    migrations: [...applied.keys()].sort(),
+    sequences: await listSequences(client, schema),
+  })
+  for (const table of await listTables(client, schema)) {
+    yield toLine({ table })
+    // A query, because COPY itself does not read tables that have partitions.
+    const columns = table.columns.map((name) => quote(name)).join(', ')
+    const stream = client.query(
+      copyTo(`copy (select ${columns} from ${quote(schema, table.name)}) to stdout`),
+    )
+    for await (const chunk of stream) yield chunk
+    yield `${endOfRows}\n`
+    rows[table.name] = stream.rowCount
+  }
+  yield toLine({ rows })
+}
+
+async function syncToDisk(path: string): Promise<void> {
+  await using handle = await open(path, 'r')
+  await handle.sync()
+}
