@@ -66,7 +66,7 @@ async function comeBack(call: Call, services: Services, texts: Texts): Promise<A
   if (flow instanceof ApiError) {
     // Who sent this is unknown, and so is where they want to go.
     const where = withQuery(services.redirects.siteUrl, toErrorParameters(flow, 'server_error'))
-    return redirect(where, 303)
+    return { ...redirect(where, 303), failure: flow }
   }
   const target = services.config.externalFlow.redirectUrl || flow.referrer
   const cookie = secret === undefined ? {} : { 'set-cookie': dropCookie(services, state) }

@@ -89,6 +89,7 @@ async function orGoHome(services: Services, handle: () => Promise<Answer>): Prom
     return await handle()
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return redirect(withQuery(services.redirects.siteUrl, toErrorParameters(error, 'server_error')))
+    const where = withQuery(services.redirects.siteUrl, toErrorParameters(error, 'server_error'))
+    return { ...redirect(where), failure: error }
   }
 }

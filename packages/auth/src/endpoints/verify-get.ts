@@ -49,7 +49,7 @@ export const verifyGet = defineEndpoint({
       if (!(error instanceof ApiError)) throw error
       const parameters = toErrorParameters(error)
       const base = isPkce ? withQuery(target, parameters) : target
-      return redirect(withFragment(base, parameters))
+      return { ...redirect(withFragment(base, parameters)), failure: error }
     }
   },
 })

@@ -12,7 +12,7 @@ const allowed = [
   'X-Supabase-Api-Version',
   'apikey',
 ]
-const exposed = 'X-Total-Count, Link, X-Supabase-Api-Version'
+const exposed = 'X-Total-Count, Link, X-Supabase-Api-Version, X-Request-Id'
 
 /** Any origin may call: tokens travel in a header, which no other site's page can make up. */
 export function addCors(server: FastifyInstance, moreHeaders: readonly string[]): void {

@@ -23,7 +23,8 @@ import { isSdkDialect, wantsVersionedErrors } from './dialect.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
   apiVersion,
-  toDatabaseAway,
+  requestIdHeader,
+  toDatabaseLost,
   toErrorAnswer,
   toRequestTimeout,
   toUnexpected,
@@ -191,7 +192,10 @@ export function createServer({
               const recipients = endpoint.sendsCodesTo?.(call, services) ?? []
               return await guardCodes(services, recipients, () => endpoint.handle(call, services))
             })
-            if (answer.failure) logFailure(request, answer.failure)
+            if (answer.failure) {
+              logFailure(request, answer.failure)
+              reply.header(requestIdHeader, request.id)
+            }
             return send(request, reply, answer)
           } catch (error) {
             // Nobody waits for it any more, and Fastify would not say a word.
@@ -324,9 +328,7 @@ interface FastifyFailure {
 
 function toApiError(error: unknown, bodyLimitBytes: number): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof DatabaseLostError) {
-    return error.isTimeout ? toRequestTimeout(error) : toDatabaseAway(error)
-  }
+  if (error instanceof DatabaseLostError) return toDatabaseLost(error.loss, error)
   const { code, validation } = (error ?? {}) as FastifyFailure
   if (validation !== undefined) {
     const [first] = validation
