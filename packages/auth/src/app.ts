@@ -72,6 +72,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
       statementTimeoutMs: config.api.maxRequestDurationMs,
       log,
       ...(settings.onStatement && { onStatement: settings.onStatement }),
+      ...(telemetry.countPoolWait && { onWaited: telemetry.countPoolWait }),
       ...(telemetry.watchStatement && { watchStatement: telemetry.watchStatement }),
       ...((log.isEnabled('info') || !hasAuditTable) && {
         audit: { isStored: hasAuditTable, onWritten: createAuditLog(log) },
@@ -109,6 +110,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     now,
     deliveries,
     keys,
+    onHashQueue: telemetry.watchHashQueue,
     // Opened below, when the database is known to be there.
     wakeMessages: () => apartFromCall(() => messages.notify()),
     shareLimits: async (limits, own) =>
@@ -117,6 +119,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
         await openRequestLimits({ config: config.limits, limits, own, log, now }),
       ),
   })
+  telemetry.watchOutbox(async () => (await created.readiness.check()).outbox)
   const services = { ...created, passwords: countPasswords(created.passwords, telemetry) }
   const messages = lifecycle.own(
     'messages',
@@ -126,6 +129,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
       log,
       hooks: services.hooks,
       onAttempt: telemetry.countMessage,
+      onGivenUp: telemetry.countGivenUp,
       answerRequest: (request) => sendDeferred(services, request),
     }),
   )

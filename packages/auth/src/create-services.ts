@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { createBuckets } from './core/buckets.ts'
 import { createDecoyIds } from './core/decoy-ids.ts'
 import { createGuesses } from './core/guesses.ts'
-import { createHashQueue } from './core/hash-queue.ts'
+import { createHashQueue, type HashQueueState } from './core/hash-queue.ts'
 import { createTokenSigner } from './core/json-web-token.ts'
 import { toLimitTable } from './core/limit-table.ts'
 import { createMessageGaps } from './core/message-gaps.ts'
@@ -10,6 +10,7 @@ import { createOneTimeTokens } from './core/one-time-tokens.ts'
 import { createAccountKeys } from './core/password-attempts.ts'
 import { type WrittenFormat, writtenFormats } from './core/password-formats.ts'
 import { createPasswords } from './core/passwords.ts'
+import { createReadiness } from './core/readiness.ts'
 import { createRedirects } from './core/redirects.ts'
 import { createRefreshTokens } from './core/refresh-tokens.ts'
 import type { LimitTable, RequestLimits } from './core/request-limits.ts'
@@ -31,6 +32,8 @@ interface ServicesSettings
   /** For tests, which make more users in a minute than others in a week: a cheap one. */
   readonly passwordFormat?: WrittenFormat | undefined
   readonly keys: Pick<ServerKeys, 'ring'>
+  /** For those who want to know how long it is. */
+  readonly onHashQueue?: (queue: HashQueueState) => void
   /** The processes that share the cores and the requests of this one. */
   readonly group?: Pick<Group, 'size' | 'peers'>
   /** Makes of the limits that this process counts those that it shares with others. */
@@ -55,6 +58,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     atOnce: Math.ceil(availableParallelism() / share),
     mostWaiting: Math.ceil(200 / share),
   })
+  settings.onHashQueue?.(hashing)
   return {
     config,
     version,
@@ -96,6 +100,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
       timeoutMs: Math.min(10_000, Math.ceil(config.api.maxRequestDurationMs * 0.8)),
       now,
     }),
+    readiness: createReadiness({ db }),
     redirects: createRedirects({
       siteUrl: site.url,
       allowList: site.uriAllowList,

@@ -7,9 +7,13 @@ export interface HashQueueSettings {
   readonly mostWaiting: number
 }
 
-export interface HashQueue {
-  run<Result>(hash: () => Promise<Result>): Promise<Result>
+export interface HashQueueState {
   readonly waiting: number
+  readonly running: number
+}
+
+export interface HashQueue extends HashQueueState {
+  run<Result>(hash: () => Promise<Result>): Promise<Result>
 }
 
 /**
@@ -28,6 +32,9 @@ export function createHashQueue({ atOnce, mostWaiting }: HashQueueSettings): Has
   return {
     get waiting() {
       return waiting.length
+    },
+    get running() {
+      return running
     },
     async run(hash) {
       if (running < atOnce) {

@@ -12,6 +12,7 @@ import type { OneTimeTokens } from './one-time-tokens.ts'
 import type { AccountKeys } from './password-attempts.ts'
 import type { PasswordPolicy } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
+import type { Readiness } from './readiness.ts'
 import type { Redirects } from './redirects.ts'
 import type { RequestLimits } from './request-limits.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -36,6 +37,7 @@ export interface Services {
   readonly factorSecrets: SecretBox
   readonly providers: ExternalProviders
   readonly hooks: Hooks
+  readonly readiness: Readiness
   readonly redirects: Redirects
   readonly requestLimits: RequestLimits
   readonly guesses: Guesses

@@ -38,6 +38,7 @@ import {
 import { deleteOwnPasskey, listOwnPasskeys, updateOwnPasskey } from './passkeys/management.ts'
 import { passkeyRegistrationOptions, passkeyRegistrationVerify } from './passkeys/registration.ts'
 import { putUser } from './put-user.ts'
+import { ready } from './ready.ts'
 import { reauthenticate } from './reauthenticate.ts'
 import { recover } from './recover.ts'
 import { resend } from './resend.ts'
@@ -53,6 +54,7 @@ import { verifyPost } from './verify-post.ts'
 /** The route table. Router, description of the API and documentation come from it. */
 const table: readonly Endpoint[] = [
   health,
+  ready,
   settings,
   signup,
   token,

@@ -17,6 +17,8 @@ export interface Endpoint {
   /** One line, for the description of the API. */
   readonly summary: string
   readonly allowed: Allowed
+  /** Whether HEAD is answered with the status of GET. Elsewhere it does nothing and says 200. */
+  readonly answersHead?: boolean
   /** Roles that count as administrators here, beside AUTH_JWT_ADMIN_ROLES. */
   readonly moreRoles?: readonly string[]
   /** Counted by address before anything else is done. */

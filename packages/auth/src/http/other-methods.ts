@@ -21,12 +21,14 @@ export function toOtherMethods(endpoints: readonly Endpoint[]): readonly OtherMe
   // The names of parameters do not tell paths apart.
   const byShape = Map.groupBy(endpoints, ({ path }) => path.replaceAll(/:\w+/g, ':'))
   return [...byShape.values()].flatMap((siblings) => {
-    const known = new Set<string>(siblings.map(({ method }) => method))
+    const known = new Set<string>(
+      siblings.flatMap(({ method, answersHead }) => [method, ...(answersHead ? ['HEAD'] : [])]),
+    )
     const isLink = siblings.some(
       ({ method, allowed, success }) =>
         method === 'GET' && allowed === 'anyone' && success.status < 400,
     )
-    const allow = [...known, ...(isLink ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+    const allow = [...new Set([...known, ...(isLink ? ['HEAD'] : []), 'OPTIONS'])].join(', ')
     const path = siblings[0]?.path ?? ''
     return methods
       .filter((method) => !known.has(method))

@@ -9,7 +9,7 @@ export function createRequestLog(log: Pick<EventLog, 'event'>): CallWatch {
 
 function write(log: Pick<EventLog, 'event'>, call: WatchedCall): void {
   // Load balancers ask all the time.
-  if (call.route === '/health') return
+  if (call.route === '/health' || call.route === '/ready') return
   const { failure, status } = call
   log.event(toLevel(status), 'request completed', {
     component: 'api',

@@ -177,7 +177,7 @@ export function createServer({
     const { method, path, body, limiter, captcha, takesForms = false } = endpoint
     for (const prefix of new Set(['', api.pathPrefix])) {
       server.route({
-        method,
+        method: endpoint.answersHead ? [method, 'HEAD'] : method,
         url: `${prefix}${path}`,
         ...(body && { schema: { body } }),
         config: { takesForms },

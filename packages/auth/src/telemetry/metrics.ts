@@ -1,14 +1,27 @@
 import type { Counter, Meter } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import { MeterProvider, type MetricReader } from '@opentelemetry/sdk-metrics'
+import type { StatementEnded } from '../db/database.ts'
 import { closeSoon, flushInTime } from './flush.ts'
 import { watchRuntime } from './runtime-metrics.ts'
+import { createGauges } from './state-metrics.ts'
 import type { Hashing, Telemetry, TelemetrySettings } from './telemetry.ts'
 import type { CallWatch } from './watched-call.ts'
 
 export interface Metrics extends AsyncDisposable {
   readonly calls: CallWatch
-  readonly counters: Pick<Telemetry, 'watchPool' | 'countHashing' | 'countMessage' | 'countCleanup'>
+  readonly counters: Pick<
+    Telemetry,
+    | 'watchPool'
+    | 'countPoolWait'
+    | 'watchHashQueue'
+    | 'watchOutbox'
+    | 'countHashing'
+    | 'countMessage'
+    | 'countGivenUp'
+    | 'countCleanup'
+  >
+  readonly watchStatement: (name: string) => StatementEnded
   flush(giveUp: AbortSignal): Promise<void>
 }
 
@@ -38,7 +51,8 @@ export async function openMetrics(settings: MetricsSettings): Promise<Metrics> {
   countVersion(meter, version)
   return {
     calls: watchCalls(meter),
-    counters: createCounters(meter),
+    counters: { ...createCounters(meter), ...createGauges(meter) },
+    watchStatement: watchStatements(meter),
     flush: (giveUp) => flushInTime('metrics', provider.forceFlush(), giveUp, log),
     async [Symbol.asyncDispose]() {
       runtime[Symbol.dispose]()
@@ -60,6 +74,9 @@ const methods: ReadonlySet<string> = new Set([
 
 /** From 5 ms to 10 s, which is when requests are given up. */
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+/** Few, because there is a series for each of them and each statement. */
+const statementBoundaries = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 
 /** By route, never by path: ids and whatever callers make up would be a series each. */
 function watchCalls(meter: Meter): CallWatch {
@@ -93,7 +110,9 @@ function watchCalls(meter: Meter): CallWatch {
   }
 }
 
-function createCounters(meter: Meter): Metrics['counters'] {
+function createCounters(
+  meter: Meter,
+): Pick<Telemetry, 'countHashing' | 'countMessage' | 'countGivenUp' | 'countCleanup'> {
   const count = (name: string, description: string) => meter.createCounter(name, { description })
   const hashing: Readonly<Record<Hashing, Readonly<Record<'submitted' | 'completed', Counter>>>> = {
     hash_password: {
@@ -105,6 +124,7 @@ function createCounters(meter: Meter): Metrics['counters'] {
       completed: count('auth_compare_hash_and_password_completed', 'Passwords that were checked'),
     },
   }
+  const givenUp = count('auth_messages_given_up', 'Messages that will never be sent')
   const messages = new Map<string, readonly [all: Counter, failed: Counter]>()
   const messagesOf = (channel: string) => {
     const known = messages.get(channel) ?? [
@@ -115,25 +135,31 @@ function createCounters(meter: Meter): Metrics['counters'] {
     return known
   }
   return {
-    watchPool(read) {
-      const options = { description: 'Connections to PostgreSQL', unit: '{connection}' }
-      const waiting = { description: 'Who waits for a connection to PostgreSQL', unit: '{request}' }
-      meter.createObservableGauge('db.client.connection.count', options).addCallback((result) => {
-        const { used, idle } = read()
-        result.observe(used, { state: 'used' })
-        result.observe(idle, { state: 'idle' })
-      })
-      meter
-        .createObservableGauge('db.client.connection.pending_requests', waiting)
-        .addCallback((result) => result.observe(read().waiting))
-    },
     countHashing: (kind, stage) => hashing[kind][stage].add(1),
     countMessage(channel, kind, isFailed) {
       const [all, failed] = messagesOf(channel)
       all.add(1, { type: kind })
       if (isFailed) failed.add(1, { type: kind })
     },
+    countGivenUp: (channel, kind) => givenUp.add(1, { channel, type: kind }),
     countCleanup: createCleanupMetrics(meter),
+  }
+}
+
+/** By the names of statements, which are some hundred; never by their texts. */
+function watchStatements(meter: Meter): (name: string) => StatementEnded {
+  const durations = meter.createHistogram('db.client.operation.duration', {
+    description: 'Time from asking for a connection to the end of a statement',
+    unit: 's',
+    advice: { explicitBucketBoundaries: statementBoundaries },
+  })
+  return (name) => {
+    const startMs = performance.now()
+    return (error) =>
+      durations.record((performance.now() - startMs) / 1_000, {
+        'db.operation.name': name,
+        outcome: error === undefined ? 'completed' : 'failed',
+      })
   }
 }
 

@@ -8,7 +8,7 @@ import type { MetricsSettings } from './metrics.ts'
 const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
 /**
- * A page of metrics at `/` of a port of its own, so that nobody outside needs to see it. Of several
+ * A page of metrics at `/metrics`, and at `/`, of a port of its own, so that nobody outside needs to see it. Of several
  * workers each has its own page, on the ports from AUTH_OTEL_EXPORTER_PULL_PORT on: its counters are
  * of that process, as those of several servers would be.
  */
@@ -32,7 +32,7 @@ export async function openPullReader(settings: MetricsSettings): Promise<MetricR
   }
   const bound = server.address()
   const chosen = typeof bound === 'object' && bound !== null ? bound.port : port
-  log.info(`Metrics on http://${host.includes(':') ? `[${host}]` : host}:${chosen}/`)
+  log.info(`Metrics on http://${host.includes(':') ? `[${host}]` : host}:${chosen}/metrics`)
   return reader
 }
 
@@ -59,6 +59,15 @@ const unitSuffixes: Readonly<Record<string, string>> = {
   '1': '_ratio',
 }
 
+/**
+ * Names that Prometheus reserves: `_count` is a part of histograms, and a name has no type in it. OTLP has
+ * the names of the standard and of the reference.
+ */
+const otherNames: Readonly<Record<string, string>> = {
+  'db.client.connection.count': 'db.client.connections',
+  email_rate_limit_counter: 'email_rate_limit',
+}
+
 /** Prometheus has units in the names; the serializer leaves that to us. */
 function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics {
   return {
@@ -67,7 +76,8 @@ function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics
       scope,
       metrics: metrics.map((metric) => {
         const { name, unit } = metric.descriptor
-        const descriptor = { ...metric.descriptor, name: `${name}${unitSuffixes[unit] ?? ''}` }
+        const known = otherNames[name] ?? name
+        const descriptor = { ...metric.descriptor, name: `${known}${unitSuffixes[unit] ?? ''}` }
         return { ...metric, descriptor }
       }),
     })),
@@ -77,7 +87,7 @@ function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics
 function toListener(reader: PullReader): RequestListener {
   return (request, response) => {
     const [path] = (request.url ?? '').split('?')
-    if (path !== '/') {
+    if (path !== '/' && path !== '/metrics') {
       response.writeHead(404).end()
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.writeHead(405, { allow: 'GET, HEAD' }).end()

@@ -29,7 +29,7 @@ export async function openSdk(settings: TelemetrySettings): Promise<Telemetry> {
     ...noTelemetry,
     ...metrics?.counters,
     calls: [tracing?.calls, metrics?.calls].filter((watch) => watch !== undefined),
-    watchStatement: tracing?.watchStatement,
+    watchStatement: watchBoth(tracing?.watchStatement, metrics?.watchStatement),
     async flush(giveUp) {
       await Promise.all([tracing?.flush(giveUp), metrics?.flush(giveUp)])
     },
@@ -37,5 +37,18 @@ export async function openSdk(settings: TelemetrySettings): Promise<Telemetry> {
       await metrics?.[Symbol.asyncDispose]()
       await tracing?.[Symbol.asyncDispose]()
     },
+  }
+}
+
+type WatchStatement = Telemetry['watchStatement']
+
+function watchBoth(one: WatchStatement, other: WatchStatement): WatchStatement {
+  if (one === undefined || other === undefined) return one ?? other
+  return (name) => {
+    const [endOne, endOther] = [one(name), other(name)]
+    return (error) => {
+      endOne(error)
+      endOther(error)
+    }
   }
 }

@@ -1,6 +1,8 @@
 import type { EventLog } from '@portcullis/service-kit/log'
 import type { Config } from '../config.ts'
 import type { CleanupRound } from '../core/cleanup.ts'
+import type { HashQueueState } from '../core/hash-queue.ts'
+import type { OutboxState } from '../core/readiness.ts'
 import type { PoolState, StatementEnded } from '../db/database.ts'
 import type { CallWatch } from './watched-call.ts'
 
@@ -13,6 +15,12 @@ export interface Telemetry extends AsyncDisposable {
   /** Undefined: nobody wants to know. */
   readonly watchStatement: ((name: string) => StatementEnded) | undefined
   watchPool(read: () => PoolState): void
+  /** How long a statement had to wait for a connection. Undefined: nobody wants to know. */
+  readonly countPoolWait: ((waitMs: number) => void) | undefined
+  watchHashQueue(queue: HashQueueState): void
+  watchOutbox(read: () => Promise<OutboxState | undefined>): void
+  /** A message that will never be sent. */
+  countGivenUp(channel: string, kind: string): void
   /** One of `password hash` and `password comparison`; called again when it is done. */
   countHashing(kind: Hashing, stage: 'submitted' | 'completed'): void
   /** An attempt to send a message. */
@@ -31,6 +39,10 @@ export const noTelemetry: Telemetry = {
   calls: [],
   watchStatement: undefined,
   watchPool: nothing,
+  countPoolWait: undefined,
+  watchHashQueue: nothing,
+  watchOutbox: nothing,
+  countGivenUp: nothing,
   countHashing: nothing,
   countMessage: nothing,
   countCleanup: nothing,

@@ -71,5 +71,6 @@ test('HEAD finds what anyone may GET, and does nothing', async (t) => {
   for (let look = 0; look < 3; look++) {
     assert.equal((await ask(server.url, '/verify', { method: 'HEAD' })).status, 200)
   }
-  assert.deepEqual(server.takeStatements(), [])
+  // Readiness is checked: programs that ask with HEAD want to know as well.
+  assert.deepEqual(server.takeStatements(), ['check_readiness'])
 })

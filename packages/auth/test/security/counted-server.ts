@@ -90,6 +90,7 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
       passwords: createPasswords(
         {
           waiting: 0,
+          running: 0,
           run(hash) {
             hashes += 1
             return hash()

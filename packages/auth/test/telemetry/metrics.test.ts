@@ -3,9 +3,12 @@
  * @isolated sets OpenTelemetry's process-wide logger
  */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { provideOrSkip } from '@portcullis/test-servers'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
@@ -33,12 +36,14 @@ test('metrics are a page that can be pulled', async (t) => {
   const [, page = ''] = /Metrics on (http:\/\/127\.0\.0\.1:\d+\/)/.exec(server.log.join('')) ?? []
   const pull = async () => parsePage(await (await fetch(page)).text())
 
-  await t.test('in the format of Prometheus, at / and nowhere else', async () => {
-    const { status, headers } = await fetch(page)
-    assert.equal(status, 200)
-    assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
-    assert.equal((await fetch(`${page}metrics`)).status, 404)
-    assert.equal((await fetch(page, { method: 'POST' })).status, 405)
+  await t.test('in the format of Prometheus, at /, at /metrics and nowhere else', async () => {
+    for (const path of ['', 'metrics']) {
+      const { status, headers } = await fetch(`${page}${path}`)
+      assert.equal(status, 200)
+      assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+      assert.equal((await fetch(`${page}${path}`, { method: 'POST' })).status, 405)
+    }
+    assert.equal((await fetch(`${page}other`)).status, 404)
     const head = await fetch(page, { method: 'HEAD' })
     assert.deepEqual([head.status, await head.text()], [200, ''])
   })
@@ -79,7 +84,10 @@ test('metrics are a page that can be pulled', async (t) => {
       'v8js_memory_heap_limit_bytes',
       'process_memory_usage_bytes',
       'process_cpu_time_seconds_total',
-      'db_client_connection_count',
+      'db_client_connections',
+      'db_client_connection_max',
+      'auth_hash_queue_waiting',
+      'auth_hash_queue_running',
       'db_client_connection_pending_requests',
       'auth_running',
       'auth_version_major',
@@ -88,7 +96,7 @@ test('metrics are a page that can be pulled', async (t) => {
       assert.ok(families.has(name), `${name} of ${[...families.keys()]}`)
     }
     assert.equal(sumOf(families.get('auth_running')), 1)
-    assert.ok(sumOf(families.get('db_client_connection_count')) >= 1)
+    assert.ok(sumOf(families.get('db_client_connections')) >= 1)
     assert.ok(sumOf(families.get('v8js_memory_heap_used_bytes')) > 1e6)
     assert.equal(families.get('target_info')?.samples[0]?.labels['auth_version'], '0.0.0-test')
   })
@@ -107,7 +115,7 @@ test('metrics are a page that can be pulled', async (t) => {
       ['auth_hash_password_completed_total', 2],
       ['auth_compare_hash_and_password_submitted_total', 1],
       ['auth_compare_hash_and_password_completed_total', 1],
-      ['email_rate_limit_counter_total', 1],
+      ['email_rate_limit_total', 1],
     ] as const) {
       assert.ok(sumOf(families.get(name)) >= least, name)
     }
@@ -116,6 +124,69 @@ test('metrics are a page that can be pulled', async (t) => {
     assert.equal(sumOf(families.get('auth_email_send_errors_total'), labels), 1)
   })
 })
+
+test('metrics show the outbox, cleanup and statements, by names that Prometheus likes', async (t) => {
+  const server = await openFlowServer(t, {
+    ...pulled,
+    AUTH_DB_MAX_POOL_SIZE: '1',
+    // Nothing listens there, and the code in the message ends before the second attempt.
+    AUTH_MAILER_OTP_EXP: '1',
+  })
+  if (!server) return
+  const [, page = ''] = /Metrics on (http:\/\/127\.0\.0\.1:\d+\/)/.exec(server.log.join('')) ?? []
+  const pull = async () => parsePage(await (await fetch(`${page}metrics`)).text())
+  const valueOf = async (name: string, labels = {}) => sumOf((await pull()).get(name), labels)
+
+  await t.test('messages that wait, and those that were given up', async () => {
+    await server.query(
+      `insert into outbox (channel, kind, recipient, payload, expires_at, next_attempt_at, created_at)
+       values ('email', 'invite', 'a@example.com', '{}', now() + interval '1 day',
+         now() + interval '1 hour', now() - interval '2 hours')`,
+    )
+    await server.post('/signup', { email: newEmail(), password })
+    const givenUp = { channel: 'email', type: 'confirmation' }
+    await until(async () => (await valueOf('auth_messages_given_up_total', givenUp)) === 1)
+    await until(async () => (await valueOf('auth_outbox_messages', { state: 'given_up' })) === 1)
+    assert.equal(await valueOf('auth_outbox_messages', { state: 'waiting' }), 1)
+    assert.ok((await valueOf('auth_outbox_oldest_age_seconds')) >= 7_200)
+    assert.equal(await valueOf('auth_outbox_overdue_seconds'), 0)
+  })
+
+  await t.test('how long statements take, and how long they wait for a connection', async () => {
+    const families = await pull()
+    const durations = families.get('db_client_operation_duration_seconds')
+    assert.equal(durations?.type, 'histogram')
+    const counted = durations?.samples.find(
+      ({ name, labels }) =>
+        name.endsWith('_count') && labels['db_operation_name'] === 'find_user_by_email',
+    )
+    assert.deepEqual(counted?.labels, {
+      db_operation_name: 'find_user_by_email',
+      outcome: 'completed',
+    })
+    assert.ok(families.has('db_client_connection_wait_time_seconds'))
+    assert.equal(sumOf(families.get('db_client_connection_max')), 1)
+  })
+
+  await t.test('and promtool has nothing to say about them', async (t) => {
+    const promtool = await provideOrSkip(t, 'promtool')
+    if (promtool === undefined) return
+    const { stdout, stderr } = await runWithInput(
+      promtool,
+      ['check', 'metrics'],
+      await (await fetch(`${page}metrics`)).text(),
+    )
+    assert.equal(`${stdout}${stderr}`, '')
+  })
+})
+
+/** What the program writes to either output. */
+async function runWithInput(program: string, args: readonly string[], input: string) {
+  const child = spawn(program, args)
+  child.stdin.end(input)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { stdout, stderr }
+}
 
 for (const protocol of ['http/protobuf', 'grpc'] as const) {
   test(`metrics are pushed over OTLP ${protocol}`, async (t) => {

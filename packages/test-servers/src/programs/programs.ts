@@ -90,6 +90,13 @@ export const programs = {
     debianPackage: 'pgbouncer',
     homebrewPackage: 'pgbouncer',
   },
+  /** Checks the names of metrics. */
+  promtool: {
+    binaries: ['promtool'],
+    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debianPackage: 'prometheus',
+    homebrewPackage: 'prometheus',
+  },
   chromium: {
     binaries: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
     places: [
