@@ -9,14 +9,19 @@ export const listusers: AdminVerb = {
   takes: [0, 0],
   options: ['filter', 'limit', 'json', 'aud'],
   async run({ db }, { texts, flags, audience, io }) {
-    const { users, nextCursor } = await listAfter(
-      db,
-      { audience, filter: texts.get('filter') ?? '', direction: 'desc' },
-      { cursor: '', limit: parseCount('limit', texts.get('limit'), 50, 1_000) },
-    )
+    const list = { audience, filter: texts.get('filter') ?? '', direction: 'desc' } as const
+    const limit = parseCount('limit', texts.get('limit'), 50, 1_000)
+    const users: UserRecord[] = []
+    let cursor: string | undefined = ''
+    // A search stops after so many users that it has read; whoever types a command wants all of it.
+    while (cursor !== undefined && users.length < limit) {
+      const slice = await listAfter(db, list, { cursor, limit: limit - users.length })
+      users.push(...slice.users)
+      cursor = slice.nextCursor
+    }
     const toLine = flags.has('json') ? JSON.stringify : toRow
     for (const user of users) io.stdout.write(`${toLine(user)}\n`)
-    if (nextCursor !== undefined) io.stderr.write('There are more; --limit shows up to 1000.\n')
+    if (cursor !== undefined) io.stderr.write('There are more; --limit shows up to 1000.\n')
   },
 }
 
