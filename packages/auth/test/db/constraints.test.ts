@@ -67,6 +67,22 @@ test('constraints of the tables', async (t) => {
     )
   })
 
+  await t.test('an audit entry of a refresh has two index entries', async () => {
+    const { rows } = await client.query(
+      `select c.relname as name, pg_get_expr(i.indpred, i.indrelid) as predicate
+       from pg_index i join pg_class c on c.oid = i.indexrelid
+       where i.indrelid = 'audit_log_entries'::regclass order by 1`,
+    )
+    assert.deepEqual(rows, [
+      {
+        name: 'audit_log_entries_action',
+        predicate: "((payload ->> 'log_type'::text) IS DISTINCT FROM 'token'::text)",
+      },
+      { name: 'audit_log_entries_pkey', predicate: null },
+      { name: 'audit_log_entries_user', predicate: null },
+    ])
+  })
+
   await t.test('users and sessions leave room for new versions of their rows', async () => {
     const { rows } = await client.query(
       `select relname, reloptions from pg_class

@@ -100,6 +100,27 @@ test('the sender of the outbox', async (t) => {
     },
   )
 
+  await t.test('sends as many at a time as AUTH_MESSAGES_CONCURRENCY says', async (t) => {
+    let underWay = 0
+    let most = 0
+    const first = Promise.withResolvers<void>()
+    const deliver = async () => {
+      underWay += 1
+      most = Math.max(most, underWay)
+      if (most === 2) first.resolve()
+      await first.promise
+      underWay -= 1
+    }
+    for (let count = 0; count < 6; count++) await addMessage(db)
+    openSender(t, db, undefined, {
+      ...noPoll,
+      env: { AUTH_MESSAGES_CONCURRENCY: '2' },
+      channels: { email: deliver },
+    })
+    await until(isEmpty(db))
+    assert.equal(most, 2)
+  })
+
   await t.test('finds by itself what nobody told it of', async (t) => {
     const server = await openMailServer(t)
     openSender(t, db, server.port, quick)
