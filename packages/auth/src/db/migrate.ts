@@ -66,7 +66,9 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
     }
     const before = await readFindings()
     if (before.isPrepared && isUpToDate(before)) return []
-    if (!before.isPrepared) await prepare(client, schema)
+    if (!before.isPrepared) {
+      await prepare(client, { schema, lockTimeoutMs, waitMs, onProgress })
+    }
     const lease = await takeLease(client, {
       schema,
       lastsMs: leaseMs,

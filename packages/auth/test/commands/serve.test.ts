@@ -27,7 +27,7 @@ test('several that migrate one empty database together all succeed, and each fil
   const ended = await Promise.all([1, 2, 3].map(() => runCommand(['migrate'], { env })))
   for (const { code, stderr } of ended) {
     assert.equal(code, 0, stderr)
-    assert.match(stderr, /^(?:Waiting for the migrations of the schema "\w+", applied by .+\n)*$/)
+    assert.match(stderr, /^(?:Waiting for .+\n)*$/)
   }
   const applied = ended.flatMap(({ stdout }) => stdout.match(/^applied 0001-init$/gm) ?? [])
   assert.equal(applied.length, 1)

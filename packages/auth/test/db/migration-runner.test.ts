@@ -225,6 +225,31 @@ test('a migration that waits for a lock lets others pass, says who holds it, and
   await writer.stop()
 })
 
+test('neither the lock of an earlier release nor a reader of its table keeps others waiting', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const { url } = postgres
+  const [reading, other] = await Promise.all([1, 2].map(() => connect(t, url)))
+  assert.ok(reading && other)
+  // It stays in a connection of a pooler.
+  await other.query('select pg_advisory_lock(7236481930)')
+  await other.query(
+    `create schema auth; create table auth.schema_migrations
+       (version text primary key, applied_at timestamptz not null default now())`,
+  )
+  await reading.query('begin')
+  await reading.query('select from auth.schema_migrations')
+  await assert.rejects(
+    start({ url, migrations: [base], lockTimeoutMs: 10, waitMs: 0 }).ended,
+    /has kept the table schema_migrations of the schema "auth" locked/,
+  )
+  const run = start({ url, migrations: [base], lockTimeoutMs: 10 })
+  await says(run, /^Waiting for another connection that has locked the table schema_migrations/)
+  await other.query('select from auth.schema_migrations')
+  await reading.query('commit')
+  assert.deepEqual(await run.ended, ['0001-base'])
+})
+
 test('migrations work through a pooler in transaction mode, and leave nothing behind', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return

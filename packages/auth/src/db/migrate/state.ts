@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { withSchema } from '../statement.ts'
 import { leaseTable } from './lease.ts'
@@ -68,36 +69,78 @@ function toForeignText(schema: string): string {
   )
 }
 
-/** One key for all schemas of a database: two processes make its tables one after the other. */
-const lockKey = 7_236_481_930
+/**
+ * One key for all schemas of a database: two processes make its tables one after the other. Earlier
+ * releases have another key, whose lock may stay behind in the connection of a pooler.
+ */
+const lockKey = 7_236_481_931
 
-/** The statements that make what the runner needs. A schema that is there needs no right to make one. */
-export async function prepare(client: Client, schema: string): Promise<void> {
+export interface PrepareSettings {
+  readonly schema: string
+  readonly lockTimeoutMs: number
+  readonly waitMs: number
+  readonly onProgress: (message: string) => void
+}
+
+const pauseMs = 200
+
+/** Makes what the runner itself needs. A schema that is there needs no right to make one. */
+export async function prepare(client: Client, settings: PrepareSettings): Promise<void> {
+  const { schema, waitMs, onProgress } = settings
+  const startedAt = performance.now()
+  for (let isTold = false; !(await tryToPrepare(client, settings)); isTold = true) {
+    const what = `the table schema_migrations of the schema "${schema}"`
+    if (performance.now() - startedAt > waitMs) {
+      throw new Error(
+        `Another connection has kept ${what} locked for ${Math.round(waitMs / 1000)} s. End what holds ` +
+          'it, or raise AUTH_DB_MIGRATION_WAIT.',
+      )
+    }
+    if (!isTold) onProgress(`Waiting for another connection that has locked ${what}`)
+    await sleep(pauseMs)
+  }
+}
+
+/** @returns false where somebody else has locked it. */
+async function tryToPrepare(
+  client: Client,
+  { schema, lockTimeoutMs }: PrepareSettings,
+): Promise<boolean> {
   await client.query('begin')
   try {
-    await client.query('select pg_advisory_xact_lock($1)', [lockKey])
-    const { hasSchema, isPrepared } = await readSchemaState(client, schema)
-    if (!hasSchema) await client.query(withSchema('create schema {ns}', schema))
-    if (!isPrepared) {
-      await client.query(
-        withSchema(
-          'create table if not exists {ns}.schema_migrations' +
-            ' (version text primary key, applied_at timestamptz not null default now())',
-          schema,
-        ),
-      )
-      await client.query(
-        withSchema(
-          'alter table {ns}.schema_migrations add column if not exists checksum text,' +
-            ' add column if not exists serves_from text',
-          schema,
-        ),
-      )
-      await client.query(withSchema(leaseTable, schema))
-    }
+    await client.query("select set_config('lock_timeout', $1, true)", [`${lockTimeoutMs}`])
+    const { rows } = await client.query<{ isFree: boolean }>(
+      'select pg_try_advisory_xact_lock($1) as "isFree"',
+      [lockKey],
+    )
+    const isFree = rows[0]?.isFree ?? false
+    if (isFree) await createRunnerTables(client, schema)
     await client.query('commit')
+    return isFree
   } catch (error) {
     await client.query('rollback').catch(() => undefined)
+    if (error instanceof Error && 'code' in error && error.code === '55P03') return false
     throw error
   }
+}
+
+async function createRunnerTables(client: Client, schema: string): Promise<void> {
+  const { hasSchema, isPrepared } = await readSchemaState(client, schema)
+  if (!hasSchema) await client.query(withSchema('create schema {ns}', schema))
+  if (isPrepared) return
+  await client.query(
+    withSchema(
+      'create table if not exists {ns}.schema_migrations' +
+        ' (version text primary key, applied_at timestamptz not null default now())',
+      schema,
+    ),
+  )
+  await client.query(
+    withSchema(
+      'alter table {ns}.schema_migrations add column if not exists checksum text,' +
+        ' add column if not exists serves_from text',
+      schema,
+    ),
+  )
+  await client.query(withSchema(leaseTable, schema))
 }
