@@ -9,7 +9,7 @@ import type { Binaries } from './binaries.ts'
  * name of its user, although it is told which name to use. These are copies of the programs that ask
  * for the first user of the system instead (getpwent in place of getpwuid, which takes an argument
  * more and returns the same). They are only used to make a database: a server that runs does not look
- * up its own name.
+ * up its own name. docs/decisions/019-user-ids-without-a-name.md has the alternatives.
  */
 export interface NamelessPrograms extends AsyncDisposable {
   readonly initdb: string

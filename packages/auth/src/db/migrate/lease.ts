@@ -10,7 +10,7 @@ import { withSchema } from '../statement.ts'
  * It is not an advisory lock. A lock of the session stays behind in the connection of a transaction
  * pooler. A lock of a transaction would keep that transaction open while an index is built, and
  * CREATE INDEX CONCURRENTLY waits for every transaction that is older than itself, among them those
- * that wait for the lock.
+ * that wait for the lock. See docs/decisions/020-migrations-under-a-lease.md.
  */
 export interface Lease {
   /** Says what the holder is doing, to those who wait. */
