@@ -10,6 +10,12 @@ const refused: Explain = (message) =>
 const forbidden: Explain = (message) =>
   `PostgreSQL does not let this role do that (${message}): auth migrate needs the role that owns the ` +
   'tables, and auth migrate --print-grants ROLE prints what a role needs to serve.'
+const untrusted: Explain = (message) =>
+  `The certificate of PostgreSQL is not accepted (${message}): check sslmode and sslrootcert in AUTH_DB_DATABASE_URL.`
+const usedUp: Explain = (message) =>
+  `PostgreSQL has no connection left (${message}): raise max_connections, or lower AUTH_DB_MAX_POOL_SIZE or AUTH_DB_CONN_PERCENTAGE of the servers that use it.`
+const readOnly: Explain = (message) =>
+  `PostgreSQL takes no writes (${message}): name the primary in AUTH_DB_DATABASE_URL, or all hosts.`
 
 const occupied: Explain = (message) =>
   `The port is in use (${message}): stop who has it, or set AUTH_API_PORT to another one.`
@@ -26,6 +32,14 @@ const explanations: Readonly<Record<string, Explain>> = {
   '28000': refused,
   '3D000': refused,
   '42501': forbidden,
+  '53300': usedUp,
+  '25006': readOnly,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  ERR_TLS_CERT_ALTNAME_INVALID: untrusted,
+  CERT_HAS_EXPIRED: untrusted,
   ECONNREFUSED: unreachable,
   ENOTFOUND: unreachable,
   EAI_AGAIN: unreachable,

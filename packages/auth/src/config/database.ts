@@ -107,6 +107,10 @@ export function toDatabase(
     checkUrl(settings.url, check)
   }
   checkDuration(variables.idleTimeoutMs, settings.idleTimeoutMs, oneDay, check)
+  if (settings.maxPoolSize > 0 && check.isSet(variables.connectionPercentage)) {
+    const name = check.nameOf(variables.connectionPercentage)
+    check.note(`${name} has no effect: ${check.nameOf(variables.maxPoolSize)} is set`)
+  }
   checkDuration(variables.maxLifetimeMs, settings.maxLifetimeMs, oneDay, check)
   if (settings.url === 'embedded://') {
     check.fault(variables.url, 'must name the folder: embedded://FOLDER')

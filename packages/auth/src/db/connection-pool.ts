@@ -101,7 +101,8 @@ export class ConnectionPool implements AsyncDisposable {
       keepAlive: true,
       ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + graceMs }),
       application_name: ownName,
-      onConnect: (client) => this.#examine(client),
+      // The pool waits for it, although the types do not say so.
+      onConnect: this.#examine.bind(this) as (client: ClientBase) => void,
     })
     // A connection that is lost while nobody uses it; the next user gets another one.
     pool.on('error', (error) => log.warning(`Lost a connection to PostgreSQL: ${error.message}`))

@@ -19,3 +19,10 @@ test('a host that nobody knows is that of the database, or the one to listen on'
     )
   }
 })
+
+test('what keeps PostgreSQL from serving us says what to do', () => {
+  const reasonOf = (code: string) => toReason(Object.assign(new Error('no'), { code }))
+  assert.match(reasonOf('53300'), /no connection left \(no\): raise max_connections/)
+  assert.match(reasonOf('25006'), /takes no writes \(no\): name the primary/)
+  assert.match(reasonOf('CERT_HAS_EXPIRED'), /certificate .* \(no\): check sslmode and sslrootcert/)
+})

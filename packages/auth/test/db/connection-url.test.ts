@@ -89,6 +89,16 @@ test('the configuration names the variable of a wrong URL, and parameters withou
   assert.doesNotMatch(JSON.stringify(faults), /secret/)
   const standby = read('postgres://u@db/n?target_session_attrs=standby').faults
   assert.match(`${standby.at(-1)?.message}`, /every sign-in writes/)
+  const fixed = {
+    ...testEnvironment,
+    DATABASE_URL: 'postgres://u@db/n',
+    AUTH_DB_MAX_POOL_SIZE: '5',
+  }
+  assert.ok(
+    parseConfig({ ...fixed, AUTH_DB_CONN_PERCENTAGE: '20' }).notes.includes(
+      'AUTH_DB_CONN_PERCENTAGE has no effect: AUTH_DB_MAX_POOL_SIZE is set',
+    ),
+  )
   assert.ok(
     read('postgres://u@db/n?schema=public').notes.some((note) =>
       /DATABASE_URL: the parameter schema has no effect/.test(note),

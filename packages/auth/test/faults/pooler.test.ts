@@ -95,6 +95,12 @@ for (const [behaviour, settings] of Object.entries(behaviours)) {
     assert.equal(log.match(/reached through/g)?.length, 1)
     assert.match(log, /auth_audit_event/)
     assert.doesNotMatch(log, /failed: |Lost a connection|prepared statement was lost/)
+
+    const signUp = () => ask(server.url, '/signup', { body: { email: newEmail(), password } })
+    await pooler.kill()
+    assert.equal((await signUp()).status, 503)
+    await pooler.restart()
+    assert.equal((await signUp()).status, 200)
   })
 }
 

@@ -129,7 +129,7 @@ export class Routes {
 
   #takeNextHost(): void {
     this.#host = (this.#host + 1) % this.#url.hosts.length
-    if (this.#host === 0) this.#isChoosy = !this.#isChoosy
+    if (this.#host === 0 && this.#url.session === 'prefer-standby') this.#isChoosy = !this.#isChoosy
   }
 }
 

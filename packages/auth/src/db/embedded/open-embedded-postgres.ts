@@ -8,7 +8,7 @@ import { readPostmasterFile } from './occupant.ts'
 import type { Postmaster } from './postmaster.ts'
 import { usualCacheFolders } from './readable-copy.ts'
 import { toSocketUrl } from './running-server.ts'
-import { maxConnections } from './settings.ts'
+import { keptForCommands, maxConnections } from './settings.ts'
 import { createSocketFolder, emptySocketFolder, removeSocketFolder } from './socket-folder.ts'
 import { leaveFolder, takeFolder } from './take-folder.ts'
 
@@ -58,7 +58,7 @@ export async function openEmbeddedPostgres(
     const supervision = supervise(first, { log, socketFolder, restart: () => take(true) })
     return {
       url: toSocketUrl(socketFolder),
-      maxConnections,
+      maxConnections: maxConnections - keptForCommands,
       version: binaries.version,
       async [Symbol.asyncDispose]() {
         await supervision.stop()

@@ -1,6 +1,9 @@
 /** The most connections of all processes together. */
 export const maxConnections = 100
 
+/** So many of them the server leaves to commands that run beside it. */
+export const keptForCommands = 10
+
 /** Written into postgresql.conf when a folder is new: from then on its owner may change them. */
 export const firstSettings = {
   // One small service: little memory, few processes.
