@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Account, chooseAccount } from '../../src/db/embedded/account.ts'
 import { findPackage } from '../../src/db/embedded/binaries.ts'
+import { findRunningServer } from '../../src/db/embedded/running-server.ts'
 import {
   endOf,
   makeFolder,
@@ -156,6 +157,10 @@ test('who is not root runs it as himself, and only on his own data', async (t) =
   assert.doesNotMatch(holder.log.join(''), /as the user/)
   // Root may enter the folder of the socket, but is another user to PostgreSQL.
   await assert.rejects(query(opened.url, 'select 1'), /Peer authentication failed/)
+  await assert.rejects(findRunningServer(folder), {
+    code: 'in_use',
+    message: /in use by a server that another user runs.+Run this command as that user/,
+  })
 
   const foreign = await makeFolder(t)
   await (await openEmbedded(t, { folder: foreign }))[Symbol.asyncDispose]()
