@@ -143,7 +143,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
     hooks: hooksConfig,
-    observability: toObservability(settings.observability, check),
+    observability: toObservability(settings.observability, settings.database, check),
     openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),
     workers: toWorkers(settings.processes, check),
   }

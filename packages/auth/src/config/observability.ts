@@ -76,12 +76,17 @@ export interface ObservabilityConfig {
 
 export function toObservability(
   settings: Settings<typeof observability.variables>,
+  { cleansUp }: { readonly cleansUp: boolean },
   check: Check,
 ): ObservabilityConfig {
   const { auditRetentionMs } = observability.variables
   checkDuration(auditRetentionMs, settings.auditRetentionMs, tenYears, check)
   if (settings.auditRetentionMs > 0 && settings.auditRetentionMs < oneHour.ms) {
     check.fault(auditRetentionMs, 'must be at least 1h, or 0 to keep audit entries for ever')
+  }
+  if (settings.auditRetentionMs > 0 && !cleansUp) {
+    const name = check.nameOf(auditRetentionMs)
+    check.note(`${name} has no effect: AUTH_DB_CLEANUP_ENABLED is false, so nothing is deleted`)
   }
   return {
     logLevel: settings.logLevel,

@@ -242,14 +242,22 @@ test('a large audit log is read in bounded steps', async (t) => {
 })
 
 test('audit entries are kept as long as AUTH_AUDIT_LOG_RETENTION says', () => {
-  const parse = (value: string) =>
+  const parse = (value: string, more = {}) =>
     parseConfig({
       ...testEnvironment,
+      ...more,
       DATABASE_URL: 'postgres://h/d',
       AUTH_AUDIT_LOG_RETENTION: value,
     })
   assert.equal(parse('0').config.observability.auditRetentionMs, undefined)
   assert.equal(parse('2160h').config.observability.auditRetentionMs, 90 * 86_400_000)
+  const noteOf = (more: object) =>
+    parse('2160h', more).notes.find((note) => note.startsWith('AUTH_AUDIT_LOG_RETENTION'))
+  assert.equal(noteOf({}), undefined)
+  assert.equal(
+    noteOf({ AUTH_DB_CLEANUP_ENABLED: 'false' }),
+    'AUTH_AUDIT_LOG_RETENTION has no effect: AUTH_DB_CLEANUP_ENABLED is false, so nothing is deleted',
+  )
   const [fault] = parse('10m').faults
   assert.deepEqual(
     [fault?.variable, fault?.message],
