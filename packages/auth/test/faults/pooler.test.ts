@@ -1,6 +1,7 @@
 /**
  * @legs safety
  * @servers postgres, pgbouncer
+ * @slow
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -9,6 +10,7 @@ import { Client } from 'pg'
 import { type DatabaseSettings, openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
+import { startCrashServer } from '../support/crash-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 import { openTestSchema } from '../support/test-schema.ts'
@@ -103,6 +105,22 @@ for (const [behaviour, settings] of Object.entries(behaviours)) {
     assert.equal((await signUp()).status, 200)
   })
 }
+
+test('servers that start together behind PgBouncer make the tables and serve', async (t) => {
+  const postgres = await openOwnDatabase(t)
+  if (!postgres) return
+  const pooler = await open(t, 'pgbouncer', {
+    upstream: postgres.url,
+    settings: { pool_mode: 'transaction', max_client_conn: '200' },
+  })
+  if (!pooler) return
+  const start = () => startCrashServer(t, { DATABASE_URL: pooler.url, AUTH_WORKERS: '2' })
+  const servers = await Promise.all([start(), start()])
+  for (const { url, output } of servers) {
+    const { status } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+    assert.equal(status, 200, output())
+  }
+})
 
 const readTimeout = statement('test_timeout', "select current_setting('statement_timeout') as s")
 const wait = statement('test_wait', 'select pg_sleep(600)')
