@@ -7,7 +7,7 @@ import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, sdk } from '../support/http-client.ts'
 
 /** Headers that say nothing about the user. */
-const varying = new Set(['date', 'x-supabase-api-version'])
+const varying = new Set(['date', 'x-request-id', 'x-supabase-api-version'])
 
 test('POST /recover', async (t) => {
   const server = await openFlowServer(t)
