@@ -47,7 +47,10 @@ export interface PoolState {
 export interface Checkout {
   readonly client: PoolClient
   readonly facts: ConnectionFacts
-  /** @param isKept false where nobody knows what the connection is doing. */
+  /**
+   * May be repeated; the first time counts.
+   * @param isKept false where nobody knows what the connection is doing.
+   */
   release(isKept: boolean): void
 }
 
@@ -169,10 +172,15 @@ export class ConnectionPool implements AsyncDisposable {
     const client = await connectBy(this.#routes, () => this.#pool.connect())
     const facts = this.#facts.get(client)
     if (facts === undefined) throw new Error('A connection was not examined')
+    let isReleased = false
     return {
       client,
       facts,
-      release: (isKept) => client.release(!isKept || this.#isTooMany()),
+      release: (isKept) => {
+        if (isReleased) return
+        isReleased = true
+        client.release(!isKept || this.#isTooMany())
+      },
     }
   }
 
