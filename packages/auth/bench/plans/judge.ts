@@ -5,6 +5,8 @@ import type { Kind } from './requests.ts'
 export interface Observation extends CapturedPlan {
   readonly title: string
   readonly kind: Kind
+  /** The request that it belongs to: the statements of a page count together. */
+  readonly request: number
 }
 
 interface Goal {
@@ -22,8 +24,9 @@ export const goals: Readonly<Record<Kind, Goal>> = {
 
 export interface StatementScore {
   readonly kind: Kind
-  /** What it was seen in: of requests the statement alone, of pages which page. */
+  /** Of a page, which one. */
   readonly title: string
+  /** Or several, where a page takes more than one. */
   readonly statement: string
   readonly count: number
   readonly medianMs: number
@@ -35,13 +38,14 @@ export interface StatementScore {
 
 /** Statements of requests are the same whatever the request; pages differ by what they look for. */
 export function toScores(observations: readonly Observation[]): readonly StatementScore[] {
-  const groups = Map.groupBy(observations, ({ kind, title, statement }) =>
-    kind === 'admin' ? `${kind} ${title} ${statement}` : `${kind} ${statement}`,
+  const groups = Map.groupBy(addUpPages(observations), ({ kind, title, statement }) =>
+    kind === 'admin' ? `${kind} ${title}` : `${kind} ${statement}`,
   )
   return [...groups.values()].flatMap((group) => {
     const [first] = group
     if (first === undefined) return []
-    const { kind, statement } = first
+    const { kind } = first
+    const statement = toNames(group.map((one) => one.statement)).join('; ')
     const medianMs = round(median(group.map(({ ms }) => ms)), 3)
     const medianBuffers = Math.round(median(group.map(({ buffers }) => buffers)))
     const goal = goals[kind]
@@ -57,6 +61,27 @@ export function toScores(observations: readonly Observation[]): readonly Stateme
       isReached: medianMs <= goal.ms && medianBuffers <= (goal.buffers ?? Number.POSITIVE_INFINITY),
     }
   })
+}
+
+/** An administrator waits for all statements of a page. */
+function addUpPages(observations: readonly Observation[]): readonly Observation[] {
+  const isPage = ({ kind }: Observation) => kind === 'admin'
+  const pages = Map.groupBy(observations.filter(isPage), ({ request }) => request)
+  const sums = [...pages.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [others.reduce(addUp, first)],
+  )
+  return [...observations.filter((one) => !isPage(one)), ...sums]
+}
+
+function addUp(one: Observation, other: Observation): Observation {
+  return {
+    ...one,
+    statement: toNames([...one.statement.split(', '), other.statement]).join(', '),
+    ms: one.ms + other.ms,
+    buffers: one.buffers + other.buffers,
+    indexes: [...one.indexes, ...other.indexes],
+    scans: [...one.scans, ...other.scans],
+  }
 }
 
 function toNames(names: readonly string[]): readonly string[] {

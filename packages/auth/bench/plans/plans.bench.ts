@@ -74,11 +74,12 @@ export async function measurePlans(
     await reportPlans(url)
 
     const observations: Observation[] = []
-    let seenIn: Pick<Observation, 'title' | 'kind'> | undefined
+    let seenIn: Pick<Observation, 'title' | 'kind' | 'request'> | undefined
+    let request = 0
     using _ = capturePlans((plan) => {
       // The sender of messages runs beside the requests.
       const isSender = senderStatements.has(plan.statement)
-      if (seenIn === undefined) return
+      if (seenIn === undefined || timers.has(plan.statement)) return
       observations.push({ ...plan, ...seenIn, ...(isSender && { kind: 'sender' }) })
     })
     {
@@ -97,14 +98,14 @@ export async function measurePlans(
       for (const [at, { title, kind, send }] of requests.entries()) {
         progress.show(at, requests.length, title)
         for (let number = 0; number < rounds; number++) {
-          seenIn = { title, kind }
+          seenIn = { title, kind, request: ++request }
           await send(number)
           seenIn = undefined
         }
       }
     }
     progress.note('cleanup')
-    seenIn = { title: 'cleanup', kind: 'cleanup' }
+    seenIn = { title: 'cleanup', kind: 'cleanup', request: 0 }
     await measureCleanup(url, rounds)
     seenIn = undefined
     const cleanupMs = await measureCleanup(withoutPlans(url), rounds)
@@ -140,6 +141,9 @@ function withoutPlans(databaseUrl: string): string {
 const senderStatements: ReadonlySet<string> = new Set(
   [claimMessages, deleteMessage, failMessage, releaseMessage, retryMessage].map(({ name }) => name),
 )
+
+/** Read at intervals, whatever is asked for. */
+const timers: ReadonlySet<string> = new Set(['list_secret_keys'])
 
 const sections: Readonly<Record<Kind, string>> = {
   request: 'Statements of requests',

@@ -44,7 +44,7 @@ const mostSkipped = 100_000
  * Entries that a search without an index reads: first a few, which is enough where many match, and then
  * as many as take some 50 ms. Later pages read more.
  */
-const windows = [1_000, 20_000] as const
+const windows = [1_000, 10_000] as const
 const largestWindow = 1_000_000
 
 /** @throws {ApiError} */
@@ -71,11 +71,11 @@ export async function searchAudit(
   if (search === undefined) return await readPage(db, listAuditEntries, page, before)
   const { scope, text } = search
   if (scope === 'user') return await readPage(db, listUserAuditEntries, page, before, text)
-  const pattern = toSubstringPattern(text)
   if (scope !== 'author' && !isOfRefreshes(scope, text)) {
+    const pattern = toSubstringPattern(text)
     return await readPage(db, listAuditEntriesByKind[scope], page, before, pattern)
   }
-  return await readWindow(db, readAuditEntries[scope], page, before, pattern)
+  return await readWindow(db, readAuditEntries[scope], page, before, text)
 }
 
 /** Whether refreshes may match, which the index of types and actions does not have. */
@@ -117,12 +117,12 @@ async function readWindow(
   statement: Statement,
   { offset, size, number }: Page,
   before: AuditPosition,
-  pattern: string,
+  text: string,
 ): Promise<AuditPage> {
   for (const window of windows) {
     const isLast = window === windows.at(-1)
     const most = Math.min(window * (isLast ? number : 1), largestWindow)
-    const values = [offset, size, before.time, before.id, pattern, most]
+    const values = [offset, size, before.time, before.id, text, most]
     const rows = await db.run<AuditWindowRow>(statement, values)
     const [{ read = 0, matched = 0, last_time: time, last_id: id } = {}] = rows
     const entries = toEntries(rows)

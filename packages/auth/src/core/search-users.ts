@@ -6,7 +6,6 @@ import {
   mostFound,
   type ReadUserRow,
   readUsers,
-  type UserSearch,
 } from '../db/search-users.ts'
 import type { UserRow } from '../db/user-row.ts'
 import { invalid } from '../errors.ts'
@@ -32,7 +31,7 @@ export interface FoundUsers {
 
 /** Users that are read first, which is enough where many match, and where no index helps. */
 const fewUsers = 1_000
-const manyUsers = 20_000
+const manyUsers = 10_000
 const mostUsers = 1_000_000
 
 /**
@@ -49,30 +48,23 @@ export async function searchUsers(
   },
   { number, offset, size, createdAt, id }: Page & Position,
 ): Promise<FoundUsers> {
-  const { kind, wanted } = toSearch(list.filter)
-  const values = [list.audience, createdAt, id, offset, size, wanted]
+  const { filter, direction } = list
+  if (!isStorableText(filter)) throw invalid('The filter has a character that no user can have')
+  const values = [list.audience, createdAt, id, offset, size]
   const read = async (most: number) => {
-    const statement = readUsers[kind][list.direction]
-    const rows = await db.run<ReadUserRow>(statement, [...values, most])
+    const rows = await db.run<ReadUserRow>(readUsers[direction], [...values, filter, most])
     return toReadUsers(rows, most, offset, size)
   }
   const first = await read(fewUsers)
   if (!first.isPartial) return first
-  if (kind === 'pattern') {
-    const rows = await db.run<FoundUserRow>(findUsers[list.direction], values)
+  // Three characters of a word make a trigram, which is what the index knows.
+  if (/[\p{L}\p{N}]{3}/u.test(filter)) {
+    const pattern = toSubstringPattern(filter)
+    const rows = await db.run<FoundUserRow>(findUsers[direction], [...values, pattern])
     const matched = rows[0]?.matched ?? null
     if (matched !== null && matched <= mostFound) return toFoundUsers(rows, matched, offset, size)
   }
   return await read(Math.min(manyUsers * number, mostUsers))
-}
-
-function toSearch(filter: string): { readonly kind: UserSearch; readonly wanted: string } {
-  if (!isStorableText(filter)) throw invalid('The filter has a character that no user can have')
-  // Three characters of a word make a trigram, which is what the index knows.
-  const isIndexed = /[\p{L}\p{N}]{3}/u.test(filter)
-  return isIndexed
-    ? { kind: 'pattern', wanted: toSubstringPattern(filter) }
-    : { kind: 'fragment', wanted: filter }
 }
 
 function toReadUsers(

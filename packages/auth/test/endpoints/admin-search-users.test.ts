@@ -61,7 +61,9 @@ test('a search among many users reads a bounded number of them', async (t) => {
       first.next ?? '',
       /^\/admin\/users\?page=1&per_page=3&filter=before&limit=3&cursor=/,
     )
-    const second = await list((first.next ?? '').split('?')[1] ?? '')
+    let second = await list((first.next ?? '').split('?')[1] ?? '')
+    assert.deepEqual(second.names, [])
+    second = await list(`filter=before&limit=3&cursor=${second.cursor}`)
     assert.deepEqual(second.names, ['23001', '23002', '23003'])
     const third = await list(`filter=before&limit=3&cursor=${second.cursor}`)
     assert.deepEqual(third.names, ['23004', '23005', '23006'])
@@ -72,9 +74,16 @@ test('a search among many users reads a bounded number of them', async (t) => {
   })
 
   await t.test('so does one for a text that is too short for the index', async () => {
-    const first = await list('filter=日本&limit=10')
-    assert.deepEqual(first.names, [])
-    const second = await list(`filter=日本&limit=10&cursor=${first.cursor}`)
-    assert.deepEqual([second.names, second.cursor], [['34999'], undefined])
+    const found: string[] = []
+    let steps = 0
+    let cursor: string | undefined = ''
+    for (; cursor !== undefined; steps++) {
+      const slice: Awaited<ReturnType<typeof list>> = await list(
+        `filter=日本&limit=10&cursor=${cursor}`,
+      )
+      found.push(...slice.names)
+      cursor = slice.cursor
+    }
+    assert.deepEqual([found, steps], [['34999'], 4])
   })
 })
