@@ -2,7 +2,7 @@ import { createHealth, type Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log, LogLevel } from '@portcullis/service-kit/log'
 import { openDebug } from './app/open-debug.ts'
-import { openDecide } from './app/open-decide.ts'
+import { decisionCalls, openDecide } from './app/open-decide.ts'
 import { openGrpc } from './app/open-grpc.ts'
 import { openHttp } from './app/open-http.ts'
 import { openOutlet } from './app/open-outlet.ts'
@@ -11,6 +11,7 @@ import { openStore } from './app/open-store.ts'
 import { openTracing, toTracedStoreKind } from './app/open-tracing.ts'
 import type { Primary } from './app/primary.ts'
 import type { Config } from './config.ts'
+import { boundDecider } from './decide/bounded-decider.ts'
 import type { RuleSnapshot } from './rules/snapshot.ts'
 import { Statistics } from './stats/registry.ts'
 
@@ -79,6 +80,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     log: primary?.toSharedLog(log, () => isReady) ?? log,
     statistics,
     expirationJitterMaxSeconds: config.decisions.expirationJitterMaxSeconds,
+    isCompatible: config.decisions.keyFormat === 'compatible',
     onHealth: (isHealthy) => health.set('store', isHealthy),
   })
   lifecycle.own('store', store)
@@ -92,7 +94,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const stopsIncrementWhenOver =
     config.decisions.stopsIncrementWhenOver && config.store.kind !== 'memcached'
   const decisions = { ...config.decisions, stopsIncrementWhenOver }
-  const decider = tracing.traceDecider(
+  const traced = tracing.traceDecider(
     await openDecide(decisions, {
       rules: () => rules.current,
       store: tracing.traceStore(store, toTracedStoreKind(config.store)),
@@ -101,6 +103,8 @@ export async function openApp(settings: AppSettings): Promise<App> {
       debugLog: talkativeLevels.has(config.log.level) ? log : undefined,
     }),
   )
+  const serviceErrors = statistics.counter(`${decisionCalls}.service_error`)
+  const decider = boundDecider(traced, decisions, serviceErrors)
   const debugAddress = await openDebug(config.listeners.debug, {
     contents: {
       ruleLines: () => rules.current?.describe() ?? [],

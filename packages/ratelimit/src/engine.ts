@@ -27,6 +27,7 @@ export interface Engine extends Decider {
 
 const defaults: DecisionSettings = {
   cacheKeyPrefix: '',
+  keyFormat: 'exact',
   nearLimitRatio: 0.8,
   isShadowMode: false,
   isQuotaMode: false,

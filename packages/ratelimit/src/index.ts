@@ -1,6 +1,6 @@
 export { type CounterStore, type Increment, StoreError } from './counters/counter-store.ts'
 export { type MemoryStore, type MemoryStoreSettings, openMemoryStore } from './counters/memory.ts'
-export { ServiceError } from './decide/decide.ts'
+export { ServiceError } from './decide/decided.ts'
 export type { HeaderNames } from './decide/headers.ts'
 export type { DescriptorInput, DetailedDescriptor, LimitRequest } from './limiter/limit-request.ts'
 export type { LimitResult, LimitStatus } from './limiter/limit-result.ts'

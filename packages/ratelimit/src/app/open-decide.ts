@@ -15,19 +15,21 @@ export interface DecideSurroundings {
   readonly debugLog: Log | undefined
 }
 
+/** Where statistics about decisions begin. */
+export const decisionCalls = 'ratelimit.service.call.should_rate_limit'
+
 export async function openDecide(
   config: DecisionsConfig,
   { rules, store, statistics, now, debugLog }: DecideSurroundings,
 ): Promise<Decider> {
-  const calls = 'ratelimit.service.call.should_rate_limit'
   const decider = createDecider({
     settings: config,
     rules,
     store,
     localCache: openLocalCache(config, statistics, now),
     statistics: {
-      storeErrors: statistics.counter(`${calls}.redis_error`),
-      serviceErrors: statistics.counter(`${calls}.service_error`),
+      storeErrors: statistics.counter(`${decisionCalls}.redis_error`),
+      serviceErrors: statistics.counter(`${decisionCalls}.service_error`),
       globalShadowMode: statistics.counter('ratelimit.service.global_shadow_mode'),
       unknownDomain: (domain) => statistics.unknownDomain(domain),
     },

@@ -17,6 +17,8 @@ export interface StoreSurroundings {
   readonly log: Log
   readonly statistics: Statistics
   readonly expirationJitterMaxSeconds: number
+  /** Whether keys are those of envoyproxy/ratelimit to the byte. */
+  readonly isCompatible: boolean
   /** Told whether the store is reachable, where it knows and was asked to watch. */
   readonly onHealth: (isHealthy: boolean) => void
 }
@@ -45,13 +47,14 @@ export function openStore(config: StoreConfig, surroundings: StoreSurroundings):
 
 function openMemcached(
   { nodes, maxIdleConnections, tls }: MemcachedConfig,
-  { log, statistics, expirationJitterMaxSeconds }: StoreSurroundings,
+  { log, statistics, expirationJitterMaxSeconds, isCompatible }: StoreSurroundings,
 ): OpenStore {
   const store = openMemcachedStore({
     nodes,
     maxIdleConnections,
     tls: tls && toTlsFiles(tls),
     expirationJitterMaxSeconds,
+    hashesLongNames: !isCompatible,
     log,
     statistics: createMemcachedStatistics((name) => statistics.counter(name)),
   })

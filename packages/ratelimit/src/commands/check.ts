@@ -1,12 +1,22 @@
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { parseConfig } from '../config.ts'
 import type { Finding } from '../rules/fault-report.ts'
+import { findMeetingKeys } from '../rules/meeting-keys.ts'
 import { readRuleDirectory } from '../rules/sources/rule-directory.ts'
-import { type Inspection, inspectRuleFiles, toCount, writeFindings } from './rule-files.ts'
+import {
+  byPlace,
+  type Inspection,
+  inspectRuleFiles,
+  toCount,
+  toFinding,
+  writeFindings,
+} from './rule-files.ts'
 
 const usage = `Usage: ratelimit check DIR [--strict] [--merge] [--json]
 
 Reads the rule files (*.yaml) of a directory and shows all that is wrong in them. Policy tests
-(*.test.yaml) are left to 'ratelimit test'.
+(*.test.yaml) are left to 'ratelimit test'. With CACHE_KEY_FORMAT=compatible in the environment it also warns
+about rules whose counters can have the same name.
 
   --strict  warnings count as faults
   --merge   several files may define one domain, as with MERGE_DOMAIN_CONFIG=true
@@ -31,7 +41,7 @@ export const check: Command = {
       io.stderr.write(`error opening directory ${directory}: ${content.message}\n`)
       return 2
     }
-    const result = inspectRuleFiles(directory, content, merge)
+    const result = withMeetingKeys(inspectRuleFiles(directory, content, merge), io)
     const isFine = strict
       ? result.findings.length === 0
       : result.findings.every(({ severity }) => severity === 'warning')
@@ -39,6 +49,13 @@ export const check: Command = {
     else writeText(result, isFine, io)
     return isFine ? 0 : 1
   },
+}
+
+/** Where the store is shared with envoyproxy/ratelimit, its keys can meet. */
+function withMeetingKeys(result: Inspection, { env }: CommandIo): Inspection {
+  if (parseConfig(env).config.decisions.keyFormat !== 'compatible') return result
+  const warnings = findMeetingKeys(result.rules).map((warning) => toFinding(warning, 'warning'))
+  return { ...result, findings: [...result.findings, ...warnings].sort(byPlace) }
 }
 
 interface Request {

@@ -1,4 +1,5 @@
-import { secondsUntilReset, toCounterKey, windowStart } from '../decide/windows.ts'
+import { type KeySettings, toCounterKey } from '../decide/counter-key.ts'
+import { secondsUntilReset, windowStart } from '../decide/windows.ts'
 import type { Descriptor } from '../protocol/message.ts'
 import type { Explanation } from '../rules/explain.ts'
 import type { RuleSnapshot } from '../rules/snapshot.ts'
@@ -22,8 +23,7 @@ export interface CounterPlace {
   readonly secondsUntilReset: number
 }
 
-export interface Circumstances {
-  readonly cacheKeyPrefix: string
+export interface Circumstances extends KeySettings {
   readonly nowSeconds: number
 }
 
@@ -59,12 +59,14 @@ function findReplacing({ match }: Explanation, all: readonly Explanation[]): str
 function toCounterPlace(
   { domain, match }: Explanation,
   descriptor: Descriptor,
-  { cacheKeyPrefix, nowSeconds }: Circumstances,
+  circumstances: Circumstances,
 ): CounterPlace | undefined {
   if (match === undefined || match.limit.unlimited) return undefined
+  const { nowSeconds } = circumstances
   const { windowSeconds } = match.limit
   const start = windowStart(nowSeconds, windowSeconds)
-  const key = toCounterKey(cacheKeyPrefix, domain, descriptor, match.sharedValues)
+  const { sharedValues } = match
+  const key = toCounterKey(circumstances, domain, descriptor, { windowSeconds, sharedValues })
   return {
     key: `${key}${start}`,
     windowStart: start,

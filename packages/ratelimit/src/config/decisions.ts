@@ -2,11 +2,13 @@ import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
   type Chapter,
+  choice,
   integer,
   number,
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { type KeyFormat, keyFormats } from '../decide/counter-key.ts'
 
 export const decisions = {
   title: 'Decisions',
@@ -30,6 +32,25 @@ export const decisions = {
       { aliases: ['LOCAL_CACHE_SIZE_IN_BYTES'] },
     ),
     cacheKeyPrefix: string('CACHE_KEY_PREFIX', '', 'Text before every key in the store'),
+    keyFormat: choice(
+      'CACHE_KEY_FORMAT',
+      keyFormats,
+      'exact',
+      'exact: no two descriptors share a counter; compatible: the keys of envoyproxy/ratelimit, to share ' +
+        'a store with it during a migration',
+    ),
+    mostDescriptors: integer(
+      'MAX_DESCRIPTORS_PER_REQUEST',
+      500,
+      'How many descriptors a request may have',
+      { min: 1, max: 1_000_000 },
+    ),
+    mostEntries: integer(
+      'MAX_ENTRIES_PER_DESCRIPTOR',
+      100,
+      'How many entries each of them may have',
+      { min: 1, max: 1_000_000 },
+    ),
     expirationJitterMaxSeconds: integer(
       'EXPIRATION_JITTER_MAX_SECONDS',
       300,
@@ -72,6 +93,9 @@ export interface DecisionsConfig {
   /** 0: no cache. */
   readonly localCacheBytes: number
   readonly cacheKeyPrefix: string
+  readonly keyFormat: KeyFormat
+  readonly mostDescriptors: number
+  readonly mostEntries: number
   readonly expirationJitterMaxSeconds: number
   readonly stopsIncrementWhenOver: boolean
   readonly headerNames: HeaderNames | undefined
@@ -93,6 +117,9 @@ export function toDecisions(settings: DecisionSettings, check: Check): Decisions
     nearLimitRatio: settings.nearLimitRatio,
     localCacheBytes: settings.localCacheBytes,
     cacheKeyPrefix: settings.cacheKeyPrefix,
+    keyFormat: settings.keyFormat,
+    mostDescriptors: settings.mostDescriptors,
+    mostEntries: settings.mostEntries,
     expirationJitterMaxSeconds: settings.expirationJitterMaxSeconds,
     stopsIncrementWhenOver: settings.stopIncrement,
     headerNames: settings.hasHeaders ? toHeaderNames(settings, check) : undefined,

@@ -37,6 +37,9 @@ export interface Increment {
   previous: number
 }
 
+/** Counters stop here: above it no store and no double counts one by one. */
+export const highestCount = Number.MAX_SAFE_INTEGER
+
 /** `undefined` when everything was counted, otherwise why nothing can be said. */
 export type Counted = (error: StoreError | undefined) => void
 

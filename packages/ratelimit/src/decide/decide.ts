@@ -1,28 +1,24 @@
+import { addInSlices } from '../counters/add-in-slices.ts'
 import { CounterKeyError, type StoreError } from '../counters/counter-store.ts'
 import { decodeRequest } from '../protocol/decode.ts'
-import type { RateLimitRequest, RateLimitResponse } from '../protocol/message.ts'
+import type { RateLimitRequest } from '../protocol/message.ts'
+import { type Decided, ServiceError } from './decided.ts'
 import type { DecisionParts, Rules } from './decision.ts'
+import { LongRequests, longBytes, longDescriptors, sliceLength } from './long-requests.ts'
 import { RequestCache } from './request-cache.ts'
 import { toResponse } from './respond.ts'
 import { spareOthers } from './stop-increment.ts'
 import type { Tallies, Tally } from './tally.ts'
-import { toTallies } from './to-tallies.ts'
+import { toTallies, toTalliesInSlices } from './to-tallies.ts'
 import { toOverlapMs, windowStart } from './windows.ts'
-
-/** The request makes no sense, or there is nothing to judge it by. The message is for the caller. */
-export class ServiceError extends Error {
-  override readonly name = 'ServiceError'
-}
-
-export type Decided = (
-  error: ServiceError | StoreError | undefined,
-  response: RateLimitResponse | undefined,
-) => void
 
 /** Calls back once, before it returns where the store answers at once. */
 export type Decide = (request: RateLimitRequest, deadlineMs: number, decided: Decided) => void
 
-/** The same for the encoded request between `start` and `end`. Throws a `DecodeError`. */
+/**
+ * The same for the encoded request between `start` and `end`. Throws a `DecodeError`, or calls back with
+ * one where the request has to wait.
+ */
 export type DecideEncoded = (
   buffer: Buffer,
   start: number,
@@ -40,12 +36,33 @@ export function createDecider(parts: DecisionParts): Decider {
   const { settings, statistics, localCache, store } = parts
   // Dynamic metadata repeats the request, which is not kept.
   const known = settings.addsDynamicMetadata ? undefined : new RequestCache()
+  const longRequests = new LongRequests()
 
   function decide(request: RateLimitRequest, deadlineMs: number, decided: Decided): void {
+    if (request.descriptors.length > longDescriptors) {
+      const bytes = request.descriptors.length * assumedBytes
+      longRequests.add(bytes, deadlineMs, decided, (then) => decideLong(request, deadlineMs, then))
+      return
+    }
     const rules = parts.rules()
     const refusal = findRefusal(request, rules)
     if (refusal !== undefined || rules === undefined) refuse(refusal, decided)
     else carryOut(request, toTallies(parts, rules, request), deadlineMs, decided)
+  }
+
+  function* decideLong(
+    request: RateLimitRequest,
+    deadlineMs: number,
+    decided: Decided,
+  ): Generator<void, void, void> {
+    const rules = parts.rules()
+    const refusal = findRefusal(request, rules)
+    if (refusal !== undefined || rules === undefined) {
+      refuse(refusal, decided)
+      return
+    }
+    const tallies = yield* toTalliesInSlices(parts, rules, request, sliceLength)
+    carryOut(request, tallies, deadlineMs, decided)
   }
 
   function decideEncoded(
@@ -55,6 +72,16 @@ export function createDecider(parts: DecisionParts): Decider {
     deadlineMs: number,
     decided: Decided,
   ): void {
+    if (end - start > longBytes) {
+      // The bytes are the transport's, and belong to another request soon.
+      const kept = Buffer.from(buffer.subarray(start, end))
+      longRequests.add(kept.length, deadlineMs, decided, function* (then) {
+        const request = decodeRequest(kept, 0, kept.length)
+        yield
+        yield* decideLong(request, deadlineMs, then)
+      })
+      return
+    }
     const rules = parts.rules()
     if (known !== undefined && rules !== undefined) {
       const tallies = known.find(rules, buffer, start, end)
@@ -109,6 +136,8 @@ export function createDecider(parts: DecisionParts): Decider {
     }
     if (settings.stopsIncrementWhenOver) {
       spareOthers({ store, decision, toCount, deadlineMs, counted })
+    } else if (toCount.length > sliceLength) {
+      addInSlices(store, toCount, sliceLength, deadlineMs, counted)
     } else {
       store.add(toCount, deadlineMs, counted)
     }
@@ -141,6 +170,9 @@ export function createDecider(parts: DecisionParts): Decider {
 
   return { decide, decideEncoded }
 }
+
+/** What a descriptor of a decoded request takes, about. */
+const assumedBytes = 512
 
 function findRefusal(request: RateLimitRequest, rules: Rules | undefined): string | undefined {
   if (request.domain === '') return 'rate limit domain must not be empty'

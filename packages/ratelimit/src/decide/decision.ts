@@ -2,6 +2,7 @@ import type { CounterStore } from '../counters/counter-store.ts'
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
 import type { Match } from '../rules/rule.ts'
 import type { Counter } from '../stats/registry.ts'
+import type { KeySettings } from './counter-key.ts'
 import type { HeaderNames } from './headers.ts'
 import type { LocalCache } from './local-cache.ts'
 import type { Tallies } from './tally.ts'
@@ -14,8 +15,7 @@ export interface Rules {
   isLasting(domain: string, descriptor: Descriptor): boolean
 }
 
-export interface DecisionSettings {
-  readonly cacheKeyPrefix: string
+export interface DecisionSettings extends KeySettings {
   readonly nearLimitRatio: number
   readonly isShadowMode: boolean
   readonly isQuotaMode: boolean

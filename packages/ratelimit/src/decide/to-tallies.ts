@@ -1,9 +1,10 @@
+import { highestCount } from '../counters/counter-store.ts'
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
 import type { Match } from '../rules/rule.ts'
+import { toCounterKey } from './counter-key.ts'
 import type { DecisionParts, Rules } from './decision.ts'
 import { findReplaced } from './replaces.ts'
 import { type Tallies, Tally } from './tally.ts'
-import { toCounterKey } from './windows.ts'
 
 /** What each descriptor of the request meets. Counts nothing but domains that nobody knows. */
 export function toTallies(parts: DecisionParts, rules: Rules, request: RateLimitRequest): Tallies {
@@ -18,16 +19,49 @@ export function toTallies(parts: DecisionParts, rules: Rules, request: RateLimit
   for (const descriptor of descriptors) matches.push(rules.match(domain, descriptor))
   const replaced = findReplaced(matches)
   for (let i = 0; i < descriptors.length; i += 1) {
-    const descriptor = descriptors[i]
-    const match = matches[i]
-    const isReplaced = match !== undefined && replaced?.has(match) === true
-    tallies.push(
-      match === undefined || descriptor === undefined || isReplaced
-        ? undefined
-        : toTally(parts, request, descriptor, match),
-    )
+    tallies.push(toTallyUnless(replaced, parts, request, descriptors[i], matches[i]))
   }
   return tallies
+}
+
+/** The same, a number of descriptors at a time. */
+export function* toTalliesInSlices(
+  parts: DecisionParts,
+  rules: Rules,
+  request: RateLimitRequest,
+  sliceLength: number,
+): Generator<void, Tallies, void> {
+  const { descriptors, domain } = request
+  if (!rules.hasDomain(domain)) return toTallies(parts, rules, request)
+  const matches: (Match | undefined)[] = []
+  for (const [i, descriptor] of descriptors.entries()) {
+    if (i > 0 && i % sliceLength === 0) yield
+    matches.push(rules.match(domain, descriptor))
+  }
+  const replaced = findReplaced(matches)
+  const tallies: (Tally | undefined)[] = []
+  for (const [i, descriptor] of descriptors.entries()) {
+    if (i % sliceLength === 0) yield
+    tallies.push(toTallyUnless(replaced, parts, request, descriptor, matches[i]))
+  }
+  return tallies
+}
+
+function toTallyUnless(
+  replaced: ReadonlySet<Match> | undefined,
+  parts: DecisionParts,
+  request: RateLimitRequest,
+  descriptor: Descriptor | undefined,
+  match: Match | undefined,
+): Tally | undefined {
+  if (match === undefined || descriptor === undefined || replaced?.has(match)) return undefined
+  return toTally(parts, request, descriptor, match)
+}
+
+/** A refund may be as large as it likes; hits beyond what a store can add up count as the most it can. */
+function toCharge({ hitsAddend, isNegativeHits }: Descriptor, ofRequest: number): number {
+  const charge = hitsAddend ?? Math.max(1, ofRequest)
+  return isNegativeHits ? charge : Math.min(charge, highestCount)
 }
 
 function toTally(
@@ -41,12 +75,15 @@ function toTally(
     key:
       unit === undefined
         ? ''
-        : toCounterKey(settings.cacheKeyPrefix, domain, descriptor, sharedValues),
+        : toCounterKey(settings, domain, descriptor, {
+            windowSeconds: limit.windowSeconds,
+            sharedValues,
+          }),
     unitSeconds: limit.windowSeconds,
     unit: unit === undefined ? 0 : unit.wire,
     requestsPerUnit: limit.requestsPerUnit,
     name: limit.name,
-    charge: descriptor.hitsAddend ?? Math.max(1, hitsAddend),
+    charge: toCharge(descriptor, hitsAddend),
     isRefund: descriptor.isNegativeHits,
     isQuota: limit.quotaMode || settings.isQuotaMode,
     isShadowRule: limit.shadowMode,

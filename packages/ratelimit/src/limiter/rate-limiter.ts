@@ -2,6 +2,7 @@ import { basename, dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { createLog, type Log } from '@portcullis/service-kit/log'
 import { type CounterStore, StoreError } from '../counters/counter-store.ts'
+import type { KeyFormat } from '../decide/counter-key.ts'
 import type { DecisionSettings } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
 import { createEngine, type Engine } from '../engine.ts'
@@ -24,6 +25,8 @@ export interface RateLimiterOptions {
   readonly store?: string | CounterStore
   /** In front of every counter's name, to share a store with others. */
   readonly keyPrefix?: string
+  /** The names of counters: 'compatible' to share a store with envoyproxy/ratelimit. */
+  readonly keyFormat?: KeyFormat
   /** From which part of a limit on hits count as near it. */
   readonly nearLimitRatio?: number
   /** Whether nothing is ever refused, only counted. */
@@ -138,6 +141,7 @@ async function waitAtMost(timeoutMs: number, ready: Promise<void>): Promise<void
 function toSettings(options: RateLimiterOptions): Partial<DecisionSettings> {
   return {
     cacheKeyPrefix: options.keyPrefix ?? '',
+    keyFormat: options.keyFormat ?? 'exact',
     nearLimitRatio: options.nearLimitRatio ?? 0.8,
     isShadowMode: options.shadowMode ?? false,
     stopsIncrementWhenOver: options.stopsIncrementWhenOver ?? false,

@@ -13,11 +13,15 @@ export interface EntriesRequest {
 export function explainEntries(
   rules: RuleSet,
   { domain, descriptors }: EntriesRequest,
-  { cacheKeyPrefix = '', nowSeconds = Math.floor(Date.now() / 1000) }: Partial<Circumstances> = {},
+  {
+    cacheKeyPrefix = '',
+    keyFormat = 'exact',
+    nowSeconds = Math.floor(Date.now() / 1000),
+  }: Partial<Circumstances> = {},
 ): Answer[] {
   const snapshot = compileToRead(rules)
   const request = { domain, descriptors: descriptors.map(toDescriptor) }
-  return toAnswers(snapshot, request, { cacheKeyPrefix, nowSeconds })
+  return toAnswers(snapshot, request, { cacheKeyPrefix, keyFormat, nowSeconds })
 }
 
 function toDescriptor(entries: readonly Entry[]) {

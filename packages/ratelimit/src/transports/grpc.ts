@@ -1,5 +1,6 @@
-import { type Methods, status, type UnaryCall } from '@portcullis/grpc-unary'
-import type { Decided, DecideEncoded } from '../decide/decide.ts'
+import { type Methods, type StatusCode, status, type UnaryCall } from '@portcullis/grpc-unary'
+import type { DecideEncoded } from '../decide/decide.ts'
+import { type Decided, ExcessError, OverloadError } from '../decide/decided.ts'
 import { DecodeError } from '../protocol/decode.ts'
 import { encodeResponse } from '../protocol/encode.ts'
 import type { Counter } from '../stats/registry.ts'
@@ -10,6 +11,13 @@ export const rateLimitService = 'envoy.service.ratelimit.v3.RateLimitService'
 export interface CallStatistics {
   readonly totalRequests: Counter
   readonly responseTime: Timer
+}
+
+/** What is too large or too much is told apart, so that callers can tell it from an outage. */
+function toStatus(error: Parameters<Decided>[0]): StatusCode {
+  if (error instanceof ExcessError) return status.INVALID_ARGUMENT
+  if (error instanceof OverloadError) return status.RESOURCE_EXHAUSTED
+  return error instanceof DecodeError ? status.INTERNAL : status.UNKNOWN
 }
 
 /** The decision call. What the caller did wrong and what the store did are UNKNOWN, as in Go. */
@@ -25,7 +33,7 @@ export function createRateLimitMethods(
         const { buffer, length } = encodeResponse(response)
         call.send(buffer, 0, length)
       } else {
-        call.fail(status.UNKNOWN, error?.message ?? 'no decision was made')
+        call.fail(toStatus(error), error?.message ?? 'no decision was made')
       }
       responseTime.observe(performance.now() - startMs)
     }

@@ -23,6 +23,7 @@ test('of the connections to Redis those opened and closed are counters, those th
     log: collectLog().log,
     statistics,
     expirationJitterMaxSeconds: 300,
+    isCompatible: false,
     onHealth: () => {},
   })
   t.after(() => store[Symbol.asyncDispose]())

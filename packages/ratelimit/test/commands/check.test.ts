@@ -191,3 +191,27 @@ test('the text of a file cannot steer the terminal, and a long line is cut', asy
   assert.ok((rows[1] ?? '').length < 140)
   assert.equal((rows[1] ?? '').indexOf('\ufffd'), (rows[2] ?? '').indexOf('^'))
 })
+
+test('with compatible keys it warns about rules whose counters can meet, and only then', async (t) => {
+  const limit = 'rate_limit: { unit: minute, requests_per_unit: 5 }'
+  const directory = await createDirectory(t, {
+    'a.yaml': `domain: d
+descriptors:
+  - key: user
+    ${limit}
+    descriptors:
+      - { key: path, ${limit} }
+  - { key: plan, value: free, ${limit} }
+  - { key: plan_free, value: x, ${limit} }
+  - { key: plan, value: pro, ${limit} }
+`,
+  })
+  assert.deepEqual((await run([directory, '--strict'])).code, 0)
+  const env = { CACHE_KEY_FORMAT: 'compatible' }
+  const { code, stdout, stderr } = await run([directory, '--strict'], { env })
+  assert.equal(code, 1)
+  const out = stdout + stderr
+  assert.match(out, /a\.yaml:6:.*same name as those of the rule at .*a\.yaml:3/)
+  assert.equal(out.match(/can have the same name/g)?.length, 1, out)
+  assert.match(out, /CACHE_KEY_FORMAT=exact tells them apart/)
+})

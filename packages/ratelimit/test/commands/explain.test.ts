@@ -58,7 +58,10 @@ suite('the explain command', () => {
     assert.match(out, /yes {2}exact value {2}the rule names the value 'marketing'/)
     assert.match(out, /rule messaging\.message_type_marketing\.to_number at .*messaging\.yaml:6:9/)
     assert.match(out, /limit +5 per day/)
-    assert.match(out, /counter +messaging_message_type_marketing_to_number_206_1699920000/)
+    assert.match(
+      out,
+      /counter +messaging_message_type_marketing_to_number_206_86400s\.0\.1\.1_1699920000/,
+    )
     assert.match(out, /window +2023-11-14T00:00:00Z to 2023-11-15T00:00:00Z/)
     assert.match(out, /reset +in 6400 s/)
     assert.match(
@@ -73,7 +76,7 @@ suite('the explain command', () => {
       [directory, '-domain=messaging', '-descriptors=files=files/a.pdf', '-now', '1234'],
       { env: { CACHE_KEY_PREFIX: 'prefix:' } },
     )
-    assert.match(out, /counter +prefix:messaging_files_files\/\*_1234\n/)
+    assert.match(out, /counter +prefix:messaging_files_files\/\*_1s_1234\n/)
     assert.match(out, /shadow +the answer is OK even when over/)
   })
 
@@ -86,7 +89,7 @@ suite('the explain command', () => {
     const { out } = await run([...args, '-descriptors=k=v'])
     assert.match(out, /limit +9 every 5 minutes\n/)
     assert.match(out, /algorithm +sliding_window: /)
-    assert.match(out, /counter +d_k_v_1699999800\n/)
+    assert.match(out, /counter +d_k_v_300s_1699999800\n/)
     assert.match(out, /window +2023-11-14T22:10:00Z to 2023-11-14T22:15:00Z\n/)
     assert.match(out, /reset +in 100 s\n/)
     const plain = await run([...args, '-descriptors=plain=v'])
@@ -134,7 +137,7 @@ suite('the explain command', () => {
     assert.equal(answer.outcome, 'limited')
     assert.equal(answer.match.limit.requestsPerUnit, 100)
     assert.deepEqual(answer.counter, {
-      key: 'messaging_to_number_1_1699920000',
+      key: 'messaging_to_number_1_86400s.0.1_1699920000',
       windowStart: 1_699_920_000,
       windowEnd: 1_700_006_400,
       secondsUntilReset: 6400,

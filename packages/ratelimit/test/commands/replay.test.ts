@@ -101,7 +101,7 @@ suite('the replay command', () => {
     })
     assert.deepEqual(user.peak, {
       hits: 4,
-      key: 'api_user_a',
+      key: 'api_user_a_60s',
       at: '2026-01-01T00:00:03.000Z',
     })
     assert.deepEqual(
@@ -189,9 +189,9 @@ suite('the replay command', () => {
       refused,
     ])
     assert.deepEqual(keys, [
-      ['api_path_/search', 7],
-      ['api_path_/admin/users', 4],
-      ['api_remote_address_192.0.2.66', 1],
+      ['api_path_/search_1s', 7],
+      ['api_path_/admin/users_60s', 4],
+      ['api_remote_address_192.0.2.66_1s.0.1', 1],
     ])
   })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CounterStore } from '../../src/counters/counter-store.ts'
+import { type CounterStore, highestCount } from '../../src/counters/counter-store.ts'
 import {
   add,
   addSparing,
@@ -37,6 +37,16 @@ const strangeNames = [
 const controlNames = ['\u0000', '\u0000\u0001\u0002\u007f', '\u00ff\u00fe', '\r\n']
 
 const fixedPoints = {
+  'stops at the highest count, and does not fail': async (store) => {
+    const key = newKey()
+    // Redis would refuse the last ones, and memcached would begin again at 0.
+    for (let call = 0; call < 2_100; call += 1) {
+      const [after = 0] = await add(store, [increment(key, highestCount)])
+      assert.ok(after >= highestCount, `${after} after ${call + 1} calls`)
+    }
+    const [after = 0] = await add(store, [increment(key, 1)])
+    assert.ok(after >= highestCount)
+  },
   'adds up': async (store) => {
     const key = newKey()
     assert.deepEqual(await add(store, [increment(key, 1)]), [1])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Decide, ServiceError } from '../../src/decide/decide.ts'
+import type { Decide } from '../../src/decide/decide.ts'
+import { ServiceError } from '../../src/decide/decided.ts'
 import { logDecider } from '../../src/decide/logged-decider.ts'
 import { encodeRequest } from '../../src/protocol/encode.ts'
 import { OK, type RateLimitRequest, type RateLimitResponse } from '../../src/protocol/message.ts'

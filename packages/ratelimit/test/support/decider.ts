@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { CounterStore } from '../../src/counters/counter-store.ts'
 import { openMemoryStore } from '../../src/counters/memory.ts'
-import { createDecider, type Decided } from '../../src/decide/decide.ts'
+import { createDecider } from '../../src/decide/decide.ts'
+import type { Decided } from '../../src/decide/decided.ts'
 import type { DecisionSettings } from '../../src/decide/decision.ts'
 import { createLocalCache } from '../../src/decide/local-cache.ts'
 import type { Descriptor, RateLimitRequest, RateLimitResponse } from '../../src/protocol/message.ts'
@@ -48,6 +49,7 @@ export function openDecider(
   const { decide, decideEncoded } = createDecider({
     settings: {
       cacheKeyPrefix: '',
+      keyFormat: 'exact',
       nearLimitRatio: 0.8,
       isShadowMode: false,
       isQuotaMode: false,

@@ -2,6 +2,7 @@ import {
   type Counted,
   CounterKeyError,
   type CounterStore,
+  highestCount,
   type Increment,
   StoreError,
 } from '../counter-store.ts'
@@ -121,7 +122,7 @@ class Store implements MemcachedStore {
       counted(undefined)
       return
     }
-    const targets = toTargets(increments, this.#nodes)
+    const targets = toTargets(increments, this.#nodes, this.#settings.hashesLongNames)
     if (targets === undefined) {
       this.#statistics.multiget.error.value++
       counted(new CounterKeyError(malformed))
@@ -176,6 +177,11 @@ class Store implements MemcachedStore {
   #change({ increment, counter }: Target): void {
     const { hits, unitSeconds, overlapMs } = increment
     if (hits === 0) return
+    // memcached would begin again at 0.
+    if (hits > 0 && counter.count + hits > highestCount) {
+      counter.count = highestCount
+      return
+    }
     counter.count = Math.max(0, counter.count + hits)
     // A window that slides is needed while it is the one before, too.
     const lifeSeconds = overlapMs > 0 ? 2 * unitSeconds : unitSeconds

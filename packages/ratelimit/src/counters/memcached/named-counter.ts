@@ -31,10 +31,14 @@ export interface Target {
  * Of each increment its counters; the same object for all that have the same name. `undefined` when
  * one of the names is not allowed.
  */
-export function toTargets(increments: readonly Increment[], nodes: NodeList): Target[] | undefined {
+export function toTargets(
+  increments: readonly Increment[],
+  nodes: NodeList,
+  hashesLongNames: boolean,
+): Target[] | undefined {
   const byName = new Map<string, NamedCounter>()
   const find = (increment: Increment, window: number) => {
-    const name = toCounterName(increment, window)
+    const name = toCounterName(increment, window, hashesLongNames)
     const node = name === undefined ? undefined : nodes.nodeOf(name)
     if (name === undefined || node === undefined) return undefined
     const counter = byName.get(name) ?? new NamedCounter(name, node)

@@ -19,6 +19,11 @@ export interface MemcachedSettings {
   readonly timeoutMs?: number
   /** TTL = unit + a random part of at least 1 and below this. */
   readonly expirationJitterMaxSeconds?: number
+  /**
+   * Whether a counter whose name is too long for memcached gets another one, with a hash. Otherwise it
+   * is refused, as envoyproxy/ratelimit does.
+   */
+  readonly hashesLongNames?: boolean
   readonly statistics?: MemcachedStatistics
   readonly log: Pick<Log, 'error' | 'warning' | 'info' | 'debug'>
   /** Milliseconds since the epoch: TTLs above 30 days are sent as a time. */
@@ -45,4 +50,5 @@ export const memcachedDefaults = {
   maxIdleConnections: 2,
   timeoutMs: 500,
   expirationJitterMaxSeconds: 300,
+  hashesLongNames: true,
 } satisfies Partial<MemcachedSettings>

@@ -1,9 +1,9 @@
-import { type Increment, StoreError } from '../counter-store.ts'
+import { highestCount, type Increment, StoreError } from '../counter-store.ts'
 import { answer, toSum } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Connection, Replies } from './connection.ts'
 import type { KnownCounters } from './known-counters.ts'
-import { isForbidden, isMisplaced } from './reply-errors.ts'
+import { isForbidden, isMisplaced, isOverflow } from './reply-errors.ts'
 import { expected } from './reply-queue.ts'
 import { type Reply, ReplyError } from './resp-reader.ts'
 import { refundScript, type Script, slideScript, spareScript } from './scripts.ts'
@@ -175,6 +175,8 @@ export class Counting implements Replies {
       from.reinterpret(expected.foreignCount)
     } else if (kind === expected.nothing) {
       this.#warnOnce(`${from.name}: a counter may have no TTL, EXPIRE failed: ${error.message}`)
+    } else if (isOverflow(error) && kind !== expected.counts) {
+      call.answer(increment, highestCount)
     } else if (code === 'NOSCRIPT') {
       if (!call.isDone) this.#resend(from, kind, call, increment, code)
     } else if (code === 'MOVED' || code === 'ASK') {

@@ -10,6 +10,11 @@ export function isMisplaced({ code, message }: ReplyError): boolean {
   return misplaced.has(code) || (code === 'ERR' && misplacedInScript.test(message))
 }
 
+/** The counter is so high that Redis cannot add the hits: nothing was changed. */
+export function isOverflow({ message }: ReplyError): boolean {
+  return message.includes('would overflow')
+}
+
 /** The user may not do it, or the server or a proxy does not know it: nothing was done. */
 export function isForbidden({ code, message }: ReplyError): boolean {
   return (

@@ -91,7 +91,8 @@ for i, key in ipairs(KEYS) do
   local at, count, previous = 8 * (i - 1), 0, 0
   local hits, hasRoom = ARGV[at + 5], wanted[i] <= tonumber(ARGV[at + 6])
   if isOver and hasRoom and tonumber(hits) > 0 then hits = '0' end
-  if ARGV[at + 3] == '0' then count = add(key, at, hits)
+  if wanted[i] > 9007199254740991 and tonumber(hits) > 0 then count = 9007199254740991
+  elseif ARGV[at + 3] == '0' then count = add(key, at, hits)
   else count, previous = slide(key, at, hits) end
   if isOver and not hasRoom and ARGV[at + 8] == '1' then
     count = math.min(math.max(count, wanted[i]), 9007199254740992)

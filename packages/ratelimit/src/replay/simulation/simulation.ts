@@ -1,6 +1,7 @@
 import type { Counted, CounterStore, Increment, StoreError } from '../../counters/counter-store.ts'
 import { type MemoryStore, openMemoryStore } from '../../counters/memory.ts'
-import { createDecider, type Decider, type ServiceError } from '../../decide/decide.ts'
+import { createDecider, type Decider } from '../../decide/decide.ts'
+import type { ServiceError } from '../../decide/decided.ts'
 import type { DecisionSettings } from '../../decide/decision.ts'
 import { Tally } from '../../decide/tally.ts'
 import { nearLimitFrom } from '../../decide/verdict.ts'

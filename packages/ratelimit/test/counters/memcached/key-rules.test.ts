@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { CounterKeyError } from '../../../src/counters/counter-store.ts'
+import { toCounterName } from '../../../src/counters/memcached/counter-name.ts'
 import { createMemcachedStatistics } from '../../../src/counters/memcached/statistics.ts'
 import { storedCount } from './support/memcached-client.ts'
 import { count, countAll, openReadyStore, read, toIncrement, window } from './support/store.ts'
@@ -35,7 +36,11 @@ test('a key that memcached cannot have fails the call and writes nothing', async
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const statistics = createMemcachedStatistics()
-  const store = await openReadyStore(t, { ports: [memcached.port], statistics })
+  const store = await openReadyStore(t, {
+    ports: [memcached.port],
+    statistics,
+    hashesLongNames: false,
+  })
   for (const [what, key] of Object.entries(refused)) {
     await t.test(what, async () => {
       const isMalformed = (error: unknown) => {
@@ -65,4 +70,19 @@ test('every other key is counted', async (t) => {
       assert.equal(await storedCount(memcached.port, key), 2)
     })
   }
+})
+
+test('a name that is too long is replaced by its beginning and a hash', async (t) => {
+  const memcached = await open(t, 'memcached')
+  if (!memcached) return
+  const store = await openReadyStore(t, { ports: [memcached.port] })
+  const long = 'x'.repeat(300)
+  for (const tail of ['a_', 'b_', 'ü_']) {
+    assert.equal(await count(store, `${long}${tail}`), 1)
+    assert.equal(await count(store, `${long}${tail}`), 2)
+  }
+  const name = toCounterName(toIncrement(`${long}a_`), 1_200, true) ?? ''
+  assert.match(name, /^x{180}~[\da-f]{64}$/)
+  const wide = toCounterName(toIncrement(`${'日'.repeat(100)}_`), 1_200, true) ?? ''
+  assert.ok(Buffer.byteLength(wide) <= 250)
 })

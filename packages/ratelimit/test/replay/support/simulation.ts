@@ -3,8 +3,9 @@ import type { RecordedRequest } from '../../../src/replay/recorded-request.ts'
 import { Simulation, type SimulationSettings } from '../../../src/replay/simulation/simulation.ts'
 import { parseRuleFiles } from '../../../src/rules/parse.ts'
 
-const defaults = {
+const defaults: SimulationSettings['decisions'] = {
   cacheKeyPrefix: '',
+  keyFormat: 'exact',
   nearLimitRatio: 0.8,
   isShadowMode: false,
   isQuotaMode: false,

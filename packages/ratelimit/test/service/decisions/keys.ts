@@ -37,13 +37,16 @@ const table: readonly (readonly [number, readonly string[], string])[] = [
   [1_234, ['wärme=größe 日本 🦀'], 'domain_wärme_größe 日本 🦀_1234'],
 ]
 
+const compatible = { CACHE_KEY_FORMAT: 'compatible' }
+
 /** What an old server that shares the store would look for, byte for byte. */
 export const keys: readonly InsideScenario[] = [
   ...['', 'prefix:'].map(
     (prefix): InsideScenario => ({
       name: `keys are as old servers write them${prefix && ', after the configured prefix'}`,
       async run(stage, inside) {
-        const { client } = await stage.open(rules, { CACHE_KEY_PREFIX: prefix })
+        const env = { ...compatible, CACHE_KEY_PREFIX: prefix }
+        const { client } = await stage.open(rules, env)
         for (const [now, entries, key] of table) {
           await inside.clear()
           stage.now = now
@@ -54,6 +57,24 @@ export const keys: readonly InsideScenario[] = [
       },
     }),
   ),
+  {
+    name: 'what one descriptor is called never counts for another',
+    async run(stage, inside) {
+      const { client } = await stage.open(rules)
+      stage.now = 1_234
+      const forged = descriptor('key=v_key2_w')
+      const pair = descriptor('key2=w_subkey2_x', 'subkey2=y')
+      const other = descriptor('key2=w', 'subkey2=x_subkey2_y')
+      await client.decide(ask('domain', forged, descriptor('key=v'), pair, other))
+      const held = { ...(await inside.counters()), ...(await inside.countersPerSecond()) }
+      assert.deepEqual(held, {
+        'domain_key_v%5Fkey2%5Fw_1s_1234': 1,
+        domain_key_v_1s_1234: 1,
+        'domain_key2_w%5Fsubkey2%5Fx_subkey2_y_60s_1200': 1,
+        'domain_key2_w_subkey2_x%5Fsubkey2%5Fy_60s_1200': 1,
+      })
+    },
+  },
   {
     name: 'every counter has an end: its unit and at most the jitter after it',
     async run(stage, inside) {
@@ -92,7 +113,7 @@ export const keys: readonly InsideScenario[] = [
   {
     name: 'limits per second are counted apart from all others where that is configured',
     async run(stage, inside) {
-      const { client } = await stage.open(rules)
+      const { client } = await stage.open(rules, compatible)
       stage.now = 1_234
       await client.decide(ask('domain', descriptor('key=v'), descriptor('key3=v')))
       const fast = await inside.countersPerSecond()
@@ -107,8 +128,8 @@ export const keys: readonly InsideScenario[] = [
   {
     name: 'a fleet of old and new servers counts in the same counters',
     async run(stage, inside) {
-      const one = await stage.open(rules)
-      const other = await stage.open(rules)
+      const one = await stage.open(rules, compatible)
+      const other = await stage.open(rules, compatible)
       stage.now = 1_000_000
       const request = ask('domain', descriptor('key3=v'))
       const remaining = async ({ client }: OpenStage) =>
@@ -123,7 +144,7 @@ export const keys: readonly InsideScenario[] = [
   {
     name: 'a refund of a count that no double can hold leaves nothing, and not less',
     async run(stage, inside) {
-      const { client } = await stage.open(rules)
+      const { client } = await stage.open(rules, compatible)
       stage.now = 1_000_000
       await inside.count('domain_key3_v_997200', `${2n ** 53n + 3n}`)
       const all = descriptor('key3=v', { hitsAddend: 2 ** 60, isNegativeHits: true })

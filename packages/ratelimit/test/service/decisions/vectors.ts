@@ -91,8 +91,8 @@ export const vectors: readonly Scenario[] = [
       ])
       if (stage.store.inside === undefined) return
       assert.deepEqual(await stage.store.inside.counters(), {
-        messaging_message_type_marketing_to_number_206_1699920000: 6,
-        messaging_to_number_206_1699920000: 6,
+        'messaging_message_type_marketing_to_number_206_86400s.0.1.1_1699920000': 6,
+        'messaging_to_number_206_86400s.0.1_1699920000': 6,
       })
     },
   },

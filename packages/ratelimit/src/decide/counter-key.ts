@@ -1,0 +1,61 @@
+import type { Descriptor } from '../protocol/message.ts'
+
+/**
+ * `exact`: no two different descriptors share a counter. `compatible`: byte for byte the keys of
+ * envoyproxy/ratelimit, which can meet, so that old and new servers can share a store during a migration.
+ */
+export const keyFormats = ['exact', 'compatible'] as const
+export type KeyFormat = (typeof keyFormats)[number]
+
+export interface KeySettings {
+  readonly cacheKeyPrefix: string
+  readonly keyFormat: KeyFormat
+}
+
+/** The rule that counts, as far as it is part of the key. */
+export interface KeyRule {
+  readonly windowSeconds: number
+  /** By entry: what stands for the value of the request, where rules say so. */
+  readonly sharedValues: readonly (string | undefined)[] | undefined
+}
+
+/** The name of a counter up to its window. */
+export function toCounterKey(
+  settings: KeySettings,
+  domain: string,
+  { entries }: Descriptor,
+  { windowSeconds, sharedValues }: KeyRule,
+): string {
+  const isExact = settings.keyFormat === 'exact'
+  let key = `${settings.cacheKeyPrefix}${domain}_`
+  let hasSeparators = isExact && domain.includes('_')
+  for (let i = 0; i < entries.length; i += 1) {
+    const entry = entries[i]
+    if (entry === undefined) continue
+    const value = sharedValues === undefined ? entry.value : (sharedValues[i] ?? entry.value)
+    key += `${entry.key}_${isExact && isUnsafe.test(value) ? escapeValue(value) : value}_`
+    hasSeparators ||= isExact && entry.key.includes('_')
+  }
+  if (!isExact) return key
+  // Names come from rules and stay readable. Where they have the separator in them, it is told how
+  // many of them each has: otherwise (a_b, c) and (a, b_c) could meet.
+  const shape = hasSeparators ? toShape(domain, entries) : ''
+  return `${key}${windowSeconds}s${shape}_`
+}
+
+/** The separator, its escape, and what a key in a store must not have in it. */
+const isUnsafe = /[%_\u0000-\u0020\u007f\ud800-\udfff]/
+const unsafe = /[%_\u0000-\u0020\u007f]|\p{Surrogate}/gu
+
+function escapeValue(value: string): string {
+  return value.replaceAll(unsafe, (character) => {
+    // Half a surrogate pair has more than two digits; no other code does.
+    const code = character.charCodeAt(0).toString(16).toUpperCase()
+    return `%${code.padStart(2, '0')}`
+  })
+}
+
+function toShape(domain: string, entries: Descriptor['entries']): string {
+  const names = [domain, ...entries.map(({ key }) => key)]
+  return names.map((name) => `.${name.split('_').length - 1}`).join('')
+}

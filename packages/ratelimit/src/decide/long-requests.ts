@@ -1,0 +1,77 @@
+import { StoreError } from '../counters/counter-store.ts'
+import { DecodeError } from '../protocol/decode.ts'
+import { type Decided, OverloadError, ServiceError } from './decided.ts'
+
+/** From here on a request waits its turn; those of proxies have some hundred bytes. */
+export const longBytes = 2_048
+export const longDescriptors = 64
+
+/** Descriptors that are worked off before others get their turn, and counters a store is asked for at once. */
+export const sliceLength = 64
+
+const mostWaiting = 1_000
+const mostWaitingBytes = 64 * 2 ** 20
+
+/** The work on a long request: each `yield` lets others go first. */
+export type Work = (decided: Decided) => Generator<void, void, void>
+
+interface Waiting {
+  readonly work: Work
+  readonly bytes: number
+  readonly deadlineMs: number
+  readonly decided: Decided
+}
+
+/**
+ * Where long requests wait for each other and let all others pass: one is decided at a time, a slice of
+ * it in each turn of the event loop. So whoever sends nothing but those slows down only themselves.
+ */
+export class LongRequests {
+  readonly #queue: Waiting[] = []
+  #bytes = 0
+  #isBusy = false
+
+  /** @param bytes what it holds in memory while it waits. */
+  add(bytes: number, deadlineMs: number, decided: Decided, work: Work): void {
+    if (this.#queue.length >= mostWaiting || this.#bytes + bytes > mostWaitingBytes) {
+      decided(new OverloadError('too many large requests wait already'), undefined)
+      return
+    }
+    this.#queue.push({ work, bytes, deadlineMs, decided })
+    this.#bytes += bytes
+    if (!this.#isBusy) this.#next()
+  }
+
+  #next(): void {
+    const waiting = this.#queue.shift()
+    this.#isBusy = waiting !== undefined
+    if (waiting === undefined) return
+    this.#bytes -= waiting.bytes
+    setImmediate(() => this.#begin(waiting))
+  }
+
+  #begin({ work, deadlineMs, decided }: Waiting): void {
+    if (deadlineMs <= Date.now()) {
+      decided(
+        new ServiceError('the deadline passed while the request waited for others'),
+        undefined,
+      )
+      this.#next()
+      return
+    }
+    const steps = work((error, response) => {
+      decided(error, response)
+      this.#next()
+    })
+    const step = (): void => {
+      try {
+        if (!steps.next().done) setImmediate(step)
+      } catch (error) {
+        const isKnown = error instanceof DecodeError || error instanceof StoreError
+        decided(isKnown ? error : new ServiceError(`${error}`), undefined)
+        this.#next()
+      }
+    }
+    step()
+  }
+}

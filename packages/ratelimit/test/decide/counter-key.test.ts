@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type KeyFormat, toCounterKey } from '../../src/decide/counter-key.ts'
+import { descriptor } from '../support/decider.ts'
+
+interface Named {
+  readonly prefix?: string
+  readonly domain?: string
+  readonly windowSeconds?: number
+  readonly sharedValues?: readonly (string | undefined)[]
+}
+
+const toKey = (keyFormat: KeyFormat, entries: readonly string[], named: Named = {}) =>
+  toCounterKey(
+    { cacheKeyPrefix: named.prefix ?? '', keyFormat },
+    named.domain ?? 'd',
+    descriptor(...entries),
+    { windowSeconds: named.windowSeconds ?? 60, sharedValues: named.sharedValues },
+  )
+
+test('the name of a counter is prefix, domain, and every key with its value', () => {
+  assert.equal(toKey('compatible', ['a=1', 'b=2']), 'd_a_1_b_2_')
+  assert.equal(toKey('compatible', ['a=1', 'b=2'], { prefix: 'test:' }), 'test:d_a_1_b_2_')
+  assert.equal(toKey('exact', ['a=1', 'b=2'], { prefix: 'test:' }), 'test:d_a_1_b_2_60s_')
+})
+
+test('a value that the rule shares stands in place of the one of the request', () => {
+  const sharedValues = [undefined, 'b*']
+  assert.equal(toKey('compatible', ['a=1', 'b=2'], { sharedValues }), 'd_a_1_b_b*_')
+})
+
+test('an exact name has the window in it, and what separates is escaped in values', () => {
+  assert.equal(
+    toKey('exact', ['a=x_y%z \n\x7f'], { windowSeconds: 3_600 }),
+    'd_a_x%5Fy%25z%20%0A%7F_3600s_',
+  )
+  assert.equal(toKey('exact', ['a=größe🦀']), 'd_a_größe🦀_60s_')
+  assert.notEqual(toKey('exact', ['a=\ud800']), toKey('exact', ['a=\ud801']))
+  assert.equal(toKey('exact', ['generic_key=slow']), 'd_generic_key_slow_60s.0.1_')
+})
+
+test('no two descriptors of a model have the same exact name, and many have the same compatible one', () => {
+  const names = ['a', 'a_b', 'b', '_', 'a_']
+  const values = ['', 'a', 'b', '_', 'a_b', 'b_a', '%5F', 'a_b_a']
+  const domains = ['d', 'd_a', 'a']
+  const entries = names.flatMap((name) => values.map((value) => `${name}=${value}`))
+  const lists = [
+    ...entries.map((one) => [one]),
+    ...entries.flatMap((one) => entries.map((two) => [one, two])),
+  ]
+  const exact = new Set<string>()
+  const compatible = new Set<string>()
+  let count = 0
+  for (const domain of domains) {
+    for (const list of lists) {
+      for (const windowSeconds of [1, 60]) {
+        count += 1
+        exact.add(toKey('exact', list, { domain, windowSeconds }))
+        compatible.add(toKey('compatible', list, { domain, windowSeconds }))
+      }
+    }
+  }
+  assert.equal(exact.size, count)
+  assert.ok(compatible.size < count / 2)
+})
