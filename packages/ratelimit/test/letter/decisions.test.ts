@@ -51,7 +51,7 @@ test('with a key-value store', async (t) => {
     assert.deepEqual(await limits('d', 'k=Fixed', 'k=fixed', 'K=Fixed'), [6, 5, undefined])
     assert.deepEqual(await limits('D', 'k=Fixed'), [50])
     const hits = async (value: string) =>
-      Number(await command(redis, 'GET', `d_k_${value}_1699999200`))
+      Number(await command(redis, 'GET', `d_k_${value}_3600s_1699999200`))
     await limits('d', 'k=abc', 'k=ABC', 'k=ABC')
     assert.deepEqual([await hits('abc'), await hits('ABC')], [1, 2])
   })
@@ -69,7 +69,7 @@ test('with a key-value store', async (t) => {
       const { overallCode } = await client.decide(ask('d', descriptor('shadow=v')))
       assert.equal(overallCode, 1)
     }
-    assert.equal(await command(redis, 'GET', 'd_shadow_v_1699920000'), '3')
+    assert.equal(await command(redis, 'GET', 'd_shadow_v_86400s_1699920000'), '3')
     assert.equal((await readRule(service, 'd.shadow'))['shadow_mode'], 2)
   })
 
@@ -79,7 +79,7 @@ test('with a key-value store', async (t) => {
       const { overallCode } = await client.decide(ask('d', descriptor('refused=v')))
       assert.equal(overallCode, 1)
     }
-    assert.equal(await command(redis, 'GET', 'global_d_refused_v_1699920000'), '3')
+    assert.equal(await command(redis, 'GET', 'global_d_refused_v_86400s_1699920000'), '3')
   })
 
   await t.test('NEAR_LIMIT_RATIO says from which part of a limit on hits are near it', async () => {
@@ -100,7 +100,7 @@ test('with a key-value store', async (t) => {
         const call = () => client.decide(ask('d', descriptor('refused=v')))
         await call()
         await call()
-        const key = `c${sizeInBytes}_d_refused_v_1699920000`
+        const key = `c${sizeInBytes}_d_refused_v_86400s_1699920000`
         for (let refused = 0; refused < 3; refused += 1) {
           assert.equal((await call()).overallCode, 2)
         }

@@ -62,14 +62,14 @@ export const keys: readonly InsideScenario[] = [
     async run(stage, inside) {
       const { client } = await stage.open(rules)
       stage.now = 1_234
-      const forged = descriptor('key=v_key2_w')
+      const forged = descriptor('key3=v_key2_w')
       const pair = descriptor('key2=w_subkey2_x', 'subkey2=y')
       const other = descriptor('key2=w', 'subkey2=x_subkey2_y')
-      await client.decide(ask('domain', forged, descriptor('key=v'), pair, other))
+      await client.decide(ask('domain', forged, descriptor('key3=v'), pair, other))
       const held = { ...(await inside.counters()), ...(await inside.countersPerSecond()) }
       assert.deepEqual(held, {
-        'domain_key_v%5Fkey2%5Fw_1s_1234': 1,
-        domain_key_v_1s_1234: 1,
+        'domain_key3_v%5Fkey2%5Fw_3600s_0': 1,
+        domain_key3_v_3600s_0: 1,
         'domain_key2_w%5Fsubkey2%5Fx_subkey2_y_60s_1200': 1,
         'domain_key2_w_subkey2_x%5Fsubkey2%5Fy_60s_1200': 1,
       })
