@@ -44,8 +44,9 @@ export function toCounterKey(
 }
 
 /** The separator, its escape, and what a key in a store must not have in it. */
-const isUnsafe = /[%_\u0000-\u0020\u007f\ud800-\udfff]/
-const unsafe = /[%_\u0000-\u0020\u007f]|\p{Surrogate}/gu
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const isUnsafe = /[%_\u0000-\u0020\u007f\p{Surrogate}]/u
+const unsafe = new RegExp(isUnsafe, 'gu')
 
 function escapeValue(value: string): string {
   return value.replaceAll(unsafe, (character) => {

@@ -58,10 +58,8 @@ function toValue({ value, shareThreshold }: RuleRecord): Pattern {
 function canMeet(a: Pattern, b: Pattern): boolean {
   const [left, right] = [toSymbols(a), toSymbols(b)]
   // By position in `left`: whether its beginning and the beginning of `right` so far can meet.
-  let row = left.reduce<boolean[]>(
-    (all, symbol) => [...all, (all.at(-1) ?? false) && symbol === anything],
-    [true],
-  )
+  let row = [true]
+  for (const symbol of left) row.push((row.at(-1) ?? false) && symbol === anything)
   for (const other of right) {
     const next = [(row[0] ?? false) && other === anything]
     for (const [i, symbol] of left.entries()) {
