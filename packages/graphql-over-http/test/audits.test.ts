@@ -9,7 +9,12 @@ import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { buildSchema } from 'graphql'
 import { createHandler } from '../src/adapters/http.ts'
-import { type AuditResult, auditServer, serverAudits } from '../src/audits/index.ts'
+import {
+  type AuditResult,
+  auditServer,
+  RateLimitedError,
+  serverAudits,
+} from '../src/audits/index.ts'
 import { AUDIT_NAMES } from './support/audit-names.ts'
 import { createAuditFetch, startAuditServer } from './support/audit-server.ts'
 
@@ -429,4 +434,12 @@ describe('the reason', () => {
       assert.equal(result.reason, reason)
     }
   })
+})
+
+test('a server that answers 429 is rate limited, and no audit fails because of it', async () => {
+  const limited = new Response('', { status: 429, headers: { 'retry-after': '7' } })
+  const [audit] = serverAudits({ url: 'http://localhost/graphql', fetchFn: () => limited })
+  const isLimited = (error: unknown) =>
+    error instanceof RateLimitedError && error.retryAfterMs === 7_000
+  await assert.rejects(audit?.fn() ?? Promise.resolve(), isLimited)
 })

@@ -21,6 +21,7 @@ ${configHelp}
   --confirm                the address counts as confirmed
   --admin                  the role is that of AUTH_JWT_ADMIN_GROUP_NAME, where ROLE is not given
   --aud AUDIENCE           of the user; AUTH_JWT_AUD by default
+  --all                    every user, whatever their audience
 
 Exit code: 0 done, 1 not done, 2 for wrong usage or configuration.
 `

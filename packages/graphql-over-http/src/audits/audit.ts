@@ -1,6 +1,7 @@
 import { type AuditRequest, type AuditTarget, sendRequest } from './audit-request.ts'
 import { discardBody } from './body.ts'
 import { type Expectation, findReason, toAnswer } from './expect.ts'
+import { findRateLimited, toRateLimited } from './rate-limited.ts'
 import { toWebResponse } from './web-response.ts'
 
 /** The requirement level of an audit, in the words of RFC 2119. */
@@ -40,7 +41,7 @@ export interface Audit {
   readonly level: AuditRequirement
   /**
    * Sends one request and judges the answer. Rejects only when there is no answer to judge, such
-   * as after a network failure.
+   * as after a network failure, or with a `RateLimitedError` where the server answers 429.
    */
   readonly fn: () => Promise<AuditResult>
 }
@@ -64,6 +65,10 @@ export function toAudit(row: AuditRow, target: AuditTarget): Audit {
     level,
     fn: async () => {
       const response = toWebResponse(await sendRequest(row.request, target))
+      if (response.status === 429) {
+        await discardBody(response.body)
+        throw toRateLimited(response)
+      }
       let reason: string | undefined
       try {
         reason = await findReason(toAnswer(response), row.expect)
@@ -92,15 +97,16 @@ export function toAudit(row: AuditRow, target: AuditTarget): Audit {
 /** Runs audits, some at a time, and resolves to their results in the same order. */
 export async function runAudits(
   audits: readonly Audit[],
-  { concurrency, onResult }: RunOptions,
+  { concurrency, onResult, mostWaitMs = 0, onWait }: RunOptions,
 ): Promise<AuditResult[]> {
+  const patience = new Patience(mostWaitMs, onWait)
   const results = new Map<Audit, AuditResult>()
   const waiting = audits.values()
   const failures: unknown[] = []
   async function work(): Promise<void> {
     for (const audit of waiting) {
       try {
-        const result = await audit.fn()
+        const result = await patience.run(audit)
         results.set(audit, result)
         onResult?.(result)
       } catch (error) {
@@ -120,6 +126,34 @@ export async function runAudits(
 export interface RunOptions {
   readonly concurrency: number
   readonly onResult?: (result: AuditResult) => void
+  /** How long to wait in all for a server that answers 429; 0, the default: not at all. */
+  readonly mostWaitMs?: number
+  readonly onWait?: (waitMs: number) => void
+}
+
+/** Repeats audits that met a rate limit, for so long as there is time. */
+class Patience {
+  readonly #endsAt: number
+  readonly #onWait: RunOptions['onWait']
+
+  constructor(mostWaitMs: number, onWait: RunOptions['onWait']) {
+    this.#endsAt = performance.now() + mostWaitMs
+    this.#onWait = onWait
+  }
+
+  async run(audit: Audit): Promise<AuditResult> {
+    for (;;) {
+      try {
+        return await audit.fn()
+      } catch (error) {
+        const limited = findRateLimited(error)
+        const waitMs = limited?.retryAfterMs ?? Number.POSITIVE_INFINITY
+        if (performance.now() + waitMs > this.#endsAt) throw error
+        this.#onWait?.(waitMs)
+        await new Promise((resolve) => setTimeout(resolve, waitMs))
+      }
+    }
+  }
 }
 
 /** Cancels what the failed results still hold open. */

@@ -17,5 +17,6 @@ export {
   renderAuditResultsToJSON,
   toAuditReport,
 } from './json-report.ts'
+export { RateLimitedError } from './rate-limited.ts'
 export type { ReportableResult } from './reported-result.ts'
 export { auditServer, type ServerAuditOptions, serverAudits } from './server-audits.ts'

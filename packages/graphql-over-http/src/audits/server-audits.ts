@@ -77,11 +77,11 @@ export function serverAudits(options: ServerAuditOptions): Audit[] {
 
 /**
  * Runs all audits at once and resolves to their results in order. Rejects when one of them gets no
- * answer to judge. Cancel the `body` of each failed result you do not read.
+ * answer to judge; a server that answers 429 is waited for, up to half a minute in all. Cancel the `body` of each failed result you do not read.
  */
 export function auditServer(options: ServerAuditOptions): Promise<AuditResult[]> {
   const audits = serverAudits(options)
-  return runAudits(audits, { concurrency: audits.length })
+  return runAudits(audits, { concurrency: audits.length, mostWaitMs: 30_000 })
 }
 
 function checkOptions(options: ServerAuditOptions): void {

@@ -12,6 +12,9 @@ import { renderTable } from './table.ts'
 /** Enough to be quick, little enough not to be mistaken for an attack. */
 const CONCURRENCY = 8
 
+/** How long a server that answers 429 is waited for. */
+const MOST_WAIT_MS = 15 * 60_000
+
 /** Where the command writes, as `main.ts` found it. */
 export interface Terminal {
   readonly stdout: ProgressStream
@@ -36,7 +39,12 @@ export async function runAuditCommand(
   try {
     results = await runAudits(
       audits.map((audit) => ({ ...audit, fn: () => withDeadline(audit.fn(), args) })),
-      { concurrency: CONCURRENCY, onResult: ({ id, name }) => progress.advance(`${id} ${name}`) },
+      {
+        concurrency: CONCURRENCY,
+        onResult: ({ id, name }) => progress.advance(`${id} ${name}`),
+        mostWaitMs: MOST_WAIT_MS,
+        onWait: (waitMs) => progress.wait(`rate limited: waiting ${Math.ceil(waitMs / 1000)} s`),
+      },
     )
   } finally {
     progress.end()

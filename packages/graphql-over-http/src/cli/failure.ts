@@ -1,3 +1,5 @@
+import { RateLimitedError } from '../audits/rate-limited.ts'
+
 /** What to say when a request got no answer: by the code of the error or of one of its causes. */
 const SENTENCES: { readonly [code: string]: string } = {
   ECONNREFUSED: 'refuses connections: is the server running, and is the port right?',
@@ -43,6 +45,9 @@ export function describeFailure(error: unknown, url: string, timeoutMs: number):
   let last: unknown = error
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     last = cause
+    if (cause instanceof RateLimitedError) {
+      return `${url} limits requests (429) for longer than audits wait: raise its limit for this address, or try again later.`
+    }
     if (cause.name === 'TimeoutError') {
       return `${url} did not answer within ${timeoutMs / 1000} seconds: try a longer --timeout.`
     }

@@ -6,6 +6,8 @@ export interface ProgressStream {
 
 export interface Progress {
   readonly advance: (label: string) => void
+  /** Says why nothing happens. */
+  readonly wait: (reason: string) => void
   /** Removes the line. */
   readonly end: () => void
 }
@@ -16,20 +18,26 @@ const CLEAR_LINE = '\r\u001b[2K'
 /** One line that says how far the audits are, rewritten in place. */
 export function createProgress(stream: ProgressStream, total: number): Progress {
   let done = 0
+  let hasLine = false
+  const show = (label: string) => {
+    hasLine = true
+    const filled = Math.round((done / total) * BAR_WIDTH)
+    const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
+    const line = `${bar} ${done}/${total} ${label}`
+    // A line that wraps could not be cleared again.
+    stream.write(`${CLEAR_LINE}${line.slice(0, (stream.columns ?? 80) - 1)}`)
+  }
   return {
     advance: (label) => {
       done++
-      const filled = Math.round((done / total) * BAR_WIDTH)
-      const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
-      const line = `${bar} ${done}/${total} ${label}`
-      // A line that wraps could not be cleared again.
-      stream.write(`${CLEAR_LINE}${line.slice(0, (stream.columns ?? 80) - 1)}`)
+      show(label)
     },
+    wait: show,
     end: () => {
-      if (done > 0) stream.write(CLEAR_LINE)
+      if (hasLine) stream.write(CLEAR_LINE)
     },
   }
 }
 
 /** For streams that are no terminal. */
-export const silentProgress: Progress = { advance: () => {}, end: () => {} }
+export const silentProgress: Progress = { advance: () => {}, wait: () => {}, end: () => {} }

@@ -1,17 +1,20 @@
 import { pathToFileURL } from 'node:url'
 import type { Command } from '@portcullis/service-kit/command'
 import { findProgram } from '../find-program.ts'
+import { withOwnApiPass } from './own-api-pass.ts'
 
 /** A program of another package that is also one of our commands. */
 interface OtherProgram {
   readonly packageName: string
   readonly summary: string
+  /** What its arguments become. */
+  readonly prepare?: (args: readonly string[]) => readonly string[]
 }
 
 export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
   auth: {
     packageName: '@portcullis/auth',
-    summary: 'the auth server: up, serve, migrate, backup, restore, admin, config, redirect',
+    summary: 'the auth server: up, serve, migrate, backup, restore, keys, admin, config, redirect',
   },
   ratelimit: {
     packageName: '@portcullis/ratelimit',
@@ -20,6 +23,7 @@ export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
   graphql: {
     packageName: '@portcullis/graphql-over-http',
     summary: 'audit URL: does a server keep to GraphQL over HTTP?',
+    prepare: withOwnApiPass,
   },
 }
 
@@ -34,7 +38,8 @@ export function findHandOver(
   const [name = '', ...rest] = asksForHelp ? args.slice(1) : args
   const program = Object.hasOwn(otherPrograms, name) ? otherPrograms[name] : undefined
   if (program === undefined) return undefined
-  return { packageName: program.packageName, args: asksForHelp ? [...rest, '--help'] : rest }
+  const { packageName, prepare = (given) => given } = program
+  return { packageName, args: asksForHelp ? [...rest, '--help'] : prepare(rest) }
 }
 
 /** Becomes that program: it ends this process by itself. */

@@ -34,7 +34,7 @@ async function sendUntilRefused(send: () => Promise<Response>): Promise<Response
 
 // One start for all of these, and a second one that finds what the first has left.
 describe('portcullis up', { timeout }, () => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'up-')), 'data')
+  const folder = join(mkdtempSync(join(tmpdir(), 'up-')), '.portcullis')
   let program: LaunchedUp
   let urls: ReturnType<typeof createBaseUrls>
   /** Of somebody who signed up during the first start. */
@@ -64,6 +64,13 @@ describe('portcullis up', { timeout }, () => {
   after(async () => {
     await program.stop()
     rmSync(join(folder, '..'), { recursive: true, force: true })
+  })
+
+  test('an audit of our own API passes, and its limits do not count', async () => {
+    const args = ['graphql', 'audit', `${urls('graphql')}/graphql`]
+    const { code, stdout, stderr } = await runPortcullis(args, { cwd: join(folder, '..') })
+    assert.equal(code, 0, stdout + stderr)
+    assert.match(stdout, /^61 of 61 audits pass$/m)
   })
 
   test('it prints where everything is, plainly in a pipe, and no console that was not asked for', () => {

@@ -214,7 +214,10 @@ test('a request to /json is one trace', async (t) => {
 
 test('a huge request leaves a span of bounded size', async (t) => {
   const collector = await openHttpCollector(t)
-  const service = await openTraced(t, collector, { OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100' })
+  const service = await openTraced(t, collector, {
+    OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100',
+    MAX_DESCRIPTORS_PER_REQUEST: '5000',
+  })
   const client = await openDecisionClient(t, service)
   const keys = Array.from({ length: 5_000 }, () => 'user')
   await client.decide(createRequest('x'.repeat(100), ...keys))

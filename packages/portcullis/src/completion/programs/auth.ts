@@ -40,8 +40,22 @@ export const authTree: CommandNode = {
       options: files,
       operands: 'file',
     },
+    keys: {
+      summary: 'show and replace the keys of refresh tokens, codes and second factors',
+      options: files,
+      commands: {
+        list: { summary: 'the versions of each key', options: files, operands: 'any' },
+        rotate: { summary: 'add a new version', options: files, operands: 'any' },
+        retire: {
+          summary: 'delete older versions that nothing needs any more',
+          options: [...files, { flags: ['--force'], summary: 'also where sessions or codes end' }],
+          operands: 'any',
+        },
+        unwrap: { summary: 'store all keys without encryption', options: files },
+      },
+    },
     admin: {
-      summary: 'create, delete, ban and list users',
+      summary: 'create, delete, ban and list users; revoke sessions',
       options: files,
       commands: {
         createuser: {
@@ -62,6 +76,11 @@ export const authTree: CommandNode = {
         banuser: {
           summary: 'keep a user out for a time',
           options: [...files, audience],
+          operands: 'any',
+        },
+        revokesessions: {
+          summary: 'sign a user out everywhere, or everybody',
+          options: [...files, { flags: ['--all'], summary: 'every user' }, audience],
           operands: 'any',
         },
         listusers: {

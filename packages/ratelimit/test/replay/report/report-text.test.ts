@@ -19,8 +19,8 @@ rule      limit      requests  allowed  near  refused   share     peak  first   
 api.user  20/minute     3,600    1,200   240    2,400  66.7 %  60 3.0x  2026-01-01 00:00:20  2026-01-01 00:59:59
 
 refused most often
-refused  key         rule      first                last
-  2,400  api_user_a  api.user  2026-01-01 00:00:20  2026-01-01 00:59:59
+refused  key             rule      first                last
+  2,400  api_user_a_60s  api.user  2026-01-01 00:00:20  2026-01-01 00:59:59
 `,
     )
   })

@@ -53,7 +53,7 @@ descriptors:
       [9, 7, 1, 2, 0],
     )
     assert.deepEqual([user.firstRefusalMs, user.lastRefusalMs], [start + 5000, start + 6000])
-    assert.deepEqual([user.peakHits, user.peakKey], [7, 'api_user_a_'])
+    assert.deepEqual([user.peakHits, user.peakKey], [7, 'api_user_a_60s_'])
     assert.deepEqual([user.totalHits, user.withinLimit, user.overLimit], [9, 7, 2])
 
     const upload = ruleOf(simulation, 'api.upload')
@@ -64,7 +64,7 @@ descriptors:
 
     assert.deepEqual(
       simulation.refusedKeys.top(10).map(({ key, refused }) => [key, refused]),
-      [['api_user_a_', 2]],
+      [['api_user_a_60s_', 2]],
     )
   })
 
