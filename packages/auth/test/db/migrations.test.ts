@@ -153,6 +153,9 @@ async function assertServes(t: TestContext, database: Place, mailbox: Mailbox, v
   assert.ok(JSON.stringify(audit).includes('00000000-0000-4000-8000-0000000000a7'))
 }
 
+/** The newest migration of the release before. */
+const lastReleased = '0015-code-attempts'
+
 test('a database of every earlier version', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
@@ -160,6 +163,8 @@ test('a database of every earlier version', async (t) => {
   const all = (await readMigrations()).map(({ version }) => version)
 
   for (const [at, version] of all.entries()) {
+    // There are no databases of the migrations in between: they come with one release.
+    if (version > lastReleased && at < all.length - 1) continue
     await t.test(`of ${version} is brought up to date, with all that is in it`, async (t) => {
       const schema = `earlier_${process.pid}_${at}`
       const client = await openClient(t, url, schema)
