@@ -282,8 +282,8 @@ test('limits that a role has for requests do not end a migration', async (t) => 
   const { url } = postgres
   const client = await connect(t, url)
   const { rows } = await client.query('select current_database() as name')
-  await client.query(`alter database ${rows[0]?.name} set statement_timeout = '100ms'`)
-  const slow = { version: '0002-slow', text: 'select pg_sleep(0.3)' }
+  await client.query(`alter database ${rows[0]?.name} set statement_timeout = '4s'`)
+  const slow = { version: '0002-slow', text: 'select pg_sleep(4.5)' }
   const versions = await migrate({ url, schema, migrations: [base, slow] })
   assert.deepEqual(versions, ['0001-base', '0002-slow'])
   // Nothing can lift them from what runs outside a transaction.

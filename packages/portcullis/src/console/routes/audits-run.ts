@@ -4,6 +4,7 @@ import {
   type Audit,
   type AuditResult,
   discardBodies,
+  RateLimitedError,
   runAudits,
   serverAudits,
   toAuditReport,
@@ -62,6 +63,9 @@ export interface AuditRun {
 /** Enough to be quick, little enough not to be mistaken for an attack. */
 const concurrency = 8
 const answerTimeoutMs = 30_000
+const limitedMessage =
+  'The server limits requests. It answered 429, which says nothing about its GraphQL: send a header that ' +
+  'lets you pass, or raise the limit, and run the audits again.'
 
 /** Starts to audit a server that is known to answer. */
 export function startAuditRun(plan: AuditPlan): AuditRun {
@@ -90,12 +94,18 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
     end = { state: 'done' }
   }
 
+  function toFailure(error: unknown): string {
+    return error instanceof RateLimitedError
+      ? limitedMessage
+      : `${url} stopped answering: ${toReason(error)}.`
+  }
+
   async function runOne(audit: Audit): Promise<AuditResult> {
     stopped.signal.throwIfAborted()
     const result = await withinTime(audit.fn(), stopped.signal).catch((error: unknown) => {
       // One that gets no answer ends all of them.
       if (!stopped.signal.aborted) {
-        end = { state: 'failed', message: `${url} stopped answering: ${toReason(error)}.` }
+        end = { state: 'failed', message: toFailure(error) }
         stopped.abort()
       }
       throw error

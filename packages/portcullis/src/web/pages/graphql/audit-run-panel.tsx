@@ -18,7 +18,6 @@ export interface AuditRunPanelProps {
 export function AuditRunPanel({ run, earlier, onShow }: AuditRunPanelProps): JSX.Element {
   const [search, setSearch] = useState('')
   const done = Object.keys(run.outcomes).length
-  const limited = Object.values(run.exchanges).filter(({ status }) => status === 429).length
   return (
     <Card title="Report" actions={<Actions run={run} earlier={earlier} onShow={onShow} />}>
       <div class="stack">
@@ -32,12 +31,6 @@ export function AuditRunPanel({ run, earlier, onShow }: AuditRunPanelProps): JSX
         <div aria-live="polite">
           <Verdict run={run} done={done} />
         </div>
-        {limited > 0 && (
-          <Notice tone="warn" title="The server limits requests.">
-            It answered 429 to {limited} of the audits: those say nothing about GraphQL. Send a
-            header that lets you pass, or raise the limit, and run them again.
-          </Notice>
-        )}
         {run.state !== 'done' && (
           <div class="audit-bar">
             <progress max={run.audits.length} value={done} aria-label="Audits that have ended" />
