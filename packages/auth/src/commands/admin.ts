@@ -3,7 +3,7 @@ import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import { adminVerbs } from './admin/index.ts'
 import type { AdminInput, AdminOption, AdminVerb } from './admin/verb.ts'
-import { openDatabaseUrl } from './open-database-url.ts'
+import { openCommandDatabase } from './open-command-database.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from './read-config.ts'
 import { toReason } from './reason.ts'
 
@@ -55,24 +55,12 @@ export function createAdmin(version: string): Command {
       write: (line) => io.stderr.write(line),
     })
     try {
-      // Loaded late: who asked wrongly shall not wait for it.
+      // Loaded late, so that a command with wrong arguments ends at once.
       const { createServices } = await import('../create-services.ts')
-      const { openDatabase } = await import('../db/database.ts')
       const { openDatabaseClock } = await import('../db/database-clock.ts')
       const { openServerKeys } = await import('../db/server-keys.ts')
-      await using running = await openDatabaseUrl(config.database.url, log, { joinsRunning: true })
-      await using db = openDatabase({
-        url: running.url,
-        schema: config.database.namespace,
-        maxPoolSize: 1,
-        preparedStatements: config.database.preparedStatements,
-        idleTimeoutMs: config.database.idleTimeoutMs,
-        log,
-        // Whoever runs a command sees what it does.
-        ...(!config.observability.hasAuditTable && {
-          audit: { isStored: false, onWritten() {} },
-        }),
-      })
+      await using database = await openCommandDatabase(config, log)
+      const { db } = database
       using clock = await openDatabaseClock({ db, log })
       using keys = await openServerKeys({ db, secrets: config.secrets, log })
       const services = await createServices({

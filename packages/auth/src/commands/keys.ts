@@ -4,7 +4,7 @@ import { createLog } from '@portcullis/service-kit/log'
 import type { Config } from '../config.ts'
 import { keyVerbs } from './keys/index.ts'
 import type { KeyVerb } from './keys/verb.ts'
-import { openDatabaseUrl } from './open-database-url.ts'
+import { openCommandDatabase } from './open-command-database.ts'
 import { configHelp, configOptions, readConfig } from './read-config.ts'
 import { toReason } from './reason.ts'
 
@@ -78,17 +78,10 @@ async function runVerb(
 ): Promise<number> {
   const write = (line: string) => io.stderr.write(line)
   const log = createLog({ level: 'error', format: 'text', write })
-  const { openDatabase } = await import('../db/database.ts')
   const { openServerKeys } = await import('../db/server-keys.ts')
-  await using running = await openDatabaseUrl(config.database.url, log, { joinsRunning: true })
-  await using db = openDatabase({
-    url: running.url,
-    schema: config.database.namespace,
-    maxPoolSize: 1,
-    idleTimeoutMs: config.database.idleTimeoutMs,
-    log,
-  })
-  // Makes those that are missing, and encrypts those that are not.
+  await using database = await openCommandDatabase(config, log)
+  const { db } = database
+  // Creates missing keys, and encrypts keys that are not encrypted.
   using _keys = await openServerKeys({ db, secrets: config.secrets, log })
   await verb.run({ db, secrets: config.secrets, names, isForced, io })
   return 0

@@ -80,9 +80,11 @@ export async function cleanUp(
   let lagMs = 0
   for (const [what, statement, keptMs] of toSteps(ages)) {
     const step = await purge(db, statement, nowMs - keptMs)
-    const durationMs = performance.now() - startMs
-    if (step === undefined) return { outcome: 'skipped', durationMs, deleted, lagMs: undefined }
     if (step.count > 0) deleted.set(what, (deleted.get(what) ?? 0) + step.count)
+    if (step.lagMs === undefined) {
+      const durationMs = performance.now() - startMs
+      return { outcome: 'skipped', durationMs, deleted, lagMs: undefined }
+    }
     lagMs = Math.max(lagMs, step.lagMs)
   }
   return { outcome: 'completed', durationMs: performance.now() - startMs, deleted, lagMs }
@@ -108,15 +110,19 @@ function toSteps({ linkSeconds, gapMs, auditMs }: CleanupAges): readonly Step[] 
   ]
 }
 
-/** @returns undefined where another process is cleaning up. */
-async function purge(db: Queries, statement: Statement, beforeMs: number) {
+/** @returns no `lagMs` where another process took over: rows deleted before that still count. */
+async function purge(
+  db: Queries,
+  statement: Statement,
+  beforeMs: number,
+): Promise<{ count: number; lagMs?: number }> {
   let count = 0
   for (let batch = 1; ; batch += 1) {
     const [row] = await db.run<PurgeRow>(statement, [new Date(beforeMs)])
-    if (!row?.is_held) return undefined
+    if (!row?.is_held) return { count }
     count += row.count
     if (row.count < purgedAtOnce) return { count, lagMs: 0 }
-    // Rows go in the order of their times, so the oldest one left is no older than the last deleted.
+    // Rows are deleted oldest first, so the oldest one left is not older than the last deleted.
     if (batch === mostBatches) return { count, lagMs: beforeMs - Date.parse(row.newest ?? '') }
   }
 }

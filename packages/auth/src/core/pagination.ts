@@ -41,7 +41,7 @@ export interface PageLinks {
   readonly same?: Readonly<Record<string, string>>
   /** Those of the next page, where it is not simply the next number; null: there is none. */
   readonly next?: Readonly<Record<string, string | number>> | null
-  /** False: nobody knows which page is the last. */
+  /** False: the last page is not known. */
   readonly hasLast?: boolean
 }
 

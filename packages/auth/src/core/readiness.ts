@@ -33,7 +33,7 @@ export interface ReadinessSettings {
   readonly waitMs?: number
 }
 
-/** Longer than any process keeps a message that it took: then nobody sends. */
+/** Longer than the lease of a message: if one is overdue by that much, no process sends. */
 const stuckSeconds = 300
 
 export function createReadiness({

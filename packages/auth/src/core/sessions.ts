@@ -212,7 +212,10 @@ export function createSessions(parts: SessionParts): Sessions {
       const renew = async (row: SessionRow, claims?: Claims): Promise<Refreshed> => {
         const given = claims ?? (await toClaims(row, client, nowMs, 'token_refresh'))
         const { session_id: sessionId, refresh_token_counter: counter } = row
-        const onSent = () => deliveries.mark({ sessionId, counter })
+        // With the grace, the time of delivery decides nothing.
+        const onSent = () => {
+          if (!settings.parentGrace) deliveries.mark({ sessionId, counter })
+        }
         return { response: toTokenResponse(row, given), onSent }
       }
       if (rotated !== undefined) return renew(rotated, prepared)
@@ -269,9 +272,9 @@ function expired(why: string): ApiError {
 }
 
 /**
- * Retries of an answer that was lost, and other tabs, come with the token before. As long as nobody is
- * known to have the present one, the session would be lost without it: the database may have stalled
- * for minutes between the rotation and its commit, or the process may have died.
+ * Retries after a lost answer, and other tabs, send the token before. As long as no answer with the
+ * present token is known to have been sent, refusing it would end the session: the database may have
+ * stalled for minutes between the rotation and its commit, or the process may have died.
  */
 function isRetry(
   row: RefreshRow,

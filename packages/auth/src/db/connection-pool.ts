@@ -28,7 +28,7 @@ export interface PoolSettings {
   /** How long a statement may take; 0: as long as it likes. */
   readonly statementTimeoutMs?: number
   readonly log: PoolLog
-  /** Hears how long somebody had to wait for a connection. */
+  /** Called with the time that a statement waited for a connection. */
   readonly onWaited?: (waitMs: number) => void
 }
 
@@ -38,7 +38,7 @@ export type PoolLog = Pick<Log, 'warning'> & Partial<Pick<Log, 'info'>>
 export interface PoolState {
   readonly used: number
   readonly idle: number
-  /** Who waits for one. */
+  /** Statements that wait for one. */
   readonly waiting: number
   /** The most there may be at the moment; undefined until PostgreSQL has been asked. */
   readonly limit: number | undefined
@@ -49,7 +49,7 @@ export interface Checkout {
   readonly facts: ConnectionFacts
   /**
    * May be repeated; the first time counts.
-   * @param isKept false where nobody knows what the connection is doing.
+   * @param isKept false if the state of the connection is not known.
    */
   release(isKept: boolean): void
 }
@@ -83,7 +83,7 @@ export class ConnectionPool implements AsyncDisposable {
   constructor(settings: PoolSettings, session: SessionSettings) {
     const { statementTimeoutMs = 0, maxLifetimeMs = 0, log } = settings
     const url = parseConnectionUrl(settings.url)
-    // Whoever waits for a connection shall hear of it before the request as a whole has taken too long.
+    // The wait for a connection ends before the time limit of the request.
     const waitMs = Math.min(statementTimeoutMs / 2 || longestWaitMs, longestWaitMs)
     const routes = new Routes({ url, settings: session, timeoutMs: waitMs })
     const commonName = (url.applicationName ?? usualName).slice(0, 50)
@@ -107,9 +107,9 @@ export class ConnectionPool implements AsyncDisposable {
       // The pool waits for it, although the types do not say so.
       onConnect: this.#examine.bind(this) as (client: ClientBase) => void,
     })
-    // A connection that is lost while nobody uses it; the next user gets another one.
+    // An idle connection was lost; the next statement gets another one.
     pool.on('error', (error) => log.warning(`Lost a connection to PostgreSQL: ${error.message}`))
-    // One that is lost while it is used: the statement hears of it, if there is one.
+    // A connection in use was lost: its statement fails, if one is running.
     pool.on('connect', (client) => client.on('error', ignore))
     this.#pool = pool
     this.#routes = routes
@@ -202,7 +202,7 @@ export class ConnectionPool implements AsyncDisposable {
     )
   }
 
-  /** Nobody else connects before it is known how many may. */
+  /** No other connection is opened before the limit is known. */
   async #readFirstLimit(): Promise<void> {
     try {
       await this.#readLimit()
@@ -216,7 +216,7 @@ export class ConnectionPool implements AsyncDisposable {
   async #updateLimit(): Promise<void> {
     if (this.#limit === undefined || this.#isUpdating || this.#pool.totalCount === 0) return
     this.#isUpdating = true
-    // Whoever needs the database hears of it: the limit stays as it is.
+    // Statements report the failure; the limit stays as it is.
     await this.#readLimit().catch(ignore)
     this.#isUpdating = false
   }

@@ -21,14 +21,14 @@ const readClock = statement(
 
 /** A reading that took longer is too uncertain to replace another one. */
 const mostUncertainMs = 250
-/** From here on operators are told: other software on this machine goes by its clock. */
+/** A larger difference is logged: other software on this machine uses its clock. */
 const noticedMs = 5_000
 const samples = 3
 
 /**
  * The time that all processes of a database agree on, whatever the clocks of their machines say: codes
  * expire, locks end and tokens are dated by it. It goes on by itself between two readings, also while
- * PostgreSQL does not answer, and does not follow when somebody sets the clock of this machine.
+ * PostgreSQL does not answer, and is not affected when the clock of this machine is set.
  */
 export async function openDatabaseClock(settings: DatabaseClockSettings): Promise<DatabaseClock> {
   const { db, log, everyMs = 30_000 } = settings

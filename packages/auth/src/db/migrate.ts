@@ -28,7 +28,7 @@ export interface MigrationSettings {
   readonly migrations?: readonly Migration[]
   /** How long a run is believed in that gives no sign of life; tests do not wait so long. */
   readonly leaseMs?: number
-  /** How often long work is told of. */
+  /** How often the progress of long work is reported. */
   readonly tellEveryMs?: number
 }
 
@@ -76,7 +76,7 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
       onWaiting: onProgress,
     })
     try {
-      // Whoever had the lease before us may have applied them.
+      // The holder of the lease before us may have applied them.
       const found = await readFindings()
       if (isUpToDate(found)) return []
       await using watch = await openWatch({

@@ -37,7 +37,7 @@ export function insertMessage(channel: MessageChannel | 'asked', message: Messag
      from ${from}`
 }
 
-/** 0 for one-time codes, which somebody waits for; 1 for invitations, notifications and hooks. */
+/** 0 for one-time codes, for which a user is waiting; 1 for invitations, notifications and hooks. */
 function toPriority(channel: MessageChannel | 'asked', kind: string): string {
   if (channel === 'hook') return '1'
   return `case when (${kind})::text = 'invite' or (${kind})::text like '%\\_notification' then 1 else 0 end`

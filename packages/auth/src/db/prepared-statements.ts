@@ -55,7 +55,7 @@ export class StatementNames {
 
 /**
  * Behind a pooler, servers of other versions and schemas prepare statements of the same name in the
- * same server process: the text is part of the name, so that nobody runs the statement of another.
+ * same server process: a hash of the text is part of the name, so that no server runs another's statement.
  */
 export function toUniqueName(name: string, text: string): string {
   const digest = createHash('sha256').update(text).digest('hex')

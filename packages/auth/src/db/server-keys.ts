@@ -55,7 +55,7 @@ const addFirstKey = statement(
    on conflict (name, version) do nothing`,
 )
 
-/** Unless somebody else was faster. $1 name, $2 version, $3 value, $4 fingerprint, $5 the one before. */
+/** Unless another process was faster. $1 name, $2 version, $3 value, $4 fingerprint, $5 the one before. */
 const rewrapKey = statement(
   'rewrap_key',
   `with rewrapped as (

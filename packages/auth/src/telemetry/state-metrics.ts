@@ -3,7 +3,7 @@ import type { Telemetry } from './telemetry.ts'
 
 const waitBoundaries = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10]
 
-/** What is read when somebody asks for the metrics: connections, the outbox, the hash queue. */
+/** What is read when metrics are collected: connections, the outbox, the hash queue. */
 export function createGauges(
   meter: Meter,
 ): Pick<Telemetry, 'watchPool' | 'countPoolWait' | 'watchHashQueue' | 'watchOutbox'> {

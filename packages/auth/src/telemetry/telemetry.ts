@@ -15,7 +15,7 @@ export interface Telemetry extends AsyncDisposable {
   /** Undefined: nobody wants to know. */
   readonly watchStatement: ((name: string) => StatementEnded) | undefined
   watchPool(read: () => PoolState): void
-  /** How long a statement had to wait for a connection. Undefined: nobody wants to know. */
+  /** How long a statement waited for a connection. Undefined if metrics are off. */
   readonly countPoolWait: ((waitMs: number) => void) | undefined
   watchHashQueue(queue: HashQueueState): void
   watchOutbox(read: () => Promise<OutboxState | undefined>): void

@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { createLog } from '@portcullis/service-kit/log'
 import { Client } from 'pg'
 import { type CleanupRound, cleanUp } from '../../src/core/cleanup.ts'
-import { openDatabase } from '../../src/db/database.ts'
+import { openDatabase, type Queries, type Row, type Values } from '../../src/db/database.ts'
+import type { Statement } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
@@ -134,6 +135,29 @@ test('one process cleans up at a time, and a backlog is reported', async (t) => 
     const { deleted, lagMs } = await cleanUpNow()
     assert.deepEqual([deleted.get('audit entries'), lagMs], [280, 0])
     assert.equal(await count(), 720)
+  })
+
+  await t.test('rows deleted before another process takes the lock are counted', async () => {
+    await client.query(
+      `insert into message_gaps (key, sent_at)
+       select decode(md5(n::text), 'hex'), now() - interval '30 days' from generate_series(1, 600) n`,
+    )
+    const interrupted: Queries = {
+      ...db,
+      async run<R extends Row>(statement: Statement, values?: Values) {
+        const rows = await db.run<R>(statement, values)
+        if (rows[0]?.count !== 500) return rows
+        await client.query('begin')
+        await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+          `cleanup of "${schema}"`,
+        ])
+        return rows
+      },
+    }
+    const { outcome, deleted } = await cleanUp(interrupted, nowMs, ages)
+    await client.query('rollback')
+    assert.deepEqual([outcome, deleted.get('message gaps')], ['skipped', 500])
+    assert.equal((await cleanUpNow()).deleted.get('message gaps'), 100)
   })
 
   await t.test('several processes that clean up at once delete each row once', async () => {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { open, type PostgresServer } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import { startCrashServer } from '../support/crash-server.ts'
-import { type CutLine, openCutLine } from '../support/cut-line.ts'
+import { type FaultyNetwork, openFaultyNetwork } from '../support/faulty-network.ts'
 import { ask } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
@@ -27,7 +27,7 @@ const skewed = (seconds: number) => ({
 
 interface Scene {
   readonly postgres: PostgresServer
-  readonly line: CutLine
+  readonly network: FaultyNetwork
   readonly query: (sql: string) => Promise<readonly Record<string, unknown>[]>
 }
 
@@ -46,11 +46,11 @@ const stalls: Readonly<
     },
   },
   'the network is cut after the statement has arrived': {
-    async begin({ line }) {
-      line.cut()
+    async begin({ network }) {
+      network.cut()
     },
-    async end({ line }) {
-      line.mend()
+    async end({ network }) {
+      network.restore()
     },
   },
   'the synchronous standby is lost': {
@@ -75,15 +75,15 @@ test('no stall of the database ends a session, on servers whose clocks are two m
     settings: { synchronous_commit: 'on', max_connections: '300' },
   })
   if (!postgres) return
-  const line = await openCutLine(t, postgres.url)
+  const network = await openFaultyNetwork(t, postgres.url)
   const client = new Client({ connectionString: postgres.url })
   client.on('error', () => {})
   await client.connect()
   t.after(() => client.end())
   const query = async (sql: string) => (await client.query(sql)).rows
-  const scene = { postgres, line, query }
+  const scene = { postgres, network, query }
   const settings = {
-    DATABASE_URL: line.url,
+    DATABASE_URL: network.url,
     AUTH_API_MAX_REQUEST_DURATION: '3s',
     AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: `${reuseMs}ms`,
     AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',

@@ -99,14 +99,14 @@ export async function runAudits(
   audits: readonly Audit[],
   { concurrency, onResult, mostWaitMs = 0, onWait }: RunOptions,
 ): Promise<AuditResult[]> {
-  const patience = new Patience(mostWaitMs, onWait)
+  const retry = new RateLimitRetry(mostWaitMs, onWait)
   const results = new Map<Audit, AuditResult>()
   const waiting = audits.values()
   const failures: unknown[] = []
   async function work(): Promise<void> {
     for (const audit of waiting) {
       try {
-        const result = await patience.run(audit)
+        const result = await retry.run(audit)
         results.set(audit, result)
         onResult?.(result)
       } catch (error) {
@@ -131,8 +131,8 @@ export interface RunOptions {
   readonly onWait?: (waitMs: number) => void
 }
 
-/** Repeats audits that met a rate limit, for so long as there is time. */
-class Patience {
+/** Repeats an audit that met a rate limit, until the time for all audits together is used up. */
+class RateLimitRetry {
   readonly #endsAt: number
   readonly #onWait: RunOptions['onWait']
 

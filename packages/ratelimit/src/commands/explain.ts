@@ -38,7 +38,8 @@ export const explain: Command = {
     const loaded = await loadRules(request.directory, mergeDomains, io)
     if (typeof loaded === 'number') return loaded
     const answers = toAnswers(loaded, request, {
-      ...decisions,
+      cacheKeyPrefix: decisions.cacheKeyPrefix,
+      keyFormat: decisions.keyFormat,
       nowSeconds: request.nowSeconds ?? Math.floor(Date.now() / 1000),
     })
     if (request.json) io.stdout.write(`${JSON.stringify(answers, undefined, 2)}\n`)

@@ -37,8 +37,8 @@ export function toCounterKey(
     hasSeparators ||= isExact && entry.key.includes('_')
   }
   if (!isExact) return key
-  // Names come from rules and stay readable. Where they have the separator in them, it is told how
-  // many of them each has: otherwise (a_b, c) and (a, b_c) could meet.
+  // Domains and keys come from rules and stay readable. If they contain the separator, the key ends in
+  // how many separators each contains: otherwise (a_b, c) and (a, b_c) could share a counter.
   const shape = hasSeparators ? toShape(domain, entries) : ''
   return `${key}${windowSeconds}s${shape}_`
 }

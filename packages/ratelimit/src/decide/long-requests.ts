@@ -24,7 +24,7 @@ interface Waiting {
 
 /**
  * Where long requests wait for each other and let all others pass: one is decided at a time, a slice of
- * it in each turn of the event loop. So whoever sends nothing but those slows down only themselves.
+ * it in each turn of the event loop. So callers that send only long requests slow down only each other.
  */
 export class LongRequests {
   readonly #queue: Waiting[] = []

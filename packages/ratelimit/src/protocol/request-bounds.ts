@@ -32,7 +32,7 @@ export function findEncodedExcess(
   try {
     return countEncoded(buffer, start, end, bounds)
   } catch (error) {
-    // Whoever decodes it says what is wrong.
+    // Decoding it reports what is wrong.
     if (error instanceof DecodeError) return undefined
     throw error
   }

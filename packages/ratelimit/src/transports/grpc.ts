@@ -13,7 +13,7 @@ export interface CallStatistics {
   readonly responseTime: Timer
 }
 
-/** What is too large or too much is told apart, so that callers can tell it from an outage. */
+/** Requests that are too large or too many get a status of their own, so that callers can tell them from an outage. */
 function toStatus(error: Parameters<Decided>[0]): StatusCode {
   if (error instanceof ExcessError) return status.INVALID_ARGUMENT
   if (error instanceof OverloadError) return status.RESOURCE_EXHAUSTED

@@ -13,7 +13,7 @@ export const listusers: AdminVerb = {
     const limit = parseCount('limit', texts.get('limit'), 50, 1_000)
     const users: UserRecord[] = []
     let cursor: string | undefined = ''
-    // A search stops after so many users that it has read; whoever types a command wants all of it.
+    // One search reads a bounded number of users; the command goes on until all are searched.
     while (cursor !== undefined && users.length < limit) {
       const slice = await listAfter(db, list, { cursor, limit: limit - users.length })
       users.push(...slice.users)

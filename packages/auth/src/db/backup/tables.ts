@@ -6,7 +6,7 @@ export interface StoredTable {
   readonly columns: readonly string[]
 }
 
-/** Of the runner of migrations: whoever restores has their own. */
+/** Tables of the migration runner: the target database has its own. */
 const runnerTables = ['schema_migrations', 'migration_lease']
 
 const findTables = `

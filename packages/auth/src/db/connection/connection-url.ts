@@ -174,7 +174,7 @@ function toSslMode(
   if (text === undefined && ofDriver !== undefined) {
     return /^(?:true|1)$/.test(ofDriver) ? 'verify-full' : 'disable'
   }
-  // As in libpq: whoever trusts every public authority must at least compare the name.
+  // As in libpq: with the public authorities, the host name must be verified.
   const mode = text ?? (rootCertificate === 'system' ? 'verify-full' : 'prefer')
   if (!isSslMode(mode)) {
     throw new ConnectionUrlError(`sslmode must be one of ${sslModes.join(', ')}`)

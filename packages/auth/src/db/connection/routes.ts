@@ -112,7 +112,7 @@ export class Routes {
     if (route !== this.current) return
     if (refusesOptions(error)) this.#sendsSettings = false
     else if (this.#canSwitchTls(route, error)) this.#tls[this.#host] = !route.usesTls
-    else if (isOfTheServer(error)) this.#takeNextHost()
+    else if (mayDifferByHost(error)) this.#takeNextHost()
   }
 
   /** The error that ends the tries, in words that say what to do. */
@@ -152,8 +152,8 @@ function isAboutTls(error: unknown): boolean {
   return /^(?:ERR_|EPROTO$)|CERT|UNABLE/.test(code)
 }
 
-/** Who is not known or has no such database is told so by one server for all. */
-function isOfTheServer(error: unknown): boolean {
+/** Whether another host may succeed: a wrong password or a missing database is the same on all of them. */
+function mayDifferByHost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || !/^(?:28|3D)/.test(error.code ?? '')
 }
 

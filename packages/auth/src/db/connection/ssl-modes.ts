@@ -56,7 +56,7 @@ function toVerification({ mode, rootCertificate }: SslSettings, host: string): C
       checkServerIdentity: (_host, certificate) => checkServerIdentity(host, certificate),
     }
   }
-  // As in libpq: whoever names an authority wants to know that the certificate is one of its own.
+  // As in libpq: with sslrootcert the certificate is verified.
   const isChecked = mode === 'verify-ca' || (mode === 'require' && rootCertificate !== undefined)
   return isChecked
     ? { rejectUnauthorized: true, checkServerIdentity: () => undefined }

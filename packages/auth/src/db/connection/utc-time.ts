@@ -1,6 +1,6 @@
 /** Times as the API shows them: `2024-05-01T10:00:00.123456Z`, whatever the zone of the session. */
 export function toUtcTime(text: string): string {
-  // An operator may ban somebody for ever in SQL; no code of ours could read that as a time.
+  // Operators may set banned_until to infinity in SQL, which JavaScript cannot parse.
   if (text === 'infinity') return lastTime
   const iso = text.replace(' ', 'T')
   if (/(?:Z|\+00(?::?00)?)$/.test(iso)) return iso.replace(/\+00(?::?00)?$/, 'Z')

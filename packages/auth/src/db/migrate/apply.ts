@@ -17,9 +17,9 @@ export interface ApplySettings {
   readonly schema: string
   readonly lease: Lease
   readonly watch: Watch
-  /** No table had been there when the run began, so nobody is kept from writing. */
+  /** There were no tables when the run began, so no writer can be blocked. */
   readonly isNew: boolean
-  /** How long a statement may wait for a lock: whoever comes after it waits as well. */
+  /** How long a statement may wait for a lock: later statements queue behind it. */
   readonly lockTimeoutMs: number
   /** How long to keep trying. */
   readonly waitMs: number
@@ -160,7 +160,7 @@ function explainTimeout(error: unknown, version: string): unknown {
 
 type IndexState = 'missing' | 'valid' | 'invalid' | 'building'
 
-/** An index that somebody builds is invalid until it is complete. */
+/** An index is invalid while it is being built. */
 const findIndex = `
   select i.indisvalid as "isValid",
     exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)

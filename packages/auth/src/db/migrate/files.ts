@@ -25,7 +25,7 @@ export function isConcurrent({ text }: Migration): boolean {
   return text.startsWith('-- concurrently')
 }
 
-/** Differs when somebody edits a file that was applied before. Line endings do not count. */
+/** Differs if a file was edited after it was applied. Line endings do not count. */
 export function toChecksum({ text }: Migration): string {
   return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
 }
@@ -48,7 +48,7 @@ export function findBuiltIndex(statement: string): string | undefined {
   return found?.[1]
 }
 
-/** The same for a transaction, which is what a database gets that nobody uses yet. */
+/** The same for a transaction, as a new database gets it. */
 export function toTransactional(text: string): string {
   return text.replaceAll(/\b(create\s+(?:unique\s+)?index|drop\s+index)\s+concurrently\b/gi, '$1')
 }

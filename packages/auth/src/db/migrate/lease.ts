@@ -16,7 +16,7 @@ export interface Lease {
   /** Says what the holder is doing, to those who wait. */
   enter(step: string): void
   /**
-   * Renews it, on this connection. Inside a transaction it comes last: whoever lost the lease does
+   * Renews it, on this connection. Inside a transaction it comes last: a process that lost the lease does
    * not commit.
    * @throws {Error} where another process has it by now.
    */
@@ -47,7 +47,7 @@ const describe =
 
 export interface LeaseSettings {
   readonly schema: string
-  /** How long it lasts without being renewed; whoever comes after a killed holder waits so long. */
+  /** How long it lasts without being renewed, and so how long the next process waits after a killed one. */
   readonly lastsMs: number
   /** How long to wait for another holder. */
   readonly waitMs: number
@@ -58,7 +58,7 @@ export interface LeaseSettings {
 const pollMs = 200
 const repeatMs = 10_000
 
-/** Waits for whoever has it. */
+/** Waits for the present holder. */
 export async function takeLease(client: Client, settings: LeaseSettings): Promise<HeldLease> {
   const { schema, lastsMs, waitMs, onWaiting } = settings
   const holder = randomUUID()

@@ -101,7 +101,7 @@ export async function prepare(client: Client, settings: PrepareSettings): Promis
   }
 }
 
-/** @returns false where somebody else has locked it. */
+/** @returns false if another process has locked it. */
 async function tryToPrepare(
   client: Client,
   { schema, lockTimeoutMs }: PrepareSettings,

@@ -23,14 +23,14 @@ export interface WatchSettings {
 
 const lookEveryMs = 500
 
-/** Whoever holds a lock that we wait for. PostgreSQL shows others' details to some roles only. */
+/** The holders of locks that we wait for. PostgreSQL shows their details to some roles only. */
 const findBlockers = `
   select a.pid, nullif(a.application_name, '') as name, a.state,
     extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.query_start))::integer as seconds
   from unnest(pg_blocking_pids($1)) as b (pid) join pg_stat_activity a on a.pid = b.pid
   limit 3`
 
-/** By schema, not by process: behind a pooler nobody knows which process builds the index. */
+/** By schema, not by process: behind a pooler the process that builds the index is not known. */
 const findBuild = `
   select p.phase, i.relname as index, c.relname as table,
     case when p.blocks_total > 0 then (100 * p.blocks_done / p.blocks_total)::integer end as blocks,
@@ -90,7 +90,7 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
       await client.end()
     }
   }
-  // The lease is also renewed by whoever does the work, so that the run can go on without us.
+  // The migration itself renews the lease as well, so the run does not depend on this connection.
   const ended = run().catch(() => undefined)
   return {
     enter(step, pid) {

@@ -52,7 +52,7 @@ const findThings = `
 /** Tables of the runner of migrations, which makes them itself. */
 const runnerTables: ReadonlySet<string> = new Set(['schema_migrations', 'migration_lease'])
 
-/** Reads the catalog, for which nobody needs a right. */
+/** Reads the catalog, which needs no privilege. */
 export async function readThings(client: Client, schema: string): Promise<readonly Thing[]> {
   await client.query('begin transaction read only')
   try {

@@ -45,7 +45,7 @@ export const adminEndSession = defineEndpoint({
   },
 })
 
-/** Of the time that a request may take: one batch more must fit in. */
+/** The part of the request's time limit after which no further batch begins. */
 const usedShare = 0.6
 
 export const adminRevokeAllSessions = defineEndpoint({

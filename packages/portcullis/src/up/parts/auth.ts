@@ -45,7 +45,7 @@ function toBasics({ host, ports, folder, secrets }: World): Variables {
   }
 }
 
-/** Of the secret that there is: a folder of an earlier version has no other. */
+/** Derived from the JWT secret, because folders of earlier versions hold no other secret. */
 function toSecretsKey({ jwtSecret }: World['secrets']): string {
   return createHmac('sha256', jwtSecret).update('AUTH_SECRETS_KEY').digest('base64url')
 }

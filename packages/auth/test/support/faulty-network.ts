@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-export interface CutLine {
-  /** The URL that leads through the line. */
+export interface FaultyNetwork {
+  /** The URL of the target, through this network. */
   readonly url: string
-  /** From now on requests arrive and no answer comes back. */
+  /** From now on requests arrive, and no answer comes back. */
   cut(): void
   /** Ends the connections that were cut; new ones work. */
-  mend(): void
+  restore(): void
 }
 
 /** A network between a program and its database. */
-export async function openCutLine(t: TestContext, targetUrl: string): Promise<CutLine> {
+export async function openFaultyNetwork(t: TestContext, targetUrl: string): Promise<FaultyNetwork> {
   const target = new URL(targetUrl)
   const sockets = new Set<Socket>()
   let isCut = false
@@ -31,7 +31,7 @@ export async function openCutLine(t: TestContext, targetUrl: string): Promise<Cu
       socket.on('error', () => {})
       socket.on('close', () => {
         sockets.delete(socket)
-        // Whoever is cut off does not hear that the other end is gone.
+        // Across a cut, neither end learns that the other has closed.
         if (!isCut) other.destroy()
       })
     }
@@ -52,7 +52,7 @@ export async function openCutLine(t: TestContext, targetUrl: string): Promise<Cu
     cut() {
       isCut = true
     },
-    mend() {
+    restore() {
       isCut = false
       destroyAll()
     },
