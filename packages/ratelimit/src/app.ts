@@ -14,6 +14,7 @@ import type { Config } from './config.ts'
 import { boundDecider } from './decide/bounded-decider.ts'
 import type { RuleSnapshot } from './rules/snapshot.ts'
 import { Statistics } from './stats/registry.ts'
+import { toExtraTags } from './stats/tags.ts'
 
 export interface AppSettings {
   readonly config: Config
@@ -108,7 +109,8 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const debugAddress = await openDebug(config.listeners.debug, {
     contents: {
       ruleLines: () => rules.current?.describe() ?? [],
-      statistics: () => statistics.lines(),
+      statistics,
+      extraTags: toExtraTags(config.stats.extraTags),
       log,
     },
     lifecycle,

@@ -30,9 +30,17 @@ export function toLevel(key: string, value: string): string {
   return value === '' ? key : `${key}_${value}`
 }
 
-/** For a limit that the caller sent: no rule has a say. */
+/**
+ * For a limit that the caller sent: no rule has a say. As in envoyproxy/ratelimit, entries before the
+ * first one that has a key or a value make no level.
+ */
 export function toOverridePath(domain: string, entries: readonly Entry[]): string {
-  return `${domain}.${entries.map(({ key, value }) => toLevel(key, value)).join('.')}`
+  let path = ''
+  for (const { key, value } of entries) {
+    const level = toLevel(key, value)
+    path = path === '' ? level : `${path}.${level}`
+  }
+  return `${domain}.${path}`
 }
 
 /**

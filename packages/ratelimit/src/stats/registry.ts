@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { toStatisticsKey } from '../rules/statistics-key.ts'
 import { Generations } from './generations.ts'
-import type { RuleCounters } from './rule-counters.ts'
+import { type RuleCounters, toShownCount } from './rule-counters.ts'
 import { type Dropped, RuleStatistics, ruleStatistics } from './rule-statistics.ts'
 import { sortInSlices } from './sort-in-slices.ts'
+import { mergeTags, type Tag, toNameSuffix, toTaggedName } from './tags.ts'
 import { Timer } from './timer.ts'
 
 export class Counter {
@@ -104,10 +105,14 @@ export class Statistics {
   /**
    * Names and values in alphabetical order; the statistics of one rule stay together. Works in
    * slices: decisions go on while a hundred thousand rules are listed.
+   * @param extraTags are a part of all names, as in statsd: `total_hits.__env=live`.
    */
-  async *lines(): AsyncGenerator<readonly [name: string, value: number]> {
+  async *lines(
+    extraTags: readonly Tag[] = [],
+  ): AsyncGenerator<readonly [name: string, value: number]> {
     await this.refresh?.()
-    const single = this.#singleLines()
+    const suffix = toNameSuffix(mergeTags(extraTags))
+    const single = this.#singleLines(extraTags)
     const rules = await this.#listRules()
 
     for (const line of single) if (line[0] < rulePrefix) yield line
@@ -117,7 +122,7 @@ export class Statistics {
       if (key === previous) continue
       previous = key
       for (const [name, field] of ruleStatistics) {
-        yield [`${rulePrefix}${key}.${name}`, counters[field]]
+        yield [`${rulePrefix}${key}.${name}${suffix}`, toShownCount(counters[field])]
       }
     }
     for (const line of single) if (line[0] >= rulePrefix) yield line
@@ -133,17 +138,19 @@ export class Statistics {
     return rules
   }
 
-  #singleLines(): (readonly [string, number])[] {
+  #singleLines(extraTags: readonly Tag[]): (readonly [string, number])[] {
     const lines: [string, number][] = []
-    for (const [name, { value }] of this.#counters) lines.push([name, value])
-    for (const [name, read] of this.#gauges) lines.push([name, read()])
+    const add = (name: string, value: number) => lines.push([toTaggedName(name, extraTags), value])
+    for (const [name, { value }] of this.#counters) add(name, toShownCount(value))
+    for (const [name, read] of this.#gauges) add(name, read())
     for (const [name, timer] of this.#timers) {
-      lines.push([`${name}.count`, timer.count])
-      lines.push([`${name}.max_ms`, timer.maxMs])
-      lines.push([`${name}.sum_ms`, timer.sumMs])
+      add(`${name}.count`, timer.count)
+      add(`${name}.max_ms`, timer.maxMs)
+      add(`${name}.sum_ms`, timer.sumMs)
     }
+    const suffix = toNameSuffix(mergeTags(extraTags))
     for (const [domain, { value }] of this.#unknownDomains.entries()) {
-      lines.push([toUnknownDomainName(domain), value])
+      lines.push([toUnknownDomainName(domain) + suffix, toShownCount(value)])
     }
     return lines.sort(([a], [b]) => compare(a, b))
   }

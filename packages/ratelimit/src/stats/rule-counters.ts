@@ -1,3 +1,11 @@
+/**
+ * What a counter has reached, as it is shown and sent. Doubles are not exact from 2^53 on, where adding 1
+ * changes nothing: a counter stays at the last exact number. Decisions only add; this is for readers.
+ */
+export function toShownCount(value: number): number {
+  return Math.min(value, Number.MAX_SAFE_INTEGER)
+}
+
 /** The statistics of one rule. Plain numbers: a decision adds to them and nothing else happens. */
 export class RuleCounters {
   totalHits = 0

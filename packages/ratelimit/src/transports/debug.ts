@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Log } from '@portcullis/service-kit/log'
+import { type Tag, toTaggedName } from '../stats/tags.ts'
 import type { DebugEndpoint } from './debug/endpoint.ts'
 import { createProfileEndpoints } from './debug/pprof.ts'
 import { processGauges } from './debug/process-gauges.ts'
@@ -18,9 +19,10 @@ import {
 export interface DebugContents {
   /** The lines of `/rlconfig`, without their ends. */
   readonly ruleLines: () => Listing<string>['items']
-  /** The statistics in the order they are printed in. */
-  readonly statistics: () => Listing<Statistic>['items']
-  /** Of this process, unless told otherwise. */
+  readonly statistics: { lines(extraTags: readonly Tag[]): Listing<Statistic>['items'] }
+  /** A part of the names of all statistics. */
+  readonly extraTags?: readonly Tag[]
+  /** Default: those of this process. */
   readonly processGauges?: () => readonly Statistic[]
   readonly log: Log
 }
@@ -83,6 +85,7 @@ function toRoutes(endpoints: readonly DebugEndpoint[]): HttpServiceSettings {
 export function createDebugEndpoints({
   ruleLines,
   statistics,
+  extraTags = [],
   processGauges: toGauges = processGauges,
   log,
 }: DebugContents): DebugEndpoint[] {
@@ -106,9 +109,9 @@ export function createDebugEndpoints({
         // In the end: what others have to be asked for is there by then.
         const last = () =>
           toGauges()
-            .map((gauge) => `${toLine(gauge)}\n`)
+            .map(([name, value]) => `${toLine([toTaggedName(name, extraTags), value])}\n`)
             .join('')
-        stream(response, { items: statistics(), toLine, last })
+        stream(response, { items: statistics.lines(extraTags), toLine, last })
       },
     },
   ]

@@ -6,6 +6,7 @@ import { toListenError } from '../app/listen-error.ts'
 import type { Config } from '../config.ts'
 import { Statistics } from '../stats/registry.ts'
 import { openSink } from '../stats/sinks/index.ts'
+import { toExtraTags } from '../stats/tags.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
 import { createDebugEndpoints, openDebugPages } from '../transports/debug.ts'
 import { openHttpListener, toAddress } from '../transports/http-listener.ts'
@@ -78,7 +79,8 @@ async function openDebug(
   const endpoints = createDebugEndpoints({
     // Asked for in a worker.
     ruleLines: () => [],
-    statistics: () => statistics.lines(),
+    statistics,
+    extraTags: toExtraTags(config.stats.extraTags),
     processGauges: toProcessGauges,
     log,
   })

@@ -6,7 +6,7 @@ import { parseClientFlags } from '../../src/commands/client-flags.ts'
 import { parseConfig } from '../../src/config.ts'
 import { ask, descriptor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
-import { openDecisionClient } from '../support/service-client.ts'
+import { openDecisionClient, readStatistics } from '../support/service-client.ts'
 import { startService } from '../support/service-process.ts'
 
 const rules =
@@ -68,6 +68,18 @@ test('EXTRA_TAGS are on every statistic that is sent, at STATS_FLUSH_INTERVAL', 
     lines.push(...`${packet}`.trimEnd().split('\n'))
   }
   for (const line of lines) assert.match(line, /\.__region=eu\.__tier=edge:/)
+  const statistics = [...(await readStatistics(service))]
+  for (const [name] of statistics) assert.match(name, /\.__region=eu\.__tier=edge$/)
+  const suffix = '.__region=eu.__tier=edge'
+  for (const [name, value] of [
+    ['ratelimit.service.rate_limit.d.k.total_hits', 1],
+    ['ratelimit_server.ShouldRateLimit.response_time.count', 1],
+  ] as const) {
+    assert.ok(
+      statistics.some(([shown, is]) => shown === name + suffix && is === value),
+      name,
+    )
+  }
 })
 
 test('the command-line client asks localhost:8081 by default', () => {

@@ -13,7 +13,7 @@ async function openExample(t: TestContext, settings: Partial<DebugSettings> = {}
     host: '127.0.0.1',
     port: 0,
     ruleLines: () => [],
-    statistics: () => [],
+    statistics: { lines: () => [] },
     log,
     ...settings,
   })
@@ -52,7 +52,7 @@ test('/stats prints names and values, and then what the process takes', async (t
     yield ['ratelimit.service.config_load_success', 1] as const
     yield ['ratelimit.service.rate_limit.d.k.total_hits', 2_939] as const
   }
-  const { url } = await openExample(t, { statistics })
+  const { url } = await openExample(t, { statistics: { lines: statistics } })
   const response = await fetch(`${url}/stats`)
   assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
   const lines = (await response.text()).split('\n')
@@ -69,7 +69,7 @@ test('600,000 statistics leave the event loop turning', async (t) => {
     for (let i = 0; i < count; i += 1)
       yield [`ratelimit.service.rate_limit.domain.key_${i}`, i] as const
   }
-  const { url } = await openExample(t, { statistics })
+  const { url } = await openExample(t, { statistics: { lines: statistics } })
   let turns = 0
   const timer = setInterval(() => {
     turns += 1
@@ -120,7 +120,7 @@ test('where the port is taken the service goes on without the listener', async (
     host: '127.0.0.1',
     port,
     ruleLines: () => [],
-    statistics: () => [],
+    statistics: { lines: () => [] },
     log,
   })
   assert.equal(listener, undefined)

@@ -30,6 +30,9 @@ const ruleStatistics: Readonly<Record<string, keyof RuleCounts>> = {
   shadow_mode: 'shadow',
 }
 
+/** What EXTRA_TAGS adds to all names. */
+const extraTags = /(?:\.__[^.=]+=[^.]*)+$/
+
 export const serviceName = 'The rate limit service'
 
 /** @throws {ConsoleError} when the service does not answer, or something else answers in its place. */
@@ -67,7 +70,7 @@ export function parseStatistics(text: string): LimitStatistics {
     const colon = line.lastIndexOf(': ')
     if (colon === -1) continue
     const value = Number(line.slice(colon + 2))
-    const name = line.slice(0, colon)
+    const name = line.slice(0, colon).replace(extraTags, '')
     if (name === 'ratelimit.service.config_load_success') loads = value
     else if (name === 'ratelimit.service.config_load_error') refusals = value
     // Most rules of many have never met anybody.

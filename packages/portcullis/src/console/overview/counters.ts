@@ -12,7 +12,8 @@ const fields: Readonly<Record<string, keyof RuleCount>> = {
   over_limit: 'over',
   shadow_mode: 'shadow',
 }
-const line = /^(.+)\.(total_hits|over_limit|shadow_mode): (\d+)$/gm
+/** Tags of EXTRA_TAGS follow the name: `total_hits.__env=live`. */
+const line = /^(.+)\.(total_hits|over_limit|shadow_mode)(?:\.__[^:\n]*)?: (\d+)$/gm
 const none: RuleCount = { hits: 0, over: 0, shadow: 0 }
 
 /** Reads the lines of `/stats` that count decisions. */
@@ -46,6 +47,6 @@ export function toIncrease(before: Counters, after: Counters): RuleCount {
 
 /** Our service tells how long it has been running; the original does not. */
 export function parseUptimeSeconds(text: string): number | undefined {
-  const [, seconds] = /^ratelimit\.node\.uptime_seconds: (\d+)$/m.exec(text) ?? []
+  const [, seconds] = /^ratelimit\.node\.uptime_seconds(?:\.__[^:\n]*)?: (\d+)$/m.exec(text) ?? []
   return seconds === undefined ? undefined : Number(seconds)
 }

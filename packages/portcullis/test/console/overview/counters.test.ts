@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseStatistics } from '../../../src/console/limits/statistics.ts'
 import {
   parseCounters,
   parseUptimeSeconds,
@@ -20,6 +21,15 @@ ratelimit.node.uptime_seconds: 3
 test('only what rules decided is counted, once', () => {
   const increase = toIncrease(new Map(), parseCounters(toStats(10, 4, 1)))
   assert.deepEqual(increase, { hits: 10, over: 4, shadow: 1 })
+})
+
+test('EXTRA_TAGS of the service are no part of its names', () => {
+  const tagged = toStats(10, 4, 1).replaceAll(': ', '.__env=live.__tier=edge: ')
+  const increase = toIncrease(new Map(), parseCounters(tagged))
+  assert.deepEqual(increase, { hits: 10, over: 4, shadow: 1 })
+  assert.equal(parseUptimeSeconds(tagged), 3)
+  const { rules } = parseStatistics(tagged)
+  assert.deepEqual(rules.get('api.key'), { total: 10, within: 0, near: 7, over: 4, shadow: 1 })
 })
 
 test('the increase is that of each rule, and new rules count from nothing', () => {

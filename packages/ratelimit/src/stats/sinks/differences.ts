@@ -1,5 +1,5 @@
 import { Counter } from '../registry.ts'
-import { RuleCounters } from '../rule-counters.ts'
+import { RuleCounters, toShownCount } from '../rule-counters.ts'
 import { ruleStatistics } from '../rule-statistics.ts'
 
 /**
@@ -17,8 +17,9 @@ export class Differences {
       last = new Counter()
       this.#counters.set(counter, last)
     }
-    const difference = counter.value - last.value
-    last.value = counter.value
+    const value = toShownCount(counter.value)
+    const difference = value - last.value
+    last.value = value
     return difference
   }
 
@@ -32,7 +33,7 @@ export class Differences {
       this.#rules.set(counters, last)
     }
     for (const [statistic, [, field]] of ruleStatistics.entries()) {
-      const difference = counters[field] - last[field]
+      const difference = toShownCount(counters[field]) - last[field]
       if (difference === 0) continue
       last[field] += difference
       sum.add(statistic, difference)

@@ -1,6 +1,6 @@
+import { mergeTags, type Tag } from '../tags.ts'
 import { type LineFormat, toNumberText } from './line-format.ts'
 import { type Mogrifier, mogrify } from './mogrify.ts'
-import { mergeTags, type Tag } from './tags.ts'
 
 const types = { counter: 'c', gauge: 'g', timer: 'ms' } as const
 

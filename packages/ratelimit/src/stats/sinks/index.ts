@@ -1,3 +1,4 @@
+import { countReservedTags, toExtraTags } from '../tags.ts'
 import { openNoSink } from './none.ts'
 import { openPrometheusSink, type PrometheusSettings } from './prometheus.ts'
 import type { Sink, SinkSettings, SinkSurroundings } from './sink.ts'
@@ -8,7 +9,6 @@ import {
   type StatsdSettings,
 } from './statsd.ts'
 import { openStdoutSink } from './stdout.ts'
-import { countReservedTags, toExtraTags } from './tags.ts'
 
 interface SettingsByKind {
   readonly none: unknown

@@ -1,11 +1,11 @@
 import { type Counter, rulePrefix, toUnknownDomainName } from '../registry.ts'
 import type { RuleCounters } from '../rule-counters.ts'
 import { ruleStatistics } from '../rule-statistics.ts'
+import { parseTags, type Tag } from '../tags.ts'
 import { Differences, type RuleSum } from './differences.ts'
 import type { LineFormat, StatisticType } from './line-format.ts'
 import type { Output } from './outputs/output.ts'
 import { Pace } from './pace.ts'
-import { parseTags, type Tag } from './tags.ts'
 
 const noTags: readonly Tag[] = []
 

@@ -1,4 +1,4 @@
-import type { TaggedName } from './tags.ts'
+import type { TaggedName } from '../tags.ts'
 
 /** Turns a name that matches into another one with tags (reference 7.2). */
 export interface Mogrifier {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { toExtraTags } from '../tags.ts'
 import { createBuiltInMapping } from './prometheus/built-in-mapping.ts'
 import { Collector } from './prometheus/collector.ts'
 import { Families } from './prometheus/families.ts'
@@ -10,7 +11,6 @@ import type { Mapping } from './prometheus/mapping.ts'
 import { toTagLabels } from './prometheus/names.ts'
 import { renderFamilies } from './prometheus/render.ts'
 import type { Sink, SinkSettings, SinkSurroundings } from './sink.ts'
-import { toExtraTags } from './tags.ts'
 
 export interface PrometheusSettings {
   readonly host: string

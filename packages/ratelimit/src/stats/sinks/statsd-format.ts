@@ -1,5 +1,5 @@
+import { mergeTags, type Tag, toNameSuffix } from '../tags.ts'
 import { type LineFormat, toNumberText } from './line-format.ts'
-import { mergeTags, type Tag, toNameSuffix } from './tags.ts'
 
 const types = { counter: 'c', gauge: 'g', timer: 'ms' } as const
 

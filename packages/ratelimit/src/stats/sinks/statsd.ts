@@ -1,3 +1,4 @@
+import { toExtraTags } from '../tags.ts'
 import { createDogStatsdFormat } from './dogstatsd-format.ts'
 import { LineSink } from './line-sink.ts'
 import type { Mogrifier } from './mogrify.ts'
@@ -7,7 +8,6 @@ import { openTcpOutput } from './outputs/tcp.ts'
 import { openUdpOutput } from './outputs/udp.ts'
 import type { Sink, SinkSettings, SinkSurroundings } from './sink.ts'
 import { createStatsdFormat } from './statsd-format.ts'
-import { toExtraTags } from './tags.ts'
 
 export interface StatsdSettings {
   readonly host: string

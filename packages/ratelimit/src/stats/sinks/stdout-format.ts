@@ -1,5 +1,5 @@
+import { mergeTags, type Tag, toNameSuffix } from '../tags.ts'
 import type { LineFormat } from './line-format.ts'
-import { mergeTags, type Tag, toNameSuffix } from './tags.ts'
 
 /** A JSON line per value, as RS's logging sink writes it (reference 7.2). */
 export function createStdoutFormat(extraTags: readonly Tag[], now: () => number): LineFormat {

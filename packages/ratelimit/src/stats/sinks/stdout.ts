@@ -1,8 +1,8 @@
+import { toExtraTags } from '../tags.ts'
 import { LineSink } from './line-sink.ts'
 import { openDescriptorOutput } from './outputs/descriptor.ts'
 import type { Sink, SinkSettings, SinkSurroundings } from './sink.ts'
 import { createStdoutFormat } from './stdout-format.ts'
-import { toExtraTags } from './tags.ts'
 
 const stdoutDescriptor = 1
 

@@ -49,6 +49,16 @@ export const hits: readonly Scenario[] = [
     },
   },
   {
+    name: 'statistics stay at the last exact number, whatever callers charge',
+    async run(stage) {
+      const { decide, statistics } = await stage.open(domain(limit('k', 5)))
+      for (const hitsAddend of [2 ** 53, 2 ** 60, 1])
+        await decide(descriptor('k=v', { hitsAddend }))
+      const { total_hits: hits, over_limit: over } = await statistics('d.k')
+      assert.deepEqual([hits, over], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
+    },
+  },
+  {
     name: 'no hits change nothing, and are refused only above the limit',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 2)))

@@ -20,6 +20,14 @@ export const overrides: readonly Scenario[] = [
     },
   },
   {
+    name: 'entries without key and value before the first named one are no part of its statistics name',
+    async run(stage) {
+      const { decide, statistics } = await stage.open(domain(limit('k', 5)))
+      await decide(descriptor('=', '=', 'x=1', '=', 'y=', { limit: perHour(2) }))
+      assert.equal((await statistics('d.x_1..y'))['total_hits'], 1)
+    },
+  },
+  {
     name: 'a limit sent by the caller shares the counter of the rule it stands in for',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 5)))

@@ -76,6 +76,28 @@ test('rules have their labels, and deeper levels are summed', async (t) => {
   }
 })
 
+test('a rule has its series from its first hit on', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'mapper-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const mapperPath = join(directory, 'mapper.yaml')
+  writeFileSync(mapperPath, 'mappings: []')
+  for (const names of [{}, { mapperPath }]) {
+    const surroundings = createSurroundings({ domains: ['d'] })
+    const { rules } = surroundings.statistics
+    for (let i = 0; i < 100; i += 1) rules.forRule(`d.unused_${i}`)
+    const used = rules.forRule('d.used')
+    surroundings.statistics.counter('other')
+    const { scrape } = await openPrometheus(t, surroundings, names)
+    assert.deepEqual([...(await scrape()).keys()], ['other'])
+    used.withinLimit += 1
+    for (const round of [1, 2]) {
+      const families = [...(await scrape()).values()]
+      assert.equal(families.length, 1 + ruleStatistics.length, `round ${round}`)
+      assert.ok(families.every(({ samples }) => samples.length === 1))
+    }
+  }
+})
+
 test('every name of the reference is there', async (t) => {
   const processGauges = () => [['ratelimit.node.memory.rss', 1e21] as const]
   const surroundings = createSurroundings({ processGauges })
@@ -240,7 +262,7 @@ test('a reader that stops reading or leaves holds nobody up', async (t) => {
   const { statistics } = surroundings
   // 15 MB: more than fits into the buffers of sockets.
   const long = 'long'.repeat(100)
-  for (let i = 0; i < 5_000; i += 1) statistics.rules.forRule(`d.${long}_${i}`)
+  for (let i = 0; i < 5_000; i += 1) statistics.rules.forRule(`d.${long}_${i}`).totalHits += 1
   const { sink, scrape } = await openPrometheus(t, surroundings)
   const [host, port] = (sink.address ?? '').split(':')
   const sockets = Array.from({ length: 3 }, () => connect(Number(port), host))

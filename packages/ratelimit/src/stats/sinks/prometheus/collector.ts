@@ -1,9 +1,9 @@
 import type { Counter, Statistics } from '../../registry.ts'
 import type { RuleCounters } from '../../rule-counters.ts'
+import { parseTags } from '../../tags.ts'
 import { Differences } from '../differences.ts'
 import { type DroppedBatch, DroppedCounters } from '../dropped-counters.ts'
 import { Pace } from '../pace.ts'
-import { parseTags } from '../tags.ts'
 import type { Families, Row } from './families.ts'
 import type { Mapped, Mapping } from './mapping.ts'
 import { toTagLabels } from './names.ts'
@@ -130,7 +130,7 @@ export class Collector implements Disposable {
   #addCounter(counter: Counter, map: () => Mapped | undefined): Row | undefined {
     if (!this.#counters.has(counter)) {
       const mapped = map()
-      this.#counters.set(counter, mapped && openRow(mapped, this.#families)?.join())
+      this.#counters.set(counter, mapped && openRow(mapped, this.#families)?.show().join())
     }
     const row = this.#counters.get(counter)
     row?.add(0, this.#differences.take(counter))
@@ -140,7 +140,7 @@ export class Collector implements Disposable {
   #setGauge(name: string, value: number): void {
     if (!this.#gauges.has(name)) {
       const mapped = this.#map(name, 'gauge')
-      this.#gauges.set(name, mapped && openRow(mapped, this.#families, 'gauge'))
+      this.#gauges.set(name, mapped && openRow(mapped, this.#families, 'gauge')?.show())
     }
     const row = this.#gauges.get(name)
     if (row !== undefined) row.values[0] = value

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import { toShownCount } from '../../rule-counters.ts'
 import { Histogram } from './histogram.ts'
 import { type Labels, toLabelText } from './names.ts'
 
@@ -13,6 +14,8 @@ export class Table {
   readonly columns: readonly Column[]
   /** By their labels. */
   readonly rows = new Map<string, Row>()
+  /** Those that are printed. */
+  readonly shown = new Set<Row>()
   readonly #becameEmpty: () => void
 
   constructor(
@@ -34,8 +37,9 @@ export class Table {
     return row
   }
 
-  forget(labels: string): void {
-    this.rows.delete(labels)
+  forget(row: Row): void {
+    this.rows.delete(row.labels)
+    this.shown.delete(row)
     if (this.rows.size === 0) this.#becameEmpty()
   }
 }
@@ -54,7 +58,13 @@ export class Row {
   }
 
   add(column: number, by: number): void {
-    this.values[column] = (this.values[column] ?? 0) + by
+    this.values[column] = toShownCount((this.values[column] ?? 0) + by)
+  }
+
+  /** Prints it from now on, also while it is 0. */
+  show(): this {
+    this.#table.shown.add(this)
+    return this
   }
 
   /** For a counter that adds to it. */
@@ -66,7 +76,7 @@ export class Row {
   /** Without any counter it is forgotten. */
   leave(): void {
     this.#members -= 1
-    if (this.#members === 0) this.#table.forget(this.labels)
+    if (this.#members === 0) this.#table.forget(this)
   }
 }
 

@@ -46,7 +46,7 @@ function* toLines(name: string, family: Family): Generator<string> {
   if (family.type === 'histogram') {
     for (const histogram of [...family.series.values()]) yield toHistogramLines(name, histogram)
   } else {
-    const rows = [...family.table.rows.values()]
+    const rows = [...family.table.shown]
     for (const row of rows) yield toRowLine(name, row, family.column)
   }
 }

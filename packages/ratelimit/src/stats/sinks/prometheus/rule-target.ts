@@ -1,7 +1,10 @@
 import type { Families, Row } from './families.ts'
 import type { Mapped, Mapping } from './mapping.ts'
 
-/** What the statistics of one rule add to, in the order of `ruleStatistics`. */
+/**
+ * What the statistics of one rule add to, in the order of `ruleStatistics`. It is not printed before
+ * the first hit: most of a hundred thousand rules may never have one.
+ */
 export interface RuleTarget {
   add(statistic: number, by: number): void
   /** The rule is forgotten. */
@@ -15,17 +18,36 @@ export function createRuleTargets(
 ): (key: string) => RuleTarget {
   if (rules.kind === 'separate') return (key) => new SeparateRows(rules.map(key), families)
   const table = families.addTable('counter', rules.columns)
-  return (key) => table.row(families.toLabelText(rules.toLabels(key))).join()
+  return (key) => new SharedRow(table.row(families.toLabelText(rules.toLabels(key))))
+}
+
+class SharedRow implements RuleTarget {
+  readonly #row: Row
+
+  constructor(row: Row) {
+    this.#row = row.join()
+  }
+
+  add(statistic: number, by: number): void {
+    this.#row.show().add(statistic, by)
+  }
+
+  leave(): void {
+    this.#row.leave()
+  }
 }
 
 class SeparateRows implements RuleTarget {
   readonly #rows: readonly (Row | undefined)[]
+  #isShown = false
 
   constructor(mapped: readonly (Mapped | undefined)[], families: Families) {
     this.#rows = mapped.map((each) => each && openRow(each, families)?.join())
   }
 
   add(statistic: number, by: number): void {
+    if (!this.#isShown) for (const row of this.#rows) row?.show()
+    this.#isShown = true
     this.#rows[statistic]?.add(0, by)
   }
 
@@ -34,7 +56,7 @@ class SeparateRows implements RuleTarget {
   }
 }
 
-/** A row with one value. Undefined when its name is taken by another type. */
+/** A row with one value, not shown yet. Undefined when its name is taken by another type. */
 export function openRow(
   mapped: Mapped,
   families: Families,

@@ -1,5 +1,3 @@
-import type { Statistics } from '../registry.ts'
-
 export type Tag = readonly [key: string, value: string]
 
 /** A name as it is registered: its own tags are part of it, `memcache.get.__code=hit`. */
@@ -38,6 +36,13 @@ export function toNameSuffix(tags: readonly Tag[]): string {
   return tags.map(([key, value]) => `${mark}${clean(key)}=${clean(value)}`).join('')
 }
 
+/** A registered name as it is printed, with more tags. */
+export function toTaggedName(registered: string, extraTags: readonly Tag[]): string {
+  if (extraTags.length === 0) return registered
+  const { name, tags } = parseTags(registered)
+  return name + toNameSuffix(mergeTags(extraTags, tags))
+}
+
 /** Without what ends a part of the name, the name or the line. */
 function clean(text: string): string {
   return text.replaceAll(/[.:|\p{Cc}]/gu, '_')
@@ -61,7 +66,10 @@ const reservedWords = [
 ]
 
 /** Counts the tags that use a reserved word; they are sent all the same. */
-export function countReservedTags(tags: readonly Tag[], statistics: Statistics): void {
+export function countReservedTags(
+  tags: readonly Tag[],
+  statistics: { counter(name: string): { value: number } },
+): void {
   const reserved = tags.filter(([key]) => reservedWords.includes(key)).length
   if (reserved > 0) statistics.counter('reserved_tag').value += reserved
 }
