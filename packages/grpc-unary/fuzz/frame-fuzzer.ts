@@ -222,6 +222,7 @@ function checkForgotten(
   const { streams, bufferedBytes, sendFlow, hub } = connection
   if (streams.count > 0) fail(`${streams.count} streams outlive their connection`)
   if (bufferedBytes !== 0) fail(`${bufferedBytes} request bytes are still counted`)
+  if (hub.countedBytes !== 0) fail(`${hub.countedBytes} bytes are still counted`)
   if (sendFlow.stalledSinceMs !== Number.POSITIVE_INFINITY) fail('something is still held back')
   if (hub.connections.size > 0) fail('the connection is still in the list')
   if (calls.some((call) => call.isOpen)) fail('a call outlives its connection')

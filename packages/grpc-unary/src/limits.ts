@@ -2,12 +2,21 @@
 export interface Limits {
   /** Open connections; more are closed at once. */
   readonly connections: number
+  /** Open connections from one IP address; more are closed at once. 0 for no limit. */
+  readonly connectionsPerAddress: number
   /** Open calls per connection (SETTINGS_MAX_CONCURRENT_STREAMS); more are refused. */
   readonly concurrentStreams: number
   /** Bytes of one request message; a longer one is answered with RESOURCE_EXHAUSTED. */
   readonly messageBytes: number
-  /** Bytes of request messages not yet whole, per connection. */
+  /** Bytes of requests not yet whole, per connection. */
   readonly bufferedRequestBytes: number
+  /** The same for all connections together; beyond it those that hold most are closed. */
+  readonly totalBufferedRequestBytes: number
+  /**
+   * What compressed messages may be decompressed to per second and connection. Ordinary compression
+   * never gets there, because each compressed byte allows for more.
+   */
+  readonly decompressedBytesPerSecond: number
   /** Decoded size of a request's header fields (SETTINGS_MAX_HEADER_LIST_SIZE). */
   readonly headerListBytes: number
   /** Encoded size of a header block over all its frames. */
@@ -16,6 +25,11 @@ export interface Limits {
   readonly continuationFrames: number
   /** Bytes of answers per connection that the peer's flow-control windows do not let out. */
   readonly heldBackBytes: number
+  /**
+   * Bytes of answers, on all connections together, that peers have not taken: held back, or written
+   * and not read. Beyond it the connections with most of them are closed.
+   */
+  readonly totalUnsentBytes: number
   /** How long answers may be held back without any progress. */
   readonly heldBackTimeoutMs: number
   /**
@@ -37,6 +51,10 @@ export interface Limits {
   readonly keepaliveTimeoutMs: number
   /** Calls cancelled before they were answered and before their deadline, per second. */
   readonly resetsPerSecond: number
+  /** Calls beyond `concurrentStreams`, or after the last GOAWAY, per second. */
+  readonly refusedStreamsPerSecond: number
+  /** Requests with more header fields than `headerListBytes`, per second. */
+  readonly largeHeadersPerSecond: number
   /** Frames that break the rules of one stream, or come for a closed one, per second. */
   readonly streamErrorsPerSecond: number
   readonly settingsPerSecond: number
@@ -47,21 +65,30 @@ export interface Limits {
    */
   readonly pingsPerSecond: number
   readonly emptyDataPerSecond: number
+  /** DATA frames of a few bytes that do not end a request. */
+  readonly smallDataPerSecond: number
   readonly prioritiesPerSecond: number
   readonly windowUpdatesPerSecond: number
-  /** Frames that change nothing: of unknown type, or a reset of a stream that is over. */
+  /** Resets of calls that were answered already. */
+  readonly lateResetsPerSecond: number
+  /** Frames that change nothing, such as those of unknown type. */
   readonly strayFramesPerSecond: number
 }
 
 export const defaultLimits: Limits = {
   connections: 16_384,
+  connectionsPerAddress: 0,
   concurrentStreams: 1024,
   messageBytes: 4 * 2 ** 20,
   bufferedRequestBytes: 16 * 2 ** 20,
-  headerListBytes: 16_384,
-  headerBlockBytes: 32_768,
+  totalBufferedRequestBytes: 128 * 2 ** 20,
+  decompressedBytesPerSecond: 16 * 2 ** 20,
+  // 64 KiB of metadata, and room for the fields of HTTP/2 and for what each field counts beyond its text.
+  headerListBytes: 80 * 1024,
+  headerBlockBytes: 96 * 1024,
   continuationFrames: 8,
   heldBackBytes: 16 * 2 ** 20,
+  totalUnsentBytes: 128 * 2 ** 20,
   heldBackTimeoutMs: 20_000,
   unsentBytes: 2 ** 20,
   unsentTimeoutMs: 20_000,
@@ -71,11 +98,15 @@ export const defaultLimits: Limits = {
   keepaliveMs: 60_000,
   keepaliveTimeoutMs: 20_000,
   resetsPerSecond: 500,
+  refusedStreamsPerSecond: 1000,
+  largeHeadersPerSecond: 50,
   streamErrorsPerSecond: 100,
   settingsPerSecond: 50,
   pingsPerSecond: 500,
   emptyDataPerSecond: 500,
+  smallDataPerSecond: 2000,
   prioritiesPerSecond: 500,
   windowUpdatesPerSecond: 2000,
+  lateResetsPerSecond: 500,
   strayFramesPerSecond: 500,
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
+import { AddressCounts } from './address-counts.ts'
 import { Router } from './grpc/router.ts'
 import { Connection } from './http2/connection.ts'
 import { Hub } from './http2/hub.ts'
@@ -25,6 +26,11 @@ export interface GrpcServerOptions {
    * whoever spreads connections over processes wants to know.
    */
   readonly onConnections?: (count: number) => void
+  /**
+   * With a limit of connections per address: how many one has, whenever that changes. A process that
+   * accepts connections for several servers adds them up.
+   */
+  readonly onAddress?: (address: string, count: number) => void
 }
 
 export interface GrpcServer {
@@ -55,14 +61,17 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   })
   if (options.onConnections) hub.onChange = () => tellConnections()
   let isDraining = false
+  const addresses = new AddressCounts(limits.connectionsPerAddress, options.onAddress)
 
   const accept = (socket: Socket): void => {
-    if (isDraining || hub.connections.size >= limits.connections) {
+    // Connections with TLS are counted before their handshake.
+    const address = options.tls ? undefined : socket.remoteAddress
+    if (isDraining || hub.connections.size >= limits.connections || !addresses.add(address)) {
       socket.on('error', ignore)
       socket.destroy()
       return
     }
-    serve(hub, socket)
+    serve(hub, socket).on('close', () => addresses.remove(address))
   }
   const listener: Server = options.tls
     ? createTlsServer(options.tls, limits.prefaceTimeoutMs, accept, report)
@@ -75,9 +84,15 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     options.onConnections?.(Math.max(0, size - hub.drainingCount))
   }
   listener.on('connection', (socket: Socket) => {
+    const address = options.tls ? socket.remoteAddress : undefined
+    if (!addresses.add(address)) {
+      socket.destroy()
+      return
+    }
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)
+      addresses.remove(address)
       tellConnections()
     })
     tellConnections()
@@ -128,7 +143,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   }
 }
 
-function serve(hub: Hub, accepted: Socket): void {
+/** Returns the socket that the connection uses from here on. */
+function serve(hub: Hub, accepted: Socket): Socket {
   const inPlace = readInPlace(accepted, (bytes, length) => connection.read(bytes, length))
   const socket = inPlace ?? accepted
   const connection = new Connection(hub, socket)
@@ -140,6 +156,7 @@ function serve(hub: Hub, accepted: Socket): void {
   socket.on('error', ignore)
   // One that was handed over may be paused.
   socket.resume()
+  return socket
 }
 
 function ignore(): void {}

@@ -77,13 +77,15 @@ test('a header bomb is refused without being unpacked', async (t) => {
   const value = 'v'.repeat(3000)
   const entry = headerBlock({ 'x-bomb': value })
   entry[0] = 0x40
-  const block = Buffer.concat([
-    headerBlock(requestFields(SAY)),
-    entry,
-    Buffer.alloc(12_000, 0x80 | 62),
-  ])
-  client.send(frame(frameType.HEADERS, flag.END_HEADERS | flag.END_STREAM, 1, block))
+  const bomb = (times: number): Buffer =>
+    Buffer.concat([headerBlock(requestFields(SAY)), entry, Buffer.alloc(times, 0x80 | 62)])
+  const end = flag.END_HEADERS | flag.END_STREAM
+  client.send(frame(frameType.HEADERS, end, 1, bomb(40)))
   assert.equal((await client.headers(1))[':status'], '431')
+  client.send(frame(frameType.HEADERS, end, 3, bomb(12_000)))
+  const { code, reason } = await client.goaway()
+  assert.equal(code, errorCode.ENHANCE_YOUR_CALM)
+  assert.match(reason, /headerListBytes/)
 })
 
 test('connections over the limit are closed', async (t) => {

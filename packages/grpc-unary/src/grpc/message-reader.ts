@@ -1,14 +1,27 @@
 import { byteAt, EMPTY, uint32At } from '../bytes.ts'
+import { errorCode } from '../http2/frames.ts'
 import type { Stream } from '../http2/stream.ts'
 import { type StatusCode, status } from '../status.ts'
 import { PREFIX_SIZE } from './answer.ts'
+import {
+  type Decompressed,
+  decompressLater,
+  decompressNow,
+  IMMEDIATE_BYTES,
+} from './decompression.ts'
 
 const FIRST_SIZE = 4096
+
+export const TOO_MUCH = 'too many unfinished messages on a connection'
 
 /** Takes what the reader finds. */
 export interface MessageSink {
   /** A whole message; the bytes are only valid until it returns. */
   message(bytes: Buffer, start: number, end: number): void
+  /** A long compressed message has arrived, where the sink can wait for it. */
+  decompressing?(): void
+  /** And this is what it was. */
+  decompressed?(bytes: Buffer): void
   refuse(code: StatusCode, text: string): void
 }
 
@@ -43,7 +56,7 @@ export class MessageReader {
       const size = this.#checkedSize(bytes, at)
       if (size < 0) return end
       if (at + size <= end) {
-        this.#sink.message(bytes, at + PREFIX_SIZE, at + size)
+        this.#deliver(bytes, at, at + size)
         return at + size
       }
     }
@@ -62,7 +75,7 @@ export class MessageReader {
     if (this.#filled === size) {
       const message = this.#bytes
       this.#release()
-      this.#sink.message(message, PREFIX_SIZE, size)
+      this.#deliver(message, 0, size)
     }
     return at
   }
@@ -72,10 +85,7 @@ export class MessageReader {
     const compression = byteAt(bytes, at)
     const length = uint32At(bytes, at + 1)
     const limit = this.#stream.connection.hub.limits.messageBytes
-    if (compression !== 0) {
-      refuseCompressed(this.#sink, compression, this.#stream.header('grpc-encoding'))
-      return -1
-    }
+    if (compression !== 0 && !this.#takesCompression(compression)) return -1
     if (length > limit) {
       const text = `grpc: received message larger than max (${length} vs. ${limit})`
       this.#sink.refuse(status.RESOURCE_EXHAUSTED, text)
@@ -84,19 +94,98 @@ export class MessageReader {
     return PREFIX_SIZE + length
   }
 
-  #append(bytes: Buffer, start: number, end: number): number {
+  /** Prefix and message lie between `start` and `end`. */
+  #deliver(bytes: Buffer, start: number, end: number): void {
+    if (byteAt(bytes, start) === 0) this.#sink.message(bytes, start + PREFIX_SIZE, end)
+    else this.#decompress(bytes.subarray(start + PREFIX_SIZE, end))
+  }
+
+  #decompress(compressed: Buffer): void {
+    const { messageBytes } = this.#stream.connection.hub.limits
+    const now = decompressNow(compressed, Math.min(messageBytes, IMMEDIATE_BYTES))
+    const isLong = now === 'too large' && messageBytes > IMMEDIATE_BYTES
+    if (isLong && this.#sink.decompressing !== undefined) {
+      if (this.#isBomb(compressed.length, IMMEDIATE_BYTES)) return
+      this.#sink.decompressing()
+      if (this.#stream.isOpen) this.#decompressLater(Buffer.from(compressed), messageBytes)
+      return
+    }
+    this.#take(compressed.length, now, isLong ? IMMEDIATE_BYTES : messageBytes, false)
+  }
+
+  #decompressLater(compressed: Buffer, mostBytes: number): void {
     const stream = this.#stream
     const { connection } = stream
+    if (!connection.hold(stream, compressed.length)) {
+      this.#sink.refuse(status.RESOURCE_EXHAUSTED, TOO_MUCH)
+      return
+    }
+    const isWanted = (): boolean => stream.isOpen
+    decompressLater(compressed, mostBytes, isWanted, (result) => {
+      if (!stream.isOpen) return
+      connection.letGo(stream, compressed.length)
+      connection.hub.nowMs = Date.now()
+      this.#take(compressed.length, result, mostBytes, true)
+    })
+  }
+
+  #take(
+    compressedLength: number,
+    result: Decompressed,
+    mostBytes: number,
+    wasAwaited: boolean,
+  ): void {
+    const sink = this.#sink
+    if (Buffer.isBuffer(result)) {
+      if (this.#isBomb(compressedLength, result.length)) return
+      if (wasAwaited) sink.decompressed?.(result)
+      else sink.message(result, 0, result.length)
+    } else if (result === 'too large') {
+      if (this.#isBomb(compressedLength, mostBytes)) return
+      const text = `grpc: received message after decompression larger than max (${mostBytes})`
+      sink.refuse(status.RESOURCE_EXHAUSTED, text)
+    } else if (result === 'too busy') {
+      sink.refuse(status.RESOURCE_EXHAUSTED, 'too many compressed messages at a time')
+    } else {
+      const text = `grpc: failed to decompress the received message: ${result.message}`
+      sink.refuse(status.INTERNAL, text)
+    }
+  }
+
+  /** True when that ends the connection. */
+  #isBomb(fromBytes: number, toBytes: number): boolean {
+    const { connection } = this.#stream
+    const limit = connection.meter.decompressed(fromBytes, toBytes, connection.hub.nowMs)
+    if (limit === undefined) return false
+    connection.close(errorCode.ENHANCE_YOUR_CALM, `over the limit ${limit}`)
+    return true
+  }
+
+  /** The gRPC compression document: an encoding that is not supported, and a flag without one. */
+  #takesCompression(flag: number): boolean {
+    const encoding = this.#stream.header('grpc-encoding')
+    if (flag === 1 && encoding === 'gzip') return true
+    if (flag !== 1) {
+      this.#sink.refuse(status.INTERNAL, `grpc: received unexpected payload format ${flag}`)
+    } else if (encoding === undefined || encoding === 'identity') {
+      const text = 'grpc: compressed flag set with identity or empty encoding'
+      this.#sink.refuse(status.INTERNAL, text)
+    } else {
+      const text = `grpc: grpc-encoding "${encoding}" is not supported; use identity or gzip`
+      this.#sink.refuse(status.UNIMPLEMENTED, text)
+    }
+    return false
+  }
+
+  #append(bytes: Buffer, start: number, end: number): number {
     const filled = this.#filled + end - start
     if (filled > this.#bytes.length) {
       const size = Math.max(FIRST_SIZE, filled, this.#bytes.length * 2)
       const growth = size - this.#bytes.length
-      if (connection.bufferedBytes + growth > connection.hub.limits.bufferedRequestBytes) {
-        this.#sink.refuse(status.RESOURCE_EXHAUSTED, 'too many unfinished messages on a connection')
+      if (!this.#stream.connection.hold(this.#stream, growth)) {
+        this.#sink.refuse(status.RESOURCE_EXHAUSTED, TOO_MUCH)
         return end
       }
-      connection.bufferedBytes += growth
-      stream.bufferedBytes += growth
       const larger = Buffer.allocUnsafeSlow(size)
       this.#bytes.copy(larger, 0, 0, this.#filled)
       this.#bytes = larger
@@ -107,22 +196,8 @@ export class MessageReader {
   }
 
   #release(): void {
-    const stream = this.#stream
-    stream.connection.bufferedBytes -= stream.bufferedBytes
-    stream.bufferedBytes = 0
+    this.#stream.connection.letGo(this.#stream, this.#bytes.length)
     this.#bytes = EMPTY
     this.#filled = 0
-  }
-}
-
-/** The gRPC compression document: an encoding that is not supported, and a flag without one. */
-function refuseCompressed(sink: MessageSink, flag: number, encoding: string | undefined): void {
-  if (flag !== 1) {
-    sink.refuse(status.INTERNAL, `grpc: received unexpected payload format ${flag}`)
-  } else if (encoding === undefined || encoding === 'identity') {
-    sink.refuse(status.INTERNAL, 'grpc: compressed flag set with identity or empty encoding')
-  } else {
-    const text = `grpc: grpc-encoding "${encoding}" is not supported; this server takes identity`
-    sink.refuse(status.UNIMPLEMENTED, text)
   }
 }

@@ -11,7 +11,7 @@ import {
   putHeaders,
   sendMessage,
 } from './answer.ts'
-import { IDENTITY_ONLY } from './identity-only.ts'
+import { ACCEPTED_ENCODINGS } from './encodings.ts'
 import { MessageReader, type MessageSink } from './message-reader.ts'
 import type { Report } from './report.ts'
 import { isNearDeadline } from './timeout.ts'
@@ -81,7 +81,7 @@ export class MessageStream extends Stream implements StreamCall, MessageSink {
   refuse(code: StatusCode, text: string): void {
     if (!this.isOpen) return
     if (this.#hasHeaders) finishFailed(this, code, text)
-    else answerFailed(this, code, text, { fields: IDENTITY_ONLY })
+    else answerFailed(this, code, text, { fields: ACCEPTED_ENCODINGS })
     this.abandoned()
   }
 

@@ -5,8 +5,8 @@ import { Stream } from '../http2/stream.ts'
 import type { UnaryCall, UnaryHandler } from '../method.ts'
 import { type StatusCode, status } from '../status.ts'
 import { answerFailed, answerOk, PREFIX_SIZE } from './answer.ts'
-import { IDENTITY_ONLY } from './identity-only.ts'
-import { MessageReader, type MessageSink } from './message-reader.ts'
+import { ACCEPTED_ENCODINGS } from './encodings.ts'
+import { MessageReader, type MessageSink, TOO_MUCH } from './message-reader.ts'
 import type { Report } from './report.ts'
 import { isNearDeadline } from './timeout.ts'
 
@@ -27,6 +27,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   /** Only for a request that does not come as one message in one last frame. */
   #reader: MessageReader | undefined
   #hasMessage = false
+  #isDecompressing = false
 
   constructor(
     connection: Connection,
@@ -56,7 +57,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     if (!isLast || !this.isOpen) return
     if (this.#reader.isInside) this.refuse(status.INTERNAL, 'grpc: unexpected end of the request')
     else if (!this.#hasMessage) this.refuse(status.INTERNAL, NO_MESSAGE)
-    else this.#run(this.buffer, this.start, this.end)
+    else if (!this.#isDecompressing) this.#run(this.buffer, this.start, this.end)
   }
 
   /** Kept until the caller has finished its request: there must not be a second one. */
@@ -66,11 +67,19 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
       return
     }
     this.#hasMessage = true
-    this.buffer = Buffer.from(bytes.subarray(start, end))
-    this.start = 0
-    this.end = this.buffer.length
-    this.bufferedBytes += this.end
-    this.connection.bufferedBytes += this.end
+    this.#keep(Buffer.from(bytes.subarray(start, end)))
+  }
+
+  decompressing(): void {
+    if (this.#hasMessage) this.refuse(status.INTERNAL, SECOND_MESSAGE)
+    this.#hasMessage = true
+    this.#isDecompressing = true
+  }
+
+  decompressed(bytes: Buffer): void {
+    this.#isDecompressing = false
+    if (this.isRemoteClosed) this.#run(bytes, 0, bytes.length)
+    else this.#keep(bytes)
   }
 
   send(message: Uint8Array, start: number, end: number): void {
@@ -82,7 +91,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   }
 
   refuse(code: StatusCode, text: string): void {
-    if (this.isOpen) answerFailed(this, code, text, { fields: IDENTITY_ONLY })
+    if (this.isOpen) answerFailed(this, code, text, { fields: ACCEPTED_ENCODINGS })
   }
 
   abandoned(): void {
@@ -98,14 +107,23 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     else this.fail(status.CANCELLED, 'the request did not arrive in time')
   }
 
+  #keep(message: Buffer): void {
+    if (!this.connection.hold(this, message.length)) {
+      this.refuse(status.RESOURCE_EXHAUSTED, TOO_MUCH)
+      return
+    }
+    this.buffer = message
+    this.start = 0
+    this.end = message.length
+  }
+
   #run(bytes: Buffer, start: number, end: number): void {
     this.buffer = bytes
     this.start = start
     this.end = end
     this.expiresAtMs = this.deadlineMs
     // The request is whole and kept no longer than the handler runs.
-    this.connection.bufferedBytes -= this.bufferedBytes
-    this.bufferedBytes = 0
+    if (this.bufferedBytes > 0) this.connection.letGo(this, this.bufferedBytes)
     if (this.deadlineMs <= this.connection.hub.nowMs) {
       this.expire(this.connection.hub.nowMs)
       return

@@ -9,6 +9,9 @@ const MAX_INTEGER = 2 ** 28
 
 const NO_INTEGER = -1
 
+/** A list that is so many times longer than allowed was made to cost work: few bytes, many fields. */
+const BOMB_FACTOR = 4
+
 /** Huffman code is expanded here; decoding never overlaps, so one serves all connections. */
 let scratch = Buffer.allocUnsafeSlow(4096)
 
@@ -17,6 +20,10 @@ export class HpackDecoder {
   readonly table: DynamicTable
   /** True when the last block held more than the limit; its fields are then incomplete. */
   isTooLarge = false
+  /** True when the last block was given up because it held several times the limit. */
+  isBomb = false
+  /** Decoded size of the last block that was decoded to its end. */
+  listSize = 0
   readonly #maxListSize: number
   #at = 0
   #end = 0
@@ -29,13 +36,15 @@ export class HpackDecoder {
   /**
    * The fields of a whole block, or undefined when it breaks the compression, after which the
    * connection is lost (RFC 9113 4.3). A block that is too large is decoded to its end all the
-   * same, since the table must follow, but nothing more of it is kept: a few bytes that name a
-   * large entry again and again cost no memory.
+   * same, since the table must follow, but nothing more of it is kept. One that is far too large is
+   * given up, and the connection with it: a few bytes that name a large entry again and again cost
+   * neither memory nor time.
    */
   decode(bytes: Buffer, start: number, end: number): Field[] | undefined {
     const fields: Field[] = []
     let listSize = 0
     this.isTooLarge = false
+    this.isBomb = false
     this.#at = start
     this.#end = end
     while (this.#at < end) {
@@ -50,7 +59,12 @@ export class HpackDecoder {
       listSize += field.size
       if (listSize <= this.#maxListSize) fields.push(field)
       else this.isTooLarge = true
+      if (listSize > BOMB_FACTOR * this.#maxListSize) {
+        this.isBomb = true
+        return undefined
+      }
     }
+    this.listSize = listSize
     return fields
   }
 

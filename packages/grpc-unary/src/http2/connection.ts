@@ -39,7 +39,7 @@ export class Connection implements FrameSink {
   isEstablished = false
   /** The peer does not read what we write, so we read nothing from it. */
   isCongested = false
-  /** Bytes of request messages that are not whole yet. */
+  /** Bytes of requests that are not whole yet. */
   bufferedBytes = 0
   readonly openedMs: number
   readonly maxAgeMs: number
@@ -52,6 +52,8 @@ export class Connection implements FrameSink {
   readonly #reader: FrameReader
   readonly #requests: RequestFrames
   readonly #congestionBytes: number
+  /** What of the socket's unsent bytes the hub has counted. */
+  #countedUnsentBytes = 0
   #isReading = false
   #isDirty = false
 
@@ -128,6 +130,7 @@ export class Connection implements FrameSink {
 
   /** The socket has got rid of everything. */
   drained(): void {
+    this.#countUnsent(0)
     if (!this.isCongested || this.isClosed) return
     this.isCongested = false
     this.sendFlow.releaseAll()
@@ -158,6 +161,7 @@ export class Connection implements FrameSink {
   /** The socket is gone. */
   lost(): void {
     this.isClosed = true
+    this.#countUnsent(0)
     this.#abandonStreams()
     this.hub.remove(this)
   }
@@ -193,9 +197,31 @@ export class Connection implements FrameSink {
 
   /** RST_STREAM of the peer. */
   cancel(stream: Stream): void {
-    const isEarly = stream.isOpen && !stream.isTimeUp(this.hub.nowMs)
+    const { isOpen } = stream
+    const isEarly = isOpen && !stream.isTimeUp(this.hub.nowMs)
     this.#discard(stream)
     if (isEarly) this.overLimit(flood.reset)
+    else if (!isOpen) this.overLimit(flood.lateReset)
+  }
+
+  /** Bytes of answers that the peer has not taken. */
+  get unsentBytes(): number {
+    return this.#countedUnsentBytes + this.sendFlow.heldBytes
+  }
+
+  /** Counts memory of a request that is not whole yet; false when the connection has too much. */
+  hold(stream: Stream, bytes: number): boolean {
+    if (this.bufferedBytes + bytes > this.hub.limits.bufferedRequestBytes) return false
+    this.bufferedBytes += bytes
+    stream.bufferedBytes += bytes
+    this.hub.countBuffered(bytes)
+    return true
+  }
+
+  letGo(stream: Stream, bytes: number): void {
+    this.bufferedBytes -= bytes
+    stream.bufferedBytes -= bytes
+    this.hub.countBuffered(-bytes)
   }
 
   /** Counts a frame that could be part of a flood; true when that ends the connection. */
@@ -236,10 +262,20 @@ export class Connection implements FrameSink {
   }
 
   #checkCongestion(): void {
-    if (this.isCongested || this.output.unsentBytes <= this.#congestionBytes) return
+    const { unsentBytes } = this.output
+    // Up to its high-water mark a socket does not say when it has drained, so less is not counted.
+    const isMuch = unsentBytes > this.socket.writableHighWaterMark
+    if (isMuch || this.#countedUnsentBytes > 0) this.#countUnsent(isMuch ? unsentBytes : 0)
+    if (this.isCongested || unsentBytes <= this.#congestionBytes) return
     this.isCongested = true
     this.congestedSinceMs = Date.now()
     this.socket.pause()
+  }
+
+  #countUnsent(bytes: number): void {
+    if (bytes === this.#countedUnsentBytes) return
+    this.hub.countUnsent(bytes - this.#countedUnsentBytes)
+    this.#countedUnsentBytes = bytes
   }
 
   #abandonStreams(): void {
@@ -257,7 +293,7 @@ export class Connection implements FrameSink {
   #remove(stream: Stream): void {
     this.streams.remove(stream)
     if (stream.heldBack !== undefined) this.sendFlow.forget(stream)
-    if (stream.bufferedBytes > 0) this.bufferedBytes -= stream.bufferedBytes
+    if (stream.bufferedBytes > 0) this.letGo(stream, stream.bufferedBytes)
     if (this.drain.isFinal) this.drain.streamEnded()
   }
 }

@@ -46,7 +46,7 @@ export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
     } else if (id === 0 || connection.streams.absence(id) === 'idle') {
       connection.close(errorCode.PROTOCOL_ERROR, 'RST_STREAM on an idle stream')
     } else {
-      connection.overLimit(flood.stray)
+      connection.overLimit(flood.lateReset)
     }
   },
 

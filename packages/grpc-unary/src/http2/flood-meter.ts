@@ -12,6 +12,15 @@ const PER_CALL = 4
  */
 const PER_BYTE_SENT = 1 / 512
 
+/**
+ * A caller may cancel at its deadline while the answer is on its way. After a pause of the server
+ * that happens to many calls at once, but a client that does it with most of its calls attacks.
+ */
+const LATE_RESETS_PER_CALL = 0.5
+
+/** No text that is worth sending is compressed better. */
+const MAX_HONEST_RATIO = 64
+
 /** What is counted, by the name of its limit, and what calls and answers allow beyond it. */
 const kinds = [
   { limit: 'resetsPerSecond', perCall: 0, perByteSent: 0 },
@@ -22,6 +31,10 @@ const kinds = [
   { limit: 'prioritiesPerSecond', perCall: PER_CALL, perByteSent: 0 },
   { limit: 'windowUpdatesPerSecond', perCall: PER_CALL, perByteSent: PER_BYTE_SENT },
   { limit: 'strayFramesPerSecond', perCall: PER_CALL, perByteSent: 0 },
+  { limit: 'refusedStreamsPerSecond', perCall: 0, perByteSent: 0 },
+  { limit: 'largeHeadersPerSecond', perCall: 0, perByteSent: 0 },
+  { limit: 'smallDataPerSecond', perCall: PER_CALL, perByteSent: 0 },
+  { limit: 'lateResetsPerSecond', perCall: LATE_RESETS_PER_CALL, perByteSent: 0 },
 ] as const satisfies readonly { limit: keyof Limits; perCall: number; perByteSent: number }[]
 
 export const flood = {
@@ -33,6 +46,10 @@ export const flood = {
   priority: 5,
   windowUpdate: 6,
   stray: 7,
+  refusedStream: 8,
+  largeHeaders: 9,
+  smallData: 10,
+  lateReset: 11,
 } as const
 
 export type Flood = (typeof flood)[keyof typeof flood]
@@ -46,6 +63,8 @@ export class FloodMeter {
   readonly #limits: Limits
   readonly #counts = new Int32Array(kinds.length)
   #windowEndMs = 0
+  /** Bytes that decompression made in this window, without what the compressed ones account for. */
+  #decompressedBytes = 0
 
   constructor(limits: Limits) {
     this.#limits = limits
@@ -53,17 +72,30 @@ export class FloodMeter {
 
   /** Counts one more; returns the name of the limit that this exceeds. */
   exceeded(kind: Flood, nowMs: number): string | undefined {
-    // A clock that was set back must not make a second last for hours.
-    if (nowMs >= this.#windowEndMs || nowMs < this.#windowEndMs - WINDOW_MS) {
-      this.#windowEndMs = nowMs + WINDOW_MS
-      this.#counts.fill(0)
-      this.calls = 0
-      this.sentBytes = 0
-    }
+    this.#beginWindow(nowMs)
     const count = (this.#counts[kind] ?? 0) + 1
     this.#counts[kind] = count
     const { limit, perCall, perByteSent } = kinds[kind]
     const earned = perCall * this.calls + perByteSent * this.sentBytes
     return count > this.#limits[limit] + earned ? limit : undefined
+  }
+
+  /** Counts a message that was decompressed; returns the name of the limit that this exceeds. */
+  decompressed(fromBytes: number, toBytes: number, nowMs: number): string | undefined {
+    this.#beginWindow(nowMs)
+    this.#decompressedBytes += Math.max(0, toBytes - MAX_HONEST_RATIO * fromBytes)
+    return this.#decompressedBytes > this.#limits.decompressedBytesPerSecond
+      ? 'decompressedBytesPerSecond'
+      : undefined
+  }
+
+  #beginWindow(nowMs: number): void {
+    // A clock that was set back must not make a second last for hours.
+    if (nowMs < this.#windowEndMs && nowMs >= this.#windowEndMs - WINDOW_MS) return
+    this.#windowEndMs = nowMs + WINDOW_MS
+    this.#counts.fill(0)
+    this.calls = 0
+    this.sentBytes = 0
+    this.#decompressedBytes = 0
   }
 }

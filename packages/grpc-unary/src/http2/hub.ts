@@ -1,5 +1,6 @@
 import type { Limits } from '../limits.ts'
 import type { Connection } from './connection.ts'
+import { relieve } from './memory-relief.ts'
 import { SlabPool } from './output.ts'
 import type { Application } from './route.ts'
 import { inspect } from './watchdog.ts'
@@ -30,6 +31,11 @@ export class Hub {
   drainingCount = 0
   /** Called when a connection came, went or began to drain. */
   onChange: (() => void) | undefined
+  /** Bytes of requests that are not whole yet, on all connections. */
+  #bufferedBytes = 0
+  /** Bytes of answers that were not taken yet, on all connections. */
+  #unsentBytes = 0
+  #isReliefDue = false
   #dirty: Connection[] = []
   readonly #expiring = new Set<Connection>()
   #sweepTimer: NodeJS.Timeout | undefined
@@ -69,6 +75,21 @@ export class Hub {
     this.onChange?.()
   }
 
+  countBuffered(change: number): void {
+    this.#bufferedBytes += change
+    if (this.#bufferedBytes > this.limits.totalBufferedRequestBytes) this.#relieveSoon()
+  }
+
+  countUnsent(change: number): void {
+    this.#unsentBytes += change
+    if (this.#unsentBytes > this.limits.totalUnsentBytes) this.#relieveSoon()
+  }
+
+  /** Bytes that are counted for requests and answers; 0 when no connection is left. */
+  get countedBytes(): number {
+    return this.#bufferedBytes + this.#unsentBytes
+  }
+
   /** When the last connection is gone. */
   async empty(): Promise<void> {
     if (this.connections.size === 0) return
@@ -87,6 +108,16 @@ export class Hub {
   watchExpiry(connection: Connection, expiresAtMs: number): void {
     this.#expiring.add(connection)
     if (expiresAtMs + SWEEP_MS < this.#sweepAtMs) this.#scheduleSweep(expiresAtMs)
+  }
+
+  /** Not while a connection reads or writes: any of them may be closed. */
+  #relieveSoon(): void {
+    if (this.#isReliefDue) return
+    this.#isReliefDue = true
+    process.nextTick(() => {
+      this.#isReliefDue = false
+      relieve(this.connections, this.limits)
+    })
   }
 
   readonly #flushDirty = (): void => {

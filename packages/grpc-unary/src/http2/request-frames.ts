@@ -11,6 +11,12 @@ import type { Route } from './route.ts'
 import { CONNECTION_WINDOW, HEADER_TABLE_SIZE, STREAM_WINDOW } from './settings.ts'
 import type { Stream } from './stream.ts'
 
+/** Shorter DATA that does not end a request costs more in frames than it brings. */
+const SMALL_DATA = 64
+
+/** Header fields of this size are part of every call; what is longer counts as memory of a request. */
+const ORDINARY_HEAD = 2048
+
 /** HEADERS, CONTINUATION and DATA: the frames that make requests. */
 export class RequestFrames {
   /** The stream whose header block must go on with the next frame; 0 when none must. */
@@ -52,12 +58,12 @@ export class RequestFrames {
     }
     const stream = connection.streams.find(id)
     if (stream === undefined || stream.isRemoteClosed) {
-      this.#strayData(stream, id, to === from)
+      this.#strayData(stream, id, to - from)
       return
     }
     const isLast = (flags & flag.END_STREAM) !== 0
     if (isLast) stream.isRemoteClosed = true
-    else if (!this.#creditStream(stream, end - start, to === from)) return
+    else if (!this.#creditStream(stream, end - start, to - from)) return
     stream.receivedBytes += to - from
     if (this.#fitsContentLength(stream)) stream.data(bytes, from, to, isLast)
   }
@@ -138,6 +144,7 @@ export class RequestFrames {
       this.#undecodable()
       return
     }
+    if (decoder.isTooLarge && connection.overLimit(flood.largeHeaders)) return
     if (!isNew) {
       this.#trailers(id, isLast, areTrailers(fields))
       return
@@ -147,7 +154,7 @@ export class RequestFrames {
       this.#open(id, unknownHead, application.tooLarge, isLast)
       return
     }
-    const head = parseRequestHead(fields)
+    const head = parseRequestHead(fields, decoder.listSize)
     if (head === undefined) {
       this.#refuse(id)
       return
@@ -164,16 +171,21 @@ export class RequestFrames {
     const { streams } = connection
     connection.parkNewest()
     streams.use(id)
-    connection.meter.calls++
     if (connection.drain.isFinal) {
       streams.rememberReset(id)
+      connection.overLimit(flood.refusedStream)
       return
     }
     if (streams.parkedCount >= connection.hub.limits.concurrentStreams) {
+      if (connection.overLimit(flood.refusedStream)) return
       connection.resetStream(id, errorCode.REFUSED_STREAM)
       return
     }
-    const stream = route.open(connection, id, head)
+    connection.meter.calls++
+    let stream = route.open(connection, id, head)
+    if (head.size > ORDINARY_HEAD && !connection.hold(stream, head.size)) {
+      stream = connection.hub.application.tooLarge.open(connection, id, unknownHead)
+    }
     streams.add(stream)
     if (isLast) {
       stream.isRemoteClosed = true
@@ -185,6 +197,10 @@ export class RequestFrames {
 
   /** RFC 9113 4.3: without the compression context no later block means anything. */
   #undecodable(): void {
+    if (this.#decoder.isBomb) {
+      this.#connection.close(errorCode.ENHANCE_YOUR_CALM, 'over the limit headerListBytes')
+      return
+    }
     this.#connection.close(errorCode.COMPRESSION_ERROR, 'header block cannot be decoded')
   }
 
@@ -216,18 +232,18 @@ export class RequestFrames {
   }
 
   /** RFC 9113 5.1: DATA for a stream that does not take any. */
-  #strayData(stream: Stream | undefined, id: number, isEmpty: boolean): void {
+  #strayData(stream: Stream | undefined, id: number, length: number): void {
     const connection = this.#connection
     const absence = stream === undefined ? connection.streams.absence(id) : 'closed'
     if (absence === 'idle') connection.close(errorCode.PROTOCOL_ERROR, 'DATA on an idle stream')
     else if (absence !== 'reset') connection.streamError(id, errorCode.STREAM_CLOSED)
-    else if (isEmpty) connection.overLimit(flood.emptyData)
+    else this.#isSmallFlood(length)
   }
 
   /** Flow control of a stream that goes on. */
-  #creditStream(stream: Stream, length: number, isEmpty: boolean): boolean {
+  #creditStream(stream: Stream, length: number, contentLength: number): boolean {
     const connection = this.#connection
-    if (isEmpty && connection.overLimit(flood.emptyData)) return false
+    if (this.#isSmallFlood(contentLength)) return false
     stream.uncreditedBytes += length
     if (stream.uncreditedBytes > STREAM_WINDOW) {
       connection.streamError(stream.id, errorCode.FLOW_CONTROL_ERROR)
@@ -239,6 +255,12 @@ export class RequestFrames {
       connection.output.append(toNumberFrame(frameType.WINDOW_UPDATE, stream.id, credit))
     }
     return true
+  }
+
+  /** Counts a DATA frame that brings little; true when that ends the connection. */
+  #isSmallFlood(length: number): boolean {
+    if (length >= SMALL_DATA) return false
+    return this.#connection.overLimit(length === 0 ? flood.emptyData : flood.smallData)
   }
 
   /** RFC 9113 8.1.1: the body is as long as `content-length` says. */

@@ -10,9 +10,12 @@ export class RequestHead {
   readonly timeout: string
   /** -1 where the request does not say. */
   readonly contentLength: number
+  /** What the fields count in memory (RFC 7541 4.1). */
+  readonly size: number
 
-  constructor(fields: readonly Field[], summary: Summary) {
+  constructor(fields: readonly Field[], size: number, summary: Summary) {
     this.fields = fields
+    this.size = size
     this.method = summary.method ?? ''
     this.path = summary.path ?? ''
     this.contentType = summary.contentType
@@ -41,7 +44,7 @@ interface Summary {
 }
 
 /** Stands for a head that was not kept. */
-export const unknownHead = new RequestHead([], {
+export const unknownHead = new RequestHead([], 0, {
   method: '',
   path: '',
   scheme: '',
@@ -52,7 +55,7 @@ export const unknownHead = new RequestHead([], {
 })
 
 /** Undefined when the request is malformed. */
-export function parseRequestHead(fields: readonly Field[]): RequestHead | undefined {
+export function parseRequestHead(fields: readonly Field[], size: number): RequestHead | undefined {
   const summary: Summary = {
     method: undefined,
     path: undefined,
@@ -76,7 +79,7 @@ export function parseRequestHead(fields: readonly Field[]): RequestHead | undefi
     else if (role === fieldRole.timeout) summary.timeout = field.value
     else if (role === fieldRole.contentLength && !takeLength(summary, field)) return undefined
   }
-  return isComplete(summary) ? new RequestHead(fields, summary) : undefined
+  return isComplete(summary) ? new RequestHead(fields, size, summary) : undefined
 }
 
 /** Trailers hold no pseudo-header field and nothing that a request may not (RFC 9113 8.1). */

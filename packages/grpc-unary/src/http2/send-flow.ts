@@ -30,9 +30,10 @@ export class SendFlow {
   nextInitialWindow = DEFAULT_WINDOW
   /** Since when something is held back without progress; Infinity when nothing is. */
   stalledSinceMs = Number.POSITIVE_INFINITY
+  /** Bytes of answers that the peer's windows, or its socket, do not let out. */
+  heldBytes = 0
   readonly #connection: Connection
   readonly #waiting = new Set<Stream>()
-  #heldBytes = 0
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -60,9 +61,9 @@ export class SendFlow {
     const held = stream.heldBack
     held.chunks.push(chunk)
     held.bytes += chunk.length
-    this.#heldBytes += chunk.length
+    this.#countHeld(chunk.length)
     this.#release(stream, held)
-    if (this.#heldBytes > this.#connection.hub.limits.heldBackBytes) {
+    if (this.heldBytes > this.#connection.hub.limits.heldBackBytes) {
       this.#connection.resetStream(stream.id, errorCode.ENHANCE_YOUR_CALM)
     }
   }
@@ -91,7 +92,7 @@ export class SendFlow {
   forget(stream: Stream): void {
     const held = stream.heldBack
     if (held === undefined) return
-    this.#heldBytes -= held.bytes
+    this.#countHeld(-held.bytes)
     stream.heldBack = undefined
     this.#stopWaiting(stream)
   }
@@ -129,7 +130,7 @@ export class SendFlow {
       this.stalledSinceMs = this.#connection.hub.nowMs
       held.offset += size
       held.bytes -= size
-      this.#heldBytes -= size
+      this.#countHeld(-size)
       if (held.offset === chunk.length) {
         held.chunks.shift()
         held.offset = 0
@@ -151,6 +152,11 @@ export class SendFlow {
     copyBytes(output.bytes, payload, chunk, start, end)
     output.length = payload + size
     this.#connection.touch()
+  }
+
+  #countHeld(change: number): void {
+    this.heldBytes += change
+    this.#connection.hub.countUnsent(change)
   }
 
   #wait(stream: Stream): void {

@@ -121,7 +121,12 @@ test('a frame that is too long is refused by its header, not after its payload',
 })
 
 test('more calls than allowed are refused for as long as it takes, and cost nothing', async (t) => {
-  await underAttack(t, { concurrentStreams: 100 }, async ({ port, waiting }) => {
+  const limits = {
+    concurrentStreams: 100,
+    refusedStreamsPerSecond: 5000,
+    smallDataPerSecond: 5000,
+  }
+  await underAttack(t, limits, async ({ port, waiting }) => {
     using attacker = await RawClient.open(port)
     attacker.send(...repeat(5000, (n) => unaryCall(2 * n + 1, WAIT, 'x')))
     const { payload } = await attacker.nextOf(frameType.RST_STREAM, 9999)
@@ -130,13 +135,14 @@ test('more calls than allowed are refused for as long as it takes, and cost noth
   })
 })
 
-test('HPACK bombs are refused one by one, and leave no memory behind', async (t) => {
-  await underAttack(t, {}, async ({ port }) => {
+test('header lists that are too long are refused one by one, and leave no memory behind', async (t) => {
+  const limits = { headerListBytes: 16_384, largeHeadersPerSecond: 1000 }
+  await underAttack(t, limits, async ({ port }) => {
     const fields = headerBlock(requestFields(SAY))
     const end = flag.END_HEADERS | flag.END_STREAM
-    // An entry of nearly the whole table, named again and again: 16 KB that stand for 64 MB.
+    // An entry of nearly the whole table, named again: 4 KB that stand for 40 KB.
     const entry = Buffer.from(`\x40\x01x\x7f\xa1\x1e${'v'.repeat(4000)}`, 'latin1')
-    const bomb = Buffer.concat([fields, entry, Buffer.alloc(12_000, 0x80 | 62)])
+    const bomb = Buffer.concat([fields, entry, Buffer.alloc(9, 0x80 | 62)])
     // 5 bits for each letter: 10.5 KB that stand for 16.8 KB, a little more than is allowed.
     const zip = Buffer.alloc(10_500, Buffer.from('0842108421', 'hex'))
     const literal = [Buffer.from('\x00\x01x', 'latin1'), toInteger(0x80, 7, zip.length), zip]
@@ -154,6 +160,39 @@ test('HPACK bombs are refused one by one, and leave no memory behind', async (t)
     const growth = (await measureHeapBytes()) - before
     assert.ok(growth < 24 * 2 ** 20, `${growth} bytes more`)
   })
+})
+
+test('an HPACK bomb ends its connection before it is unpacked', async (t) => {
+  await underAttack(t, {}, async ({ port }) => {
+    using attacker = await RawClient.open(port)
+    const entry = Buffer.from(`\x40\x01x\x7f\xa1\x1e${'v'.repeat(4000)}`, 'latin1')
+    const bomb = [headerBlock(requestFields(SAY)), entry, Buffer.alloc(12_000, 0x80 | 62)]
+    const end = flag.END_HEADERS | flag.END_STREAM
+    attacker.send(frame(frameType.HEADERS, end, 1, Buffer.concat(bomb)))
+    const { code, reason } = await attacker.goaway()
+    assert.equal(code, errorCode.ENHANCE_YOUR_CALM)
+    assert.match(reason, /headerListBytes/)
+    await attacker.ended()
+  })
+})
+
+test('one address has no more connections than its limit, and gets new ones for old', async (t) => {
+  const counts: number[] = []
+  const { port, server } = await openEchoServer(t, {
+    limits: { connectionsPerAddress: 3 },
+    onAddress: (_address, count) => counts.push(count),
+  })
+  const clients = await Promise.all(
+    Array.from({ length: 10 }, async () => await RawClient.connect(port)),
+  )
+  await until(() => clients.filter(({ isEnded }) => isEnded).length === 7)
+  assert.equal(server.connections, 3)
+  for (const client of clients) client.socket.destroy()
+  await until(() => server.connections === 0)
+  assert.deepEqual(counts, [1, 2, 3, 2, 1, 0])
+  using late = await RawClient.open(port)
+  late.send(unaryCall(1, SAY, 'x'))
+  assert.equal((await late.headers(1))[':status'], '200')
 })
 
 const floodCount = enduranceOr(60, 24)

@@ -27,6 +27,9 @@ const idOf = (index: number): number => 2 * index + 1
 /** What a limit per second lets through, also when a second ends in the middle of the attack. */
 const atMost = (perSecond: number): number => 2 * (perSecond + 1)
 
+/** 85 KB in six frames. */
+const largeHeaders = headerBlock({ ...requestFields(SAY), 'x-large': 'x'.repeat(85_000) })
+
 describe('floods end at the limits that the server has by itself', () => {
   test('rapid reset (CVE-2023-44487): calls cancelled as soon as they are made', async (t) => {
     await underAttack(t, {}, async ({ port, waiting }) => {
@@ -110,8 +113,54 @@ describe('floods end at the limits that the server has by itself', () => {
       first: open(1),
       each: () => frame(frameType.WINDOW_UPDATE, 0, 1, uint32(1)),
     },
+    'DATA of one byte': {
+      limit: 'smallDataPerSecond',
+      first: open(1),
+      each: () => frame(frameType.DATA, 0, 1, Buffer.alloc(1)),
+    },
+    'DATA of one byte for a stream that the server has reset': {
+      limit: 'smallDataPerSecond',
+      first: frame(
+        frameType.HEADERS,
+        flag.END_HEADERS,
+        1,
+        headerBlock(requestFields('/test.Echo/Missing')),
+      ),
+      each: () => frame(frameType.DATA, 0, 1, Buffer.alloc(1)),
+    },
+    'calls beyond the number of concurrent ones': {
+      limit: 'refusedStreamsPerSecond',
+      first: Buffer.concat(
+        repeat(defaultLimits.concurrentStreams, (n) => unaryCall(idOf(n), WAIT, 'x')),
+      ),
+      each: (n) => open(idOf(n + defaultLimits.concurrentStreams)),
+    },
+    'header fields beyond the limit': {
+      limit: 'largeHeadersPerSecond',
+      each: (n) =>
+        Buffer.concat([
+          frame(frameType.HEADERS, flag.END_STREAM, idOf(n), largeHeaders.subarray(0, 16_384)),
+          ...repeat(5, (part) =>
+            frame(
+              frameType.CONTINUATION,
+              part === 4 ? flag.END_HEADERS : 0,
+              idOf(n),
+              largeHeaders.subarray(16_384 * (part + 1), 16_384 * (part + 2)),
+            ),
+          ),
+        ]),
+    },
+    'calls that are reset when they are answered': {
+      limit: 'lateResetsPerSecond',
+      each: (n) => Buffer.concat([unaryCall(idOf(n), SAY, 'x'), cancel(idOf(n))]),
+    },
+    'calls that are reset when their answers wait for a window': {
+      limit: 'lateResetsPerSecond',
+      first: settings([settingId.INITIAL_WINDOW_SIZE, 0]),
+      each: (n) => Buffer.concat([unaryCall(idOf(n), SAY, 'x'), cancel(idOf(n))]),
+    },
     'RST_STREAM for a stream that is over': {
-      limit: 'strayFramesPerSecond',
+      limit: 'lateResetsPerSecond',
       first: Buffer.concat([open(1), cancel(1)]),
       each: () => cancel(1),
     },
@@ -187,7 +236,8 @@ describe('few bytes do not make much work', () => {
   })
 
   test('fields whose name is a long entry of the table are not read letter by letter', async (t) => {
-    await underAttack(t, {}, async ({ port }) => {
+    const limits = { headerListBytes: 2 ** 24, largeHeadersPerSecond: 1000 }
+    await underAttack(t, limits, async ({ port }) => {
       using attacker = await RawClient.open(port)
       const fields = headerBlock(requestFields(SAY))
       const longName = Buffer.from(`\x40\x7f\xa1\x1e${'x'.repeat(4000)}\x00`, 'latin1')

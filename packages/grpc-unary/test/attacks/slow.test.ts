@@ -110,6 +110,39 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
     })
   })
 
+  test('half messages of many connections end those that hold most of them', async (t) => {
+    await underAttack(t, { totalBufferedRequestBytes: 1_000_000 }, async ({ port, waiting }) => {
+      const begun = grpcMessage('x'.repeat(20_000)).subarray(0, 16_000)
+      const begin = (id: number): Uint8Array =>
+        Buffer.concat([
+          frame(frameType.HEADERS, flag.END_HEADERS, id, headerBlock(requestFields(WAIT))),
+          frame(frameType.DATA, 0, id, begun),
+        ])
+      using modest = await RawClient.open(port)
+      modest.send(begin(1), frame(frameType.PING, 0, 0, Buffer.alloc(8)))
+      await modest.nextOf(frameType.PING)
+      const attackers = await Promise.all(
+        Array.from({ length: 5 }, async () => await RawClient.open(port)),
+      )
+      for (const attacker of attackers) attacker.send(...repeat(20, (n) => begin(idOf(n))))
+      const { code, reason } = await Promise.any(attackers.map((each) => each.goaway()))
+      assert.equal(code, errorCode.ENHANCE_YOUR_CALM)
+      assert.match(reason, /totalBufferedRequestBytes/)
+      modest.send(frame(frameType.DATA, flag.END_STREAM, 1, Buffer.alloc(4005, 'x')))
+      await until(() => waiting.length === 1)
+      for (const attacker of attackers) attacker.socket.destroy()
+    })
+  })
+
+  test('header fields of calls that are not finished count, too', async (t) => {
+    await underAttack(t, { bufferedRequestBytes: 50_000 }, async ({ port }) => {
+      using attacker = await RawClient.open(port)
+      const block = headerBlock({ ...requestFields(WAIT), 'x-long': 'x'.repeat(12_000) })
+      attacker.send(...repeat(6, (n) => frame(frameType.HEADERS, flag.END_HEADERS, idOf(n), block)))
+      assert.equal((await attacker.headers(11))[':status'], '431')
+    })
+  })
+
   test('the length that a message claims costs nothing', async (t) => {
     await underAttack(t, {}, async ({ port }) => {
       using attacker = await RawClient.open(port)
@@ -156,6 +189,46 @@ describe('who does not take the answers', { concurrency: true }, () => {
       const resets = attacker.frames.filter(({ type }) => type === frameType.RST_STREAM)
       assert.ok(resets.length >= 90)
       assert.equal(resets[0]?.payload.readUInt32BE(), errorCode.ENHANCE_YOUR_CALM)
+    })
+  })
+
+  test('is closed when all who do so keep too much waiting', async (t) => {
+    await underAttack(t, { totalUnsentBytes: 1_000_000 }, async ({ port }) => {
+      const attackers = await Promise.all(
+        Array.from(
+          { length: 4 },
+          async () => await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 0])),
+        ),
+      )
+      for (const attacker of attackers) {
+        attacker.send(...repeat(40, (n) => unaryCall(idOf(n), SAY, long)))
+      }
+      const { code, reason } = await Promise.any(attackers.map((each) => each.goaway()))
+      assert.equal(code, errorCode.ENHANCE_YOUR_CALM)
+      assert.match(reason, /totalUnsentBytes/)
+      for (const attacker of attackers) attacker.socket.destroy()
+    })
+  })
+
+  test('by not reading, when all who do so keep too much waiting, is closed at once', async (t) => {
+    await underAttack(t, { totalUnsentBytes: 300_000 }, async ({ port, server }) => {
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      socket.on('error', () => {})
+      socket.pause()
+      const wide = settings([settingId.INITIAL_WINDOW_SIZE, 2 ** 31 - 1])
+      const window = frame(frameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30))
+      socket.write(Buffer.concat([PREFACE, wide, window]))
+      let calls = 0
+      const write = (): void => {
+        while (calls < 4000 && socket.writable) {
+          if (!socket.write(unaryCall(idOf(calls++), SAY, long))) return
+        }
+      }
+      socket.on('drain', write)
+      write()
+      await until(() => server.connections === 1)
+      socket.destroy()
     })
   })
 

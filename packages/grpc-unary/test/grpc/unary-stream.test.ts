@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { type ClientUnaryCall, Metadata } from '@grpc/grpc-js'
-import { flag, frameType } from '../../src/http2/frames.ts'
+import { errorCode, flag, frameType, settingId } from '../../src/http2/frames.ts'
 import { status } from '../../src/index.ts'
 import { openEchoServer, until } from '../support/echo-server.ts'
 import { callUnary, openGrpcJsClient } from '../support/grpc-js-client.ts'
-import { frame, grpcMessage, headerBlock, RawClient, requestFields } from '../support/raw-client.ts'
+import {
+  frame,
+  grpcMessage,
+  headerBlock,
+  RawClient,
+  requestFields,
+  settings,
+  uint32,
+} from '../support/raw-client.ts'
 
 const SAY = '/test.Echo/Say'
 
@@ -235,14 +245,113 @@ test('a unary call has exactly one message', async (t) => {
   assert.match(half['grpc-message'] ?? '', /unexpected end/)
 })
 
-test('a compressed message is refused with what is supported', async (t) => {
+function compressedMessage(message: Uint8Array): Buffer {
+  const compressed = grpcMessage(gzipSync(message))
+  compressed[0] = 1
+  return compressed
+}
+
+/** The DATA frames of at most 16 KB each. */
+function cut(bytes: Buffer): Buffer[] {
+  const count = Math.ceil(bytes.length / 16_000)
+  return Array.from({ length: count }, (_, n) => bytes.subarray(n * 16_000, (n + 1) * 16_000))
+}
+
+describe('a message that is compressed with gzip', () => {
+  const gzip = { 'grpc-encoding': 'gzip' }
+  /** Long, and hardly compressible. */
+  const long = randomBytes(90_000)
+
+  for (const [what, message] of Object.entries({
+    short: Buffer.from('abc'),
+    empty: Buffer.alloc(0),
+    long,
+    'short and long when decompressed': Buffer.alloc(1_000_000, 'a'),
+  })) {
+    for (const lastFrame of [[], [Buffer.alloc(0)]]) {
+      const end = lastFrame.length === 0 ? 'in its last frame' : 'before its end'
+      test(`${what}, whole ${end}`, async (t) => {
+        const { port } = await openEchoServer(t)
+        using client = await RawClient.open(
+          port,
+          settings([settingId.INITIAL_WINDOW_SIZE, 2 ** 31 - 1]),
+        )
+        client.send(
+          frame(frameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)),
+          frame(
+            frameType.HEADERS,
+            flag.END_HEADERS,
+            1,
+            headerBlock({ ...requestFields(SAY), ...gzip }),
+          ),
+          ...[...cut(compressedMessage(message)), ...lastFrame].map((payload, index, all) =>
+            frame(frameType.DATA, index === all.length - 1 ? flag.END_STREAM : 0, 1, payload),
+          ),
+        )
+        assert.equal((await client.headers(1))[':status'], '200')
+        assert.equal((await client.headers(1))['grpc-status'], '0')
+        const answer = client.frames.filter(({ type }) => type === frameType.DATA)
+        const echoed = Buffer.concat(answer.map(({ payload }) => payload)).subarray(5)
+        assert.ok(echoed.equals(message))
+      })
+    }
+  }
+
+  test('may be no longer than others when it is decompressed', async (t) => {
+    for (const messageBytes of [50_000, 2 ** 20]) {
+      const { port } = await openEchoServer(t, { limits: { messageBytes } })
+      const bomb = compressedMessage(Buffer.alloc(8 * 2 ** 20))
+      const answer = await statusOf(port, cut(bomb), gzip)
+      assert.equal(answer['grpc-status'], String(status.RESOURCE_EXHAUSTED))
+      assert.match(answer['grpc-message'] ?? '', /after decompression larger than max/)
+    }
+  })
+
+  test('ends the connection when many stand for much more than they are', async (t) => {
+    const { port } = await openEchoServer(t)
+    using client = await RawClient.open(port)
+    const bomb = cut(compressedMessage(Buffer.alloc(4 * 2 ** 20)))
+    for (let id = 1; id < 40; id += 2) {
+      const block = headerBlock({ ...requestFields(SAY), ...gzip })
+      client.send(
+        frame(frameType.HEADERS, flag.END_HEADERS, id, block),
+        ...bomb.map((payload, index) =>
+          frame(frameType.DATA, index === bomb.length - 1 ? flag.END_STREAM : 0, id, payload),
+        ),
+      )
+    }
+    const { code, reason } = await client.goaway()
+    assert.equal(code, errorCode.ENHANCE_YOUR_CALM)
+    assert.match(reason, /decompressedBytesPerSecond/)
+  })
+
+  test('is the only one of its call', async (t) => {
+    const { port } = await openEchoServer(t)
+    const message = compressedMessage(Buffer.alloc(100_000, 'a'))
+    for (const second of [message, grpcMessage('b')]) {
+      const answer = await statusOf(port, [Buffer.concat([message, second])], gzip)
+      assert.match(answer['grpc-message'] ?? '', /multiple request messages/)
+    }
+  })
+
+  test('is an error when it is broken', async (t) => {
+    const { port } = await openEchoServer(t)
+    const broken = grpcMessage('abc')
+    broken[0] = 1
+    const answer = await statusOf(port, [broken], gzip)
+    assert.equal(answer['grpc-status'], String(status.INTERNAL))
+    assert.match(answer['grpc-message'] ?? '', /failed to decompress/)
+  })
+})
+
+test('a message in another compression is refused with what is supported', async (t) => {
   const { port } = await openEchoServer(t)
   const compressed = grpcMessage('abc')
   compressed[0] = 1
-  const known = await statusOf(port, [compressed], { 'grpc-encoding': 'gzip' })
+  const known = await statusOf(port, [compressed], { 'grpc-encoding': 'snappy' })
   assert.equal(known['grpc-status'], String(status.UNIMPLEMENTED))
-  assert.equal(known['grpc-accept-encoding'], 'identity')
-  assert.match(known['grpc-message'] ?? '', /gzip/)
+  assert.equal(known['grpc-accept-encoding'], 'identity,gzip')
+  assert.match(known['grpc-message'] ?? '', /snappy/)
   const unnamed = await statusOf(port, [compressed])
   assert.equal(unnamed['grpc-status'], String(status.INTERNAL))
 })
@@ -267,8 +376,27 @@ test('requests that are not gRPC get an HTTP answer', async (t) => {
   assert.equal(proto[':status'], '200')
 })
 
-test('too many header fields are refused, and the next call is not', async (t) => {
+test('64 KiB of metadata are taken', async (t) => {
   const { port } = await openEchoServer(t)
+  using client = await RawClient.open(port)
+  const block = headerBlock({ ...requestFields(SAY), 'x-long': 'x'.repeat(65_536) })
+  const parts = cut(block)
+  client.send(
+    ...parts.map((part, index) =>
+      frame(
+        index === 0 ? frameType.HEADERS : frameType.CONTINUATION,
+        index === parts.length - 1 ? flag.END_HEADERS : 0,
+        1,
+        part,
+      ),
+    ),
+    frame(frameType.DATA, flag.END_STREAM, 1, grpcMessage('x')),
+  )
+  assert.equal((await client.headers(1))[':status'], '200')
+})
+
+test('too many header fields are refused, and the next call is not', async (t) => {
+  const { port } = await openEchoServer(t, { limits: { headerListBytes: 16_384 } })
   using client = await RawClient.open(port)
   const fields = { ...requestFields(SAY), 'x-long': 'x'.repeat(16_300) }
   client.send(

@@ -241,11 +241,18 @@ test('an entry larger than the table empties it and is still decoded', () => {
 test('a list over the limit is decoded to its end but not kept', () => {
   const target = new HpackDecoder(4096, 200)
   const value = 'v'.repeat(100)
-  const hex = `40016164${Buffer.from(value).toString('hex')}${'be'.repeat(5000)}`
+  const hex = `40016164${Buffer.from(value).toString('hex')}${'be'.repeat(4)}`
   const fields = decode(target, hex)
   assert.equal(target.isTooLarge, true)
   assert.equal(fields?.length, 1)
   assert.equal(target.table.length, 1)
   assert.deepEqual(decode(target, '82'), [':method: GET'])
   assert.equal(target.isTooLarge, false)
+})
+
+test('a list several times over the limit is given up', () => {
+  const target = new HpackDecoder(4096, 200)
+  const hex = `40016164${Buffer.from('v'.repeat(100)).toString('hex')}${'be'.repeat(5000)}`
+  assert.equal(decode(target, hex), undefined)
+  assert.equal(target.isBomb, true)
 })

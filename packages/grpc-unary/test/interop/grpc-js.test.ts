@@ -117,7 +117,7 @@ test('metadata over the limit is refused, and the connection goes on', async (t)
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const metadata = new Metadata()
-  for (let count = 0; count < 20; count++) metadata.add(`x-${count}`, 'v'.repeat(1000))
+  for (let count = 0; count < 90; count++) metadata.add(`x-${count}`, 'v'.repeat(1000))
   const { error } = await callUnary(client, SAY, 'x', { metadata })
   assert.equal(error?.code, status.RESOURCE_EXHAUSTED)
   assert.equal((await callUnary(client, SAY, 'goes on')).message, 'goes on')
@@ -164,16 +164,17 @@ test('what a failed call says arrives as it was meant', async (t) => {
   assert.equal(error?.details, text)
 })
 
-test('a compressed request is refused, with what may be used instead', async (t) => {
+test('a compressed request is taken', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const gzip = { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip }
   assert.equal((await callUnary(client, SAY, 'plain')).message, 'plain')
   const zipped = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), gzip)
   t.after(() => zipped.close())
-  const { error } = await callUnary(zipped, SAY, 'x'.repeat(1000))
-  assert.equal(error?.code, status.UNIMPLEMENTED)
-  assert.match(error?.details ?? '', /gzip/)
+  for (const length of [1000, 100_000]) {
+    const { message } = await callUnary(zipped, SAY, 'x'.repeat(length))
+    assert.equal(message, 'x'.repeat(length))
+  }
 })
 
 describe('the stream that health Watch needs', () => {

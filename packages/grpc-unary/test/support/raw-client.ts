@@ -53,11 +53,11 @@ export function requestFields(path: string): Record<string, string> {
   }
 }
 
-export function grpcMessage(text: string): Buffer {
-  const message = Buffer.from(text)
+export function grpcMessage(content: string | Uint8Array): Buffer {
+  const message = typeof content === 'string' ? Buffer.from(content) : content
   const bytes = Buffer.alloc(5 + message.length)
   bytes.writeUInt32BE(message.length, 1)
-  message.copy(bytes, 5)
+  bytes.set(message, 5)
   return bytes
 }
 
