@@ -6,6 +6,7 @@ import {
   readSettings,
 } from '@portcullis/service-kit/env'
 import { type DecisionsConfig, decisions, toDecisions } from './config/decisions.ts'
+import { grpcLimits } from './config/grpc-limits.ts'
 import { type ListenersConfig, listeners, toListeners } from './config/listeners.ts'
 import { memcached } from './config/memcached.ts'
 import { isMogrifierVariable } from './config/mogrifiers.ts'
@@ -26,6 +27,7 @@ import { type TracingConfig, toTracing, tracing } from './config/tracing.ts'
 /** Every variable there is. Validation, `serve --help` and the manual come from this table. */
 export const chapters = {
   listeners,
+  grpcLimits,
   process: processSettings,
   rules,
   xds,
@@ -66,7 +68,7 @@ export function parseConfig(env: Environment): ParsedConfig {
   const check = createCheck(reading)
   const storeConfig = toStore(settings, check)
   const config: Config = {
-    listeners: toListeners(settings.listeners, check),
+    listeners: toListeners(settings.listeners, settings.grpcLimits, check),
     log: toLog(settings.process),
     lifecycle: toLifecycle(settings.process),
     workers: toWorkers(settings.process, storeConfig.kind !== 'memory', check),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
+import { defaultLimits } from '@portcullis/grpc-unary'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { toMarkdown } from '@portcullis/service-kit/settings-help'
 import { chapters, parseConfig } from '../src/config.ts'
@@ -39,6 +40,28 @@ test('every default is valid where it is written down', () => {
   }
 })
 
+test('every limit of the gRPC listener can be set, and a time of 0 is a fault', () => {
+  const limits = Object.entries(chapters.grpcLimits.variables)
+  const ordinary = limits.filter(([limit]) => !limit.endsWith('Ms'))
+  const times = limits.filter(([limit]) => limit.endsWith('Ms'))
+  const env = Object.fromEntries([
+    ...ordinary.map(([, { name }], index) => [name, `${7 + index}`]),
+    ...times.map(([, { name }], index) => [name, `${index + 1}ms`]),
+  ])
+  assert.deepEqual(parseConfig(env).faults, [])
+  assert.deepEqual(
+    parseConfig(env).config.listeners.grpc.limits,
+    Object.fromEntries([
+      ...ordinary.map(([limit], index) => [limit, 7 + index]),
+      ...times.map(([limit], index) => [limit, index + 1]),
+    ]),
+  )
+  assert.deepEqual(faultsOf({ GRPC_FRAME_TIMEOUT: '0' }), [
+    'GRPC_FRAME_TIMEOUT="0": must be longer than 0',
+  ])
+  assert.match(faultsOf({ GRPC_MAX_CONNECTIONS: '0' })[0] ?? '', /^GRPC_MAX_CONNECTIONS="0": /)
+})
+
 test('the manual shows every name', () => {
   const markdown = toMarkdown(chapters)
   for (const name of names) assert.ok(markdown.includes(`\`${name}\``), name)
@@ -56,6 +79,7 @@ test('an empty environment gives the documented defaults', () => {
         maxConnectionAgeMs: 86_400_000,
         maxConnectionAgeGraceMs: 3_600_000,
         hasReflection: false,
+        limits: defaultLimits,
         tls: undefined,
       },
       http: { host: '0.0.0.0', port: 8080, bodyLimitBytes: 1_048_576 },

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { toMarkdown } from '@portcullis/service-kit/settings-help'
 import { parseDocument } from 'yaml'
+import { beyondGrpcLimits, grpcLimits } from '../src/config/grpc-limits.ts'
 import { chapters } from '../src/config.ts'
 import { compileRules } from '../src/rules/compile.ts'
 import { parseRuleFiles } from '../src/rules/parse.ts'
@@ -25,6 +26,23 @@ set, the first one counts.
 ${toMarkdown(chapters, 2)}`
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(page, expected)
   assert.equal(readFileSync(page, 'utf8'), expected, 'docs/ratelimit-environment.md is out of date')
+})
+
+test('the table of the limits of the gRPC listener is what the code says', () => {
+  const path = join(root, 'docs/ratelimit.md')
+  const beyond = new Map(Object.entries(beyondGrpcLimits))
+  const rows = Object.entries(grpcLimits.variables).map(
+    ([limit, { name, defaultText, help }]) =>
+      `| \`${name}\` | \`${defaultText}\` | ${help} | ${beyond.get(limit)} |`,
+  )
+  const table = ['| setting | default | limit | beyond it |', '|---|---|---|---|', ...rows].join(
+    '\n',
+  )
+  const between = /(<!-- grpc limits -->\n).*?(<!-- \/grpc limits -->)/s
+  const expected = manual.replace(between, (_, start, end) => `${start}${table}\n${end}`)
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(path, expected)
+  assert.match(manual, between)
+  assert.equal(readFileSync(path, 'utf8'), expected, 'docs/ratelimit.md is out of date')
 })
 
 test('the rules in the manual load without a fault or a warning', () => {

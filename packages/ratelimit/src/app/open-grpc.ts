@@ -49,10 +49,12 @@ export async function openGrpc(
       ...streams.methods,
     },
     ...(tls && { tls: tls.options }),
+    limits: config.limits,
     maxConnectionAgeMs: config.maxConnectionAgeMs || Number.POSITIVE_INFINITY,
     maxConnectionAgeGraceMs: config.maxConnectionAgeGraceMs || Number.POSITIVE_INFINITY,
     report: (error) => log.error(error instanceof Error ? error.message : String(error)),
     ...(primary && { onConnections: (count) => primary.tellConnections('grpc', count) }),
+    ...(primary && { onAddress: (address, count) => primary.tellAddress(address, count) }),
   })
   if (tls) lifecycle.own('TLS files', tls.follow(server.renewTls))
   lifecycle.own('gRPC listener', { [Symbol.asyncDispose]: () => server.close() })

@@ -29,4 +29,6 @@ export interface Primary {
   receive(listener: ListenerName, adopt: (socket: Socket) => void): void
   /** Tells how many connections the listener has: new ones go to those with few. */
   tellConnections(listener: ListenerName, count: number): void
+  /** Tells how many gRPC connections an address has, where there is a limit for that. */
+  tellAddress(address: string, count: number): void
 }

@@ -1,3 +1,4 @@
+import type { Limits } from '@portcullis/grpc-unary'
 import type { Check } from '@portcullis/service-kit/config-check'
 import {
   boolean,
@@ -9,6 +10,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { type grpcLimits, toGrpcLimits } from './grpc-limits.ts'
 
 export const listeners = {
   title: 'Listeners',
@@ -73,6 +75,7 @@ export interface GrpcListenerConfig {
   /** 0: no limit. */
   readonly maxConnectionAgeGraceMs: number
   readonly hasReflection: boolean
+  readonly limits: Limits
   readonly tls: GrpcTlsConfig | undefined
 }
 
@@ -92,6 +95,7 @@ export interface HttpListenerConfig {
 
 export function toListeners(
   settings: Settings<typeof listeners.variables>,
+  limits: Settings<typeof grpcLimits.variables>,
   check: Check,
 ): ListenersConfig {
   return {
@@ -102,6 +106,7 @@ export function toListeners(
       maxConnectionAgeMs: settings.grpcMaxAgeMs,
       maxConnectionAgeGraceMs: settings.grpcMaxAgeGraceMs,
       hasReflection: settings.grpcReflection,
+      limits: toGrpcLimits(limits, check),
       tls: toGrpcTls(settings, check),
     },
     http: {

@@ -19,6 +19,8 @@ export type ToWorker =
 /** What a worker tells the primary, besides what every worker does. */
 export type FromWorker =
   | { readonly kind: 'connections'; readonly listener: ListenerName; readonly count: number }
+  /** The gRPC connections of one address, where there is a limit for them. */
+  | { readonly kind: 'address'; readonly address: string; readonly count: number }
   | { readonly kind: 'reported'; readonly id: number }
   | StatisticsMessage
 

@@ -67,6 +67,10 @@ export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements 
     void this.send({ kind: 'connections', listener, count })
   }
 
+  tellAddress(address: string, count: number): void {
+    void this.send({ kind: 'address', address, count })
+  }
+
   protected hear(message: ToWorker): void {
     if (message.kind === 'report') void this.#report(message.id)
     else if (message.kind === 'speak') this.#isSpeaker = true

@@ -10,6 +10,7 @@ import { toExtraTags } from '../stats/tags.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
 import { createDebugEndpoints, openDebugPages } from '../transports/debug.ts'
 import { openHttpListener, toAddress } from '../transports/http-listener.ts'
+import { AddressLimit } from './address-limit.ts'
 import { toPrimaryPages } from './debug-pages.ts'
 import { type Door, openDoor } from './door.ts'
 import { openPool, refresh } from './pool.ts'
@@ -97,12 +98,16 @@ async function openGrpcDoor(
   { config, log }: PrimarySettings,
   pool: Pool<RatelimitWorker>,
 ): Promise<Door> {
-  const { host, port, socketPath } = config.listeners.grpc
+  const { host, port, socketPath, limits } = config.listeners.grpc
+  const addresses = new AddressLimit(limits.connectionsPerAddress, () => pool.workers)
   const target = socketPath === undefined ? { host, port } : { path: socketPath }
   const variables = 'path' in target ? 'GRPC_UDS' : 'GRPC_HOST or GRPC_PORT'
   const door = await openDoor(
     target,
-    (socket) => pool.serve('grpc', socket),
+    (socket) => {
+      if (addresses.takes(socket)) pool.serve('grpc', socket)
+      else socket.destroy()
+    },
     ({ message }) => log.error(`A connection for gRPC could not be accepted: ${message}`),
   ).catch((error: unknown) => {
     throw toListenError(error, 'gRPC', variables)

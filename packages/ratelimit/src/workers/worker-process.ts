@@ -17,6 +17,7 @@ export class RatelimitWorker extends WorkerProcess<ToWorker, FromWorker> {
   readonly #reports = new Map<number, () => void>()
   /** As it has told. */
   readonly #connections = new Map<string, number>()
+  readonly #addresses = new Map<string, number>()
   #reportId = 0
 
   constructor(number: number, start: WorkerStart, events: RatelimitWorkerEvents) {
@@ -36,6 +37,11 @@ export class RatelimitWorker extends WorkerProcess<ToWorker, FromWorker> {
     return (this.#connections.get(listener) ?? 0) + this.countUnseen(listener)
   }
 
+  /** gRPC connections of an address, where there is a limit for them. */
+  countAddress(address: string): number {
+    return this.#addresses.get(address) ?? 0
+  }
+
   /** Resolves when all that it has counted until now is in the sum, or when it is gone. */
   async report(): Promise<void> {
     const id = ++this.#reportId
@@ -53,7 +59,13 @@ export class RatelimitWorker extends WorkerProcess<ToWorker, FromWorker> {
 
   protected take(message: FromWorker): void {
     if (message.kind === 'connections') this.#connections.set(message.listener, message.count)
+    else if (message.kind === 'address') this.#takeAddress(message.address, message.count)
     else if (message.kind === 'reported') this.#reports.get(message.id)?.()
     else this.#events.onStatistics(message)
+  }
+
+  #takeAddress(address: string, count: number): void {
+    if (count === 0) this.#addresses.delete(address)
+    else this.#addresses.set(address, count)
   }
 }

@@ -155,3 +155,15 @@ test('calls of one connection are answered each for itself', async (t) => {
     assert.equal(code, index % 4 === 0 ? status.UNKNOWN : status.OK)
   }
 })
+
+test('a limit of the gRPC listener is what its setting says', async (t) => {
+  const service = await openService(t, { rules, env: { GRPC_MAX_MESSAGE_BYTES: '20' } })
+  const { call } = await openDecisionClient(t, service)
+  assert.equal((await call(decisionPath, toBytes(one()))).code, status.OK)
+  const { code, message } = await call(
+    decisionPath,
+    toBytes(ask('d', descriptor('k=value'), descriptor('k=v'))),
+  )
+  assert.equal(code, status.RESOURCE_EXHAUSTED)
+  assert.match(message, /larger than max/)
+})

@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
@@ -31,7 +32,8 @@ async function openClients(t: TestContext, service: { grpcAddress: string }, cou
 }
 
 test('two connections go to two workers, and so do those that take their place', async (t) => {
-  const service = await startWorkers(t, 2, { rules })
+  const env = { GRPC_MAX_CONNECTIONS_PER_ADDRESS: '3' }
+  const service = await startWorkers(t, 2, { rules, env })
   if (!service) return
   const [first, second] = await openClients(t, service, 2)
   assert.ok(first && second)
@@ -40,6 +42,12 @@ test('two connections go to two workers, and so do those that take their place',
     const [another] = await openClients(t, service, 1)
     assert.ok(another)
     await untilConnections(service, 'grpc', [1, 2])
+    // One address may have three, over all workers.
+    const tooMany = connect(Number(service.grpcAddress.split(':').at(-1)), '127.0.0.1')
+    await once(
+      tooMany.resume().on('error', () => {}),
+      'close',
+    )
     await another.close()
     await untilConnections(service, 'grpc', [1, 1])
   }
