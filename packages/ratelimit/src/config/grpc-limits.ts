@@ -137,7 +137,7 @@ const variables = {
   refusedStreamsPerSecond: count(
     'GRPC_MAX_REFUSED_STREAMS_PER_SECOND',
     'refusedStreamsPerSecond',
-    'Calls beyond GRPC_MAX_CONCURRENT_STREAMS, or after the connection was told to end',
+    'Calls beyond GRPC_MAX_CONCURRENT_STREAMS, or on a connection that the server is about to close',
   ),
   largeHeadersPerSecond: count(
     'GRPC_MAX_LARGE_HEADERS_PER_SECOND',
