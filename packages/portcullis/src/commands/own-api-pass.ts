@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toAuditHeaders } from '../up/audit-pass.ts'
+import { readPrivateFile } from '../up/private-files.ts'
 import { parseSecrets, secretsFile } from '../up/secrets.ts'
 
 const loopback = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?\//
@@ -20,7 +20,7 @@ export function withOwnApiPass(args: readonly string[], folder = '.portcullis'):
 
 function readSecrets(folder: string) {
   try {
-    return parseSecrets(readFileSync(join(folder, secretsFile), 'utf8'))
+    return parseSecrets(readPrivateFile(join(folder, secretsFile)) ?? '')
   } catch {
     // No `portcullis up` was started here.
     return undefined

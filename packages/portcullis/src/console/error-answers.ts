@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { BodyTooLargeError } from './bounded-body.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** A failure that the page shows as it is. */
@@ -21,6 +22,10 @@ export function addErrorAnswers(server: FastifyInstance): void {
       if (error instanceof ConsoleError) {
         const { status, code, message } = error
         return reply.code(status).send({ error: { code, message } })
+      }
+      if (error instanceof BodyTooLargeError) {
+        const message = `A server that the console asked was cut off: ${error.message}.`
+        return reply.code(502).send({ error: { code: 'upstream_too_large', message } })
       }
       const status = error.statusCode ?? 500
       if (status < 500) {

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { ConsoleError } from './error-answers.ts'
 
 /** Server-sent events: what happens reaches the page without its asking again and again. */
 export interface EventStream {
@@ -9,7 +10,7 @@ export interface EventStream {
 }
 
 export interface EventStreams {
-  /** Answers the request with a stream. */
+  /** Answers the request with a stream. @throws {ConsoleError} when too many are open. */
   open(reply: FastifyReply): EventStream
   /** They would go on for ever, and keep the server from closing. */
   close(): void
@@ -19,10 +20,17 @@ export interface EventStreams {
 const signOfLifeMs = 20_000
 const returnMs = 1_000
 
+/** Each asks servers for news, or waits for it. A page has two, and a browser opens six at most. */
+export const mostStreams = 64
+
 export function trackEventStreams(): EventStreams {
   const streams = new Set<EventStream>()
   return {
     open(reply) {
+      if (streams.size >= mostStreams) {
+        const message = `${mostStreams} pages of the console are open. Close some of them.`
+        throw new ConsoleError(429, 'too_many_streams', message)
+      }
       const stream = openEventStream(reply)
       streams.add(stream)
       stream.closed.addEventListener('abort', () => streams.delete(stream))

@@ -36,7 +36,10 @@ export async function openMessageStore(
   const messages: MessageSummary[] = []
   const buffer = Buffer.alloc(maxSummaryBytes)
   for (const place of ['new', 'cur'] as const) {
-    for (const id of readdirSync(join(folder, place))) {
+    for (const entry of readdirSync(join(folder, place), { withFileTypes: true })) {
+      // A link could lead to a file of somebody else, and a pipe would never end.
+      if (!entry.isFile()) continue
+      const id = entry.name
       const summary = await readSummary(toPath(place, id), buffer)
       // Not one of ours: it stays, and does not keep us from the others.
       if (summary?.id === id) messages.push({ ...summary, isRead: place === 'cur' })
@@ -49,7 +52,11 @@ export async function openMessageStore(
       const line = Buffer.from(`${JSON.stringify(summary)}\n`)
       const path = toPath('tmp', summary.id)
       try {
-        await writeFile(path, Buffer.concat([line, source]), { mode: 0o600, flush: true })
+        await writeFile(path, Buffer.concat([line, source]), {
+          mode: 0o600,
+          flag: 'wx',
+          flush: true,
+        })
         await rename(path, toPath('new', summary.id))
       } catch (error) {
         await rm(path, { force: true })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { Deliver } from './delivery.ts'
+import { createMailReader, type MailReaderSettings } from './mail-thread.ts'
 import type { CaughtMessage, Mailbox, MessageKind, MessageSummary } from './mailbox.ts'
 import { openMessageStore, type StoredSummary } from './message-store.ts'
-import { type MessageContent, readEmail } from './read-email.ts'
+import type { MessageContent } from './read-email.ts'
 import { openSmsCatcher } from './sms-catcher.ts'
 import { openSmtpCatcher } from './smtp-catcher.ts'
 import { readTextMessage } from './text-message.ts'
@@ -20,22 +21,27 @@ export interface MailboxSettings {
   /** The oldest make room for new ones. */
   readonly maxMessages?: number
   readonly maxBytes?: number
+  /** How much mail may be on its way in at the same time. */
+  readonly maxArrivingBytes?: number
+  readonly mailReader?: MailReaderSettings
 }
 
 export interface RunningMailbox extends Mailbox, AsyncDisposable {}
 
-const readers: Readonly<
+type Readers = Readonly<
   Record<MessageKind, (source: Buffer) => MessageContent | Promise<MessageContent>>
-> = {
-  email: readEmail,
-  sms: readTextMessage,
-  whatsapp: readTextMessage,
-}
+>
 
 /** Takes mail and text messages from whoever sends them, for nobody but the eyes of a developer. */
 export async function openMailbox(settings: MailboxSettings): Promise<RunningMailbox> {
   const { host, smtpPort, smsPort, smsSecret, folder } = settings
   const { maxMessages = 500, maxBytes = 256 * 1024 * 1024 } = settings
+  const mailReader = createMailReader(settings.mailReader)
+  const readers: Readers = {
+    email: (source) => mailReader.read(source),
+    sms: readTextMessage,
+    whatsapp: readTextMessage,
+  }
   const { store, messages: kept } = await openMessageStore(join(folder, 'mailbox'))
   /** The newest first. */
   let messages = kept.toReversed()
@@ -83,7 +89,12 @@ export async function openMailbox(settings: MailboxSettings): Promise<RunningMai
   }
 
   await trim()
-  const smtp = await openSmtpCatcher({ host, port: smtpPort, deliver })
+  const smtp = await openSmtpCatcher({
+    host,
+    port: smtpPort,
+    deliver,
+    maxArrivingBytes: settings.maxArrivingBytes ?? 64 * 1024 * 1024,
+  })
   const openSms = openSmsCatcher({ host, port: smsPort, secret: smsSecret, deliver })
   const sms = await openSms.catch(async (error) => {
     await smtp[Symbol.asyncDispose]()
@@ -129,6 +140,7 @@ export async function openMailbox(settings: MailboxSettings): Promise<RunningMai
     async [Symbol.asyncDispose]() {
       await sms[Symbol.asyncDispose]()
       await smtp[Symbol.asyncDispose]()
+      await mailReader[Symbol.asyncDispose]()
     },
   }
 }

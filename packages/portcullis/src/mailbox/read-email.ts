@@ -10,13 +10,20 @@ export type MessageContent = Pick<
   'from' | 'subject' | 'text' | 'html' | 'links' | 'code' | 'attachments'
 >
 
+const parseLimits = { maxNestingDepth: 50, maxHeadersSize: 512 * 1024 }
+
+/** What a browser still shows. The source has all of it. */
+const maxTextLength = 1024 * 1024
+const maxHtmlLength = 4 * 1024 * 1024
+const maxAttachments = 100
+
 /** Reads a mail. One that is none is shown as the text that it is. */
 export async function readEmail(source: Buffer): Promise<MessageContent> {
-  const email = await PostalMime.parse(source).catch(() => undefined)
+  const email = await PostalMime.parse(source, parseLimits).catch(() => undefined)
   if (email === undefined) return toUnread(source)
-  const { html } = email
+  const html = email.html?.slice(0, maxHtmlLength)
   const shown = html === undefined ? '' : toPlainText(html)
-  const text = email.text?.trimEnd() ?? shown
+  const text = (email.text?.trimEnd() ?? shown).slice(0, maxTextLength)
   return {
     from: toAddress(email.from),
     subject: email.subject?.trim() ?? '',
@@ -24,12 +31,13 @@ export async function readEmail(source: Buffer): Promise<MessageContent> {
     html,
     links: findLinks(html, text),
     code: findCode(shown) ?? findCode(text),
-    attachments: email.attachments.map(toAttachment),
+    attachments: email.attachments.slice(0, maxAttachments).map(toAttachment),
   }
 }
 
-function toUnread(source: Buffer): MessageContent {
-  const text = source.toString('utf8')
+/** A mail that was not read: its source is its text. */
+export function toUnread(source: Buffer): MessageContent {
+  const text = source.subarray(0, maxTextLength).toString('utf8')
   return { from: '', subject: '', text, links: findLinks(undefined, text), attachments: [] }
 }
 

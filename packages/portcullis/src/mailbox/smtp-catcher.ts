@@ -8,6 +8,8 @@ export interface SmtpCatcherSettings {
   readonly host: string
   readonly port: number
   readonly deliver: Deliver
+  /** Of all mails that are not delivered yet, together. */
+  readonly maxArrivingBytes: number
 }
 
 export interface SmtpCatcher extends AsyncDisposable {
@@ -19,7 +21,8 @@ const maxMessageBytes = 10 * 1024 * 1024
 
 /** A mail server for everybody and every address, whatever they sign in with. Nothing leaves it. */
 export async function openSmtpCatcher(settings: SmtpCatcherSettings): Promise<SmtpCatcher> {
-  const { host, port } = settings
+  const { host, port, maxArrivingBytes } = settings
+  const arriving = { bytes: 0, maxBytes: maxArrivingBytes }
   /** Whole ones that are being written down. */
   const writing = new Set<Promise<void>>()
   const deliver: Deliver = (arrival) => {
@@ -42,9 +45,9 @@ export async function openSmtpCatcher(settings: SmtpCatcherSettings): Promise<Sm
     logger: false,
     onAuth: ({ username }, _session, callback) => callback(null, { user: username ?? 'anybody' }),
     onData(stream, session, callback) {
-      take(stream, session, deliver).then(
+      take(stream, session, deliver, arriving).then(
         () => callback(null, 'Caught: it is in the mailbox of the console'),
-        () => callback(toRefusal()),
+        (error: unknown) => callback(error instanceof TooMuchMailError ? error : toRefusal()),
       )
     },
   })
@@ -69,24 +72,55 @@ export async function openSmtpCatcher(settings: SmtpCatcherSettings): Promise<Sm
   }
 }
 
+/** The memory that all mails share until they are delivered. */
+interface Arriving {
+  bytes: number
+  readonly maxBytes: number
+}
+
 async function take(
   stream: SMTPServerDataStream,
   { envelope }: SMTPServerSession,
   deliver: Deliver,
+  arriving: Arriving,
 ): Promise<void> {
   const chunks: Buffer[] = []
-  for await (const chunk of stream) {
-    // The rest has to be read, but not to be kept: it is refused in the end.
-    if (stream.sizeExceeded) chunks.length = 0
-    else chunks.push(chunk)
+  let held = 0
+  let isTooMuch = false
+  const drop = () => {
+    chunks.length = 0
+    arriving.bytes -= held
+    held = 0
   }
-  if (stream.sizeExceeded) return
-  await deliver({
-    kind: 'email',
-    from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
-    to: envelope.rcptTo.map(({ address }) => address),
-    source: Buffer.concat(chunks),
-  })
+  try {
+    for await (const chunk of stream) {
+      // The rest of a mail that is refused has to be read, but not to be kept.
+      isTooMuch ||= arriving.bytes + chunk.length > arriving.maxBytes
+      if (stream.sizeExceeded || isTooMuch) {
+        drop()
+      } else {
+        chunks.push(chunk)
+        held += chunk.length
+        arriving.bytes += chunk.length
+      }
+    }
+    if (stream.sizeExceeded) return
+    if (isTooMuch) throw new TooMuchMailError('Too much mail arrives at once: try again')
+    await deliver({
+      kind: 'email',
+      from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
+      to: envelope.rcptTo.map(({ address }) => address),
+      source: Buffer.concat(chunks),
+    })
+  } finally {
+    drop()
+  }
+}
+
+class TooMuchMailError extends Error {
+  override readonly name = 'TooMuchMailError'
+  /** Makes clients try again later. */
+  readonly responseCode = 452
 }
 
 /** One that makes clients try again later. */

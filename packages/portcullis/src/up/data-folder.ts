@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder } from '@portcullis/service-kit/make-folder'
-import { type FolderLock, findOccupation, lockFolder } from './folder-lock.ts'
+import { type FolderLock, findOccupation, lockFile, lockFolder } from './folder-lock.ts'
+import { checkIsNoLink, checkOwnership, readPrivateFile, replaceFile } from './private-files.ts'
 import { UpRefusal } from './refusal.ts'
 import { parseSecrets, secretsFile } from './secrets.ts'
 
@@ -19,11 +20,16 @@ const keptEntries = [
   secretsFile,
 ]
 
+/** Where up and what it starts write. Rules are only written by their owner, who may keep them elsewhere. */
+const writtenEntries = ['logs', 'mailbox', ignoreFile.name, secretsFile, lockFile]
+const writtenFolders = ['logs', 'mailbox']
+
 /**
  * Looks, and changes nothing.
  * @throws {UpRefusal} when the folder is somebody else's, or in use
  */
 export function checkFolder(folder: string): void {
+  checkOwnership(folder)
   const occupation = findOccupation(folder)
   if (occupation !== undefined) throw inUse(folder)
   const entries = listEntries(folder)
@@ -38,19 +44,32 @@ export function checkFolder(folder: string): void {
 export function takeFolder(folder: string, isFresh: boolean): FolderLock {
   try {
     makeFolder(folder, 0o700)
+    checkOwnership(folder)
     chmodSync(folder, 0o700)
   } catch (error) {
+    if (error instanceof UpRefusal) throw error
     throw new UpRefusal(`${folder} cannot be used: ${toReason(error)}. Name another: --data DIR`)
   }
   const lock = lockFolder(folder)
   if (lock === undefined) throw inUse(folder)
   try {
     if (isFresh) empty(folder)
-    writeFileSync(join(folder, ignoreFile.name), ignoreFile.text)
+    checkEntries(folder)
+    replaceFile(join(folder, ignoreFile.name), ignoreFile.text)
     return lock
   } catch (error) {
     lock[Symbol.dispose]()
     throw error
+  }
+}
+
+function checkEntries(folder: string): void {
+  for (const name of writtenEntries) checkOwnership(join(folder, name))
+  // When root runs up, PostgreSQL runs as another user, whose the database is; auth checks that.
+  checkIsNoLink(join(folder, 'database'))
+  for (const name of writtenFolders) {
+    const below = join(folder, name)
+    for (const entry of listEntries(below)) checkOwnership(join(below, entry))
   }
 }
 
@@ -68,8 +87,12 @@ function empty(folder: string): void {
 /** A broken file of secrets does not make a folder a stranger's. */
 function isOurs(folder: string): boolean {
   const read = (name: string) => {
-    const path = join(folder, name)
-    return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+    try {
+      return readPrivateFile(join(folder, name))
+    } catch (error) {
+      if (error instanceof UpRefusal) return undefined
+      throw error
+    }
   }
   const secrets = read(secretsFile)
   if (secrets === undefined) return false

@@ -1,6 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ports } from './ports.ts'
+import { readPrivateFile, replaceFile } from './private-files.ts'
 import { readStartOf } from './process-start.ts'
 
 export const lockFile = 'running.json'
@@ -21,7 +22,7 @@ export interface FolderLock extends Disposable {
 /** Undefined when nobody is there, or not any more. */
 export function findOccupation(folder: string): Occupation | undefined {
   try {
-    const found: Occupation = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
+    const found: Occupation = JSON.parse(readPrivateFile(join(folder, lockFile)) ?? '')
     return readStartOf(found.pid) === found.startedAt ? found : undefined
   } catch {
     return undefined
@@ -33,19 +34,21 @@ export function lockFolder(folder: string): FolderLock | undefined {
   if (findOccupation(folder) !== undefined) return undefined
   const path = join(folder, lockFile)
   const own: Occupation = { pid: process.pid, startedAt: readStartOf(process.pid) ?? 'unknown' }
-  const write = (occupation: Occupation, flag: 'wx' | 'w') =>
-    writeFileSync(path, `${JSON.stringify(occupation, undefined, 2)}\n`, { mode: 0o600, flag })
+  const toText = (occupation: Occupation) => `${JSON.stringify(occupation, undefined, 2)}\n`
   const release = () => rmSync(path, { force: true })
   release()
   try {
-    write(own, 'wx')
+    writeFileSync(path, toText(own), { mode: 0o600, flag: 'wx' })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
     throw error
   }
   process.once('exit', release)
   return {
-    tell: (ports) => write({ ...own, ports }, 'w'),
+    tell(ports) {
+      replaceFile(`${path}.new`, toText({ ...own, ports }))
+      renameSync(`${path}.new`, path)
+    },
     [Symbol.dispose]() {
       process.off('exit', release)
       release()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { closeToOthers, readPrivateFile } from './private-files.ts'
 import { UpRefusal } from './refusal.ts'
 
 /** Whoever knows them can sign in as anybody, and open the console. */
@@ -31,8 +32,8 @@ export function provideSecrets(folder: string): Secrets {
 
 function readSecrets(path: string): Secrets {
   // Copied or restored, it may have become readable for others.
-  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
-  const secrets = parseSecrets(readFileSync(path, 'utf8'))
+  closeToOthers(path)
+  const secrets = parseSecrets(readPrivateFile(path) ?? '')
   if (secrets !== undefined) return secrets
   throw new UpRefusal(
     `The secrets in ${path} cannot be read. Put the file back as it was, or begin anew with --fresh, ` +

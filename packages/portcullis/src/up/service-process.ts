@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, mkdirSync } from 'node:fs'
+import { createWriteStream, mkdirSync, rmSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findProgram } from '../find-program.ts'
@@ -94,7 +94,9 @@ async function stopChild(child: ChildProcess, exited: Promise<unknown>): Promise
 /** The whole log of this start, for those who want to know more than the terminal shows. */
 function openLog(path: string) {
   mkdirSync(dirname(path), { recursive: true })
-  return createWriteStream(path, { mode: 0o600 }).on('error', () => {})
+  // A new file: what has the name may be a link by now.
+  rmSync(path, { force: true })
+  return createWriteStream(path, { mode: 0o600, flags: 'wx' }).on('error', () => {})
 }
 
 function toEnd(code: number | null, signal: string | null): string {

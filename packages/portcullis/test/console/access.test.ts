@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openConsole, type RunningConsole } from '../../src/console/console.ts'
+import { mostStreams } from '../../src/console/event-stream.ts'
 import { callRaw, type RawOptions } from '../support/raw-call.ts'
 
 const token = 'the-right-token-of-this-console'
@@ -236,4 +237,21 @@ test('HEAD answers like GET, without a body and without staying open', async () 
     assert.equal(status, 200, target)
     assert.equal(body, '')
   }
+})
+
+test('only so many event streams are open at the same time, and closed ones make room', async () => {
+  const open = () => fetch(`${running.url}/api/overview/stream`, { headers: { cookie } })
+  const streams = await Promise.all(Array.from({ length: mostStreams }, open))
+  assert.deepEqual(new Set(streams.map(({ status }) => status)), new Set([200]))
+  const refused = await open()
+  assert.equal(refused.status, 429)
+  assert.equal((await refused.json()).error.code, 'too_many_streams')
+  for (const { body } of streams) await body?.cancel()
+  let next = await open()
+  while (next.status === 429) {
+    await next.body?.cancel()
+    next = await open()
+  }
+  assert.equal(next.status, 200)
+  await next.body?.cancel()
 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { probeServer } from '../../src/console/routes/audits-probe.ts'
 import { startAuditRun } from '../../src/console/routes/audits-run.ts'
 
 async function listen(t: TestContext, answer: RequestListener): Promise<string> {
@@ -42,4 +43,22 @@ test('a server cannot lead the audits, and the headers meant for it, to another'
   assert.equal(run.toProgress().state, 'done')
   assert.ok(isLed)
   assert.deepEqual(visits, [])
+})
+
+test('a server that never ends its answer to the probe is cut off', async (t) => {
+  const closed = Promise.withResolvers<void>()
+  const url = await listen(t, (_request, response) => {
+    response.once('close', closed.resolve)
+    const send = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536, ' ')));
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).on('drain', send)
+    send()
+  })
+  const plan = { url, headers: {}, profile: 'classic', extended: false } as const
+  await assert.rejects(probeServer(plan), {
+    code: 'not_graphql',
+    message: `${url} answered 200 OK, and it sent more than 1 MB. Is this the address of a GraphQL server?`,
+  })
+  await closed.promise
 })

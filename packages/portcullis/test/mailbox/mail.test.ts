@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { createSender, openTestMailbox, toMail } from './open-test-mailbox.ts'
+import { createSender, openTestMailbox, smsSecret, toMail } from './open-test-mailbox.ts'
 
 test('a mail is caught with all its recipients, its parts and its attachments', async (t) => {
   const mailbox = await openTestMailbox(t)
@@ -172,4 +172,36 @@ test('messages are read, removed and cleared', async (t) => {
   await mailbox.clear()
   assert.deepEqual(mailbox.list(), [])
   assert.equal(await mailbox.readSource(a.id), undefined)
+})
+
+test('a mail that takes too long to read is kept as text, holds up nothing, and the next one is read', async (t) => {
+  const program = new URL('./endless-worker.ts', import.meta.url)
+  const mailbox = await openTestMailbox(t, { mailReader: { program, maxMs: 500 } })
+  const sender = createSender(mailbox.smtpAddress)
+  const late = sender.sendMail(toMail('endless'))
+  const posted = await fetch(mailbox.smsUrl, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${smsSecret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ to: '+15550001', message: 'Your code is 123456' }),
+  })
+  assert.equal(posted.status, 200)
+  await late
+  await sender.sendMail(toMail('after it'))
+  const mails = mailbox.list().filter(({ kind }) => kind === 'email')
+  assert.deepEqual(
+    mails.map(({ subject }) => subject),
+    ['after it', ''],
+  )
+  assert.match(mails[1]?.excerpt ?? '', /Subject: endless/)
+})
+
+test('mail that would need too much memory at once is refused for now, and taken later', async (t) => {
+  const mailbox = await openTestMailbox(t, { maxArrivingBytes: 100_000 })
+  const sender = createSender(mailbox.smtpAddress)
+  const large = toMail('large', { text: 'line\n'.repeat(30_000) })
+  await assert.rejects(sender.sendMail(large), { responseCode: 452 })
+  await sender.sendMail(toMail('small'))
+  await sender.sendMail(toMail('small again', { text: 'line\n'.repeat(10_000) }))
+  await sender.sendMail(toMail('small again', { text: 'line\n'.repeat(10_000) }))
+  assert.equal(mailbox.list().length, 3)
 })

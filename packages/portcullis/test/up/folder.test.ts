@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -8,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -117,3 +119,45 @@ test('a folder has one owner at a time; what a killed one left is no obstacle', 
 function checkFolderIsOurs(folder: string): void {
   assert.equal(findOccupation(folder)?.pid, process.pid)
 }
+
+test('symbolic links in the folder are refused, and what they point to stays as it is', (t) => {
+  const outside = join(createFolder(t), 'mine.txt')
+  writeFileSync(outside, 'mine')
+  const links = ['.gitignore', 'secrets.json', 'database', 'logs', 'mailbox', 'logs/auth.log']
+  for (const name of [...links, 'mailbox/new']) {
+    const folder = createFolder(t)
+    leaveBehind(folder)
+    mkdirSync(join(folder, 'logs'))
+    mkdirSync(join(folder, 'mailbox/new'), { recursive: true })
+    rmSync(join(folder, name), { recursive: true, force: true })
+    symlinkSync(outside, join(folder, name))
+    assertRefused(() => takeFolder(folder, false), new RegExp(`${name} is a symbolic link.*--data`))
+    assert.equal(readFileSync(outside, 'utf8'), 'mine', name)
+    assert.equal(existsSync(join(folder, lockFile)), false)
+  }
+})
+
+test('secrets are not read through a link, nor from a huge file', (t) => {
+  const folder = createFolder(t)
+  provideSecrets(folder)
+  const elsewhere = createFolder(t)
+  symlinkSync(join(folder, 'secrets.json'), join(elsewhere, 'secrets.json'))
+  assertRefused(() => provideSecrets(elsewhere), /symbolic link/)
+  writeFileSync(join(folder, 'secrets.json'), ' '.repeat(100_000))
+  assertRefused(() => provideSecrets(folder), /not a file that up has written/)
+})
+
+test('a folder that is a symbolic link is refused, and so is one of another user', (t) => {
+  const folder = createFolder(t)
+  const link = `${folder}-link`
+  symlinkSync(folder, link)
+  t.after(() => rmSync(link))
+  assertRefused(() => checkFolder(link), /symbolic link.*--data DIR/)
+  assertRefused(() => takeFolder(link, true), /symbolic link.*--data DIR/)
+  // Root can give a folder away; for others the root of the system is a folder of another user.
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) chownSync(folder, 12_345, 12_345)
+  const foreign = isRoot ? folder : '/'
+  assertRefused(() => checkFolder(foreign), /belongs to the user with id .*--data DIR/)
+  assertRefused(() => takeFolder(foreign, false), /belongs to the user with id .*--data DIR/)
+})

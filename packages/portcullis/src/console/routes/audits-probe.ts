@@ -1,6 +1,10 @@
+import { BodyTooLargeError } from '../bounded-body.ts'
 import { ConsoleError } from '../error-answers.ts'
 import { callUpstream } from '../upstream.ts'
 import type { AuditPlan } from './audits-plan.ts'
+
+/** The answer to the probe has a hundred bytes. */
+const maxBytes = 1024 * 1024
 
 /**
  * Sends the plainest of queries first, so that a wrong address is one sentence instead of dozens of failed
@@ -15,9 +19,16 @@ export async function probeServer({ url, headers }: AuditPlan): Promise<void> {
       accept: 'application/graphql-response+json, application/json;q=0.9',
     },
     body: JSON.stringify({ query: '{ __typename }' }),
+    maxBytes,
   })
-  const text = await answer.text().catch(() => '')
-  const complaint = findComplaint(answer, text)
+  const text = await answer.text().catch((error: unknown) => {
+    if (error instanceof BodyTooLargeError) return error
+    return ''
+  })
+  const complaint =
+    text instanceof Error
+      ? `, and ${text.message}. Is this the address of a GraphQL server?`
+      : findComplaint(answer, text)
   if (complaint === undefined) return
   const status = `${answer.status} ${answer.statusText}`.trim()
   throw new ConsoleError(502, 'not_graphql', `${url} answered ${status}${complaint}`)
