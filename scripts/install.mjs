@@ -19,10 +19,25 @@ export class InstallError extends Error {
   name = 'InstallError'
 }
 
-/** Path of the Node that the project pins as its dependency `node`. */
+/**
+ * The package with the Node that a project pins for this system. Projects depend on these packages directly,
+ * not on `node`, whose install script downloads them without a hash: so the lock file has the hash of each.
+ */
+const nodePackage = [
+  process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node',
+  process.platform === 'win32' ? 'win' : process.platform,
+  process.arch,
+].join('-')
+
+/** Path of the Node that the project pins; this very Node where there is none for the system. */
 export function pinnedNode(folder) {
+  const pinned = toPinnedPath(folder)
+  return existsSync(pinned) ? pinned : process.execPath
+}
+
+function toPinnedPath(folder) {
   const name = process.platform === 'win32' ? 'node.exe' : 'node'
-  return join(folder, 'node_modules', 'node', 'bin', name)
+  return join(folder, 'node_modules', nodePackage, 'bin', name)
 }
 
 /**
@@ -55,10 +70,20 @@ export function findReasonToInstall(folder) {
       return 'they were installed on another system'
     }
   }
-  if (wanted['node_modules/node'] && !existsSync(pinnedNode(folder))) {
-    return 'the pinned Node is missing'
-  }
+  if (isPinnedMissing(folder, wanted, installed)) return 'the pinned Node is missing'
   return undefined
+}
+
+/** Where the registry has none for this system, another Node does as well, if it is as new. */
+function isPinnedMissing(folder, wanted, installed) {
+  const versions = Object.entries(wanted)
+    .filter(([path]) => /^node_modules\/node-(?:bin-)?(?:linux|darwin|win)-/.test(path))
+    .map(([, { version }]) => version)
+  if (versions.length === 0 || existsSync(toPinnedPath(folder))) return false
+  const isInstalled = installed[`node_modules/${nodePackage}`] !== undefined
+  return (
+    isInstalled || Number.parseInt(process.versions.node, 10) < Number.parseInt(versions[0], 10)
+  )
 }
 
 function readPackages(file) {
@@ -72,7 +97,7 @@ function readPackages(file) {
 const isBelowNodeModules = (path) =>
   path.startsWith('node_modules/') || path.includes('/node_modules/')
 
-const excludes = (list, name) => list !== undefined && !list.includes(name)
+const excludes = (list, name) => list !== undefined && ![list].flat().includes(name)
 
 /** Installs when there is a reason to. Only one process installs; the others wait for it. */
 export async function ensureInstalled(folder, { log = (line) => console.error(line) } = {}) {
@@ -89,8 +114,9 @@ export async function ensureInstalled(folder, { log = (line) => console.error(li
     const problem = findReasonToInstall(folder)
     if (problem) {
       throw new InstallError(
-        `npm ci ended well, yet ${problem}. If npm is set to ignore install scripts ` +
-          '(npm config get ignore-scripts), allow them for this folder and try again.',
+        `npm ci ended well, yet ${problem}. If npm is set to leave out optional packages ` +
+          '(npm config get omit), or the registry has none for this system, install Node 24 or later ' +
+          'from https://nodejs.org and try again.',
       )
     }
     log(`Installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`)

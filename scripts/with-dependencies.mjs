@@ -17,6 +17,14 @@ if (file === undefined) {
   process.exit(2)
 }
 
+if (Number.parseInt(process.versions.node, 10) < 20) {
+  console.error(
+    `This needs Node 20 or later, and this is Node ${process.versions.node}. Install a newer one from ` +
+      'https://nodejs.org or with your version manager, such as "nvm install 24".',
+  )
+  process.exit(1)
+}
+
 // An interrupted install must release its lock, which happens on exit.
 const stopInstall = { SIGINT: () => process.exit(130), SIGTERM: () => process.exit(143) }
 for (const [signal, stop] of Object.entries(stopInstall)) process.on(signal, stop)

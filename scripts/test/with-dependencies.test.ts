@@ -8,6 +8,9 @@ import { type TestContext, test } from 'node:test'
 
 const scripts = join(import.meta.dirname, '..')
 
+/** As in scripts/install.mjs, on the systems that the tests run on. */
+const nodePackage = `node_modules/${process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`
+
 /** What the fake npm does for `npm ci`: notes the call, then installs what the lock file says. */
 const fakeNpm = `
 const { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs')
@@ -21,7 +24,7 @@ setTimeout(() => {
     mkdirSync(path + '/bin', { recursive: true })
     writeFileSync(path + '/package.json', '{}')
   }
-  symlinkSync(process.execPath, 'node_modules/node/bin/node')
+  if (!process.env.FAKE_NPM_HAS_NO_NODE) symlinkSync(process.execPath, '${nodePackage}/bin/node')
   writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }))
 }, Number(process.env.FAKE_NPM_MS ?? 0))
 `
@@ -30,7 +33,7 @@ const lockOf = (version: string) =>
   JSON.stringify({
     packages: {
       '': {},
-      'node_modules/node': { version: '24.0.0' },
+      [nodePackage]: { version: '24.0.0', optional: true },
       'node_modules/dependency': { version },
       'node_modules/elsewhere': { version, optional: true },
     },
@@ -125,7 +128,7 @@ test('whatever makes the installed packages differ from the lock file leads to a
       writeFile(join(folder, 'package-lock.json'), lockOf('2.0.0')),
     'node_modules/dependency is missing': () =>
       rm(join(folder, 'node_modules/dependency'), { recursive: true }),
-    'the pinned Node is missing': () => rm(join(folder, 'node_modules/node/bin/node')),
+    'the pinned Node is missing': () => rm(join(folder, nodePackage, 'bin/node')),
     'they are not installed yet': () => rm(installed),
     'they were installed on another system': async () => {
       const { packages } = JSON.parse(await readFile(installed, 'utf8'))
@@ -154,6 +157,47 @@ test('a missing package for other systems and a package too many lead to no inst
   assert.equal((await run()).stderr, '')
   assert.equal(await npmCalls(), 1)
 })
+
+test('where the registry has no Node for the system, a Node that is as new does', async (t) => {
+  const { folder, run, npmCalls } = await openProject(t)
+  const lock = JSON.parse(lockOf('1.0.0'))
+  delete lock.packages[nodePackage]
+  lock.packages['node_modules/node-win-other'] = { version: '24.0.0', optional: true }
+  await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock))
+  const env = { FAKE_NPM_HAS_NO_NODE: '1' }
+  assert.equal((await run(['exit', '3'], env)).code, 3)
+  lock.packages['node_modules/node-win-other'].version = '999.0.0'
+  await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock))
+  const { code, stderr } = await run([], env)
+  assert.equal(code, 1)
+  assert.match(stderr, /the pinned Node is missing.*install Node 24 or later/s)
+  assert.equal(await npmCalls(), 2)
+})
+
+test('every package of the lock files has a hash', async () => {
+  // The registry had no build of these versions when the lock file was written; npm verifies them by the
+  // registry's own hash.
+  const withoutHash = /^node_modules\/node-(?:bin-)?darwin-/
+  for (const folder of ['.', 'packages/graphql-over-http/test/runtimes']) {
+    const file = join(scripts, '..', folder, 'package-lock.json')
+    const { packages }: LockFile = JSON.parse(await readFile(file, 'utf8'))
+    // It would download Node by an install script.
+    assert.equal(packages['node_modules/node'], undefined)
+    for (const [path, { link, inBundle, integrity = '' }] of Object.entries(packages)) {
+      if (!path.includes('node_modules/') || link || inBundle || withoutHash.test(path)) continue
+      assert.match(integrity, /^sha512-/, `${folder}: ${path}`)
+    }
+  }
+})
+
+interface LockFile {
+  readonly packages: Readonly<
+    Record<
+      string,
+      { readonly integrity?: string; readonly link?: boolean; readonly inBundle?: boolean }
+    >
+  >
+}
 
 test('two starts at once install once, and both run', async (t) => {
   const { run, npmCalls } = await openProject(t)

@@ -6,11 +6,18 @@ const installer = join(import.meta.dirname, '../../../../scripts/install.mjs')
 
 const exe = process.platform === 'win32' ? '.exe' : ''
 
+/** As in scripts/install.mjs: the package with Node for this system. */
+const nodePackage = [
+  process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node',
+  process.platform === 'win32' ? 'win' : process.platform,
+  process.arch,
+].join('-')
+
 /** Where each runtime lies below the project in `test/runtimes`. */
 const places = {
   bun: 'bun/bin/bun.exe',
   deno: `deno/deno${exe}`,
-  node22: `node/bin/node${exe}`,
+  node22: `${nodePackage}/bin/node${exe}`,
   'uws-pack': 'uws-pack',
 }
 
