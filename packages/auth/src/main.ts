@@ -1,11 +1,13 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
+import '@portcullis/service-kit/require-node'
 import process from 'node:process'
-import { keepYoungSpaceSmall } from '@portcullis/service-kit/young-space'
 
+// Older versions have no such export, which would end them before the check.
+const { enableCompileCache } = await import('node:module')
 // Types are stripped when a file is loaded; the next start finds the work done. What is to be
 // cached must be loaded after this line.
 enableCompileCache()
+const { keepYoungSpaceSmall } = await import('@portcullis/service-kit/young-space')
 keepYoungSpaceSmall()
 const { runProgram } = await import('@portcullis/service-kit/run-program')
 const { commands } = await import('./commands/index.ts')

@@ -55,6 +55,8 @@ describe('the arguments', () => {
     [[], /^Say what to do: audit URL\. Use --help/],
     [['audit'], /^Say which server to audit/],
     [['check', url], /^There is no command check; there is: audit URL/],
+    [['audit', url, '--jsno'], /^There is no option --jsno, but there is --json\. Use --help/],
+    [['audit', url, '--fail'], /^There is no option --fail, but there is --fail-on\. Use --help/],
     [['audit', url, url], /^Only one URL/],
     [['audit', 'localhost:4000/graphql'], /is not a web address: start it with http/],
     [['audit', 'graphql'], /^graphql is not a web address/],

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
+import '@portcullis/service-kit/require-node'
 import process from 'node:process'
 
+// Older versions have no such export, which would end them before the check.
+const { enableCompileCache } = await import('node:module')
 // Types are stripped when a file is loaded; the next start finds the work done. What is to be
 // cached must be loaded after this line.
 enableCompileCache()
@@ -12,7 +14,7 @@ const { findHandOver, handOver } = await import('./commands/hand-over.ts')
 const args = process.argv.slice(2)
 const other = findHandOver(args)
 if (other) {
-  await handOver(other.packageName, other.args)
+  await handOver(other)
 } else {
   await runProgram({
     name: 'portcullis',
@@ -21,5 +23,6 @@ if (other) {
     manifest: new URL('../package.json', import.meta.url),
     commands: createCommands,
     args,
+    startCommand: 'up',
   })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -64,6 +64,31 @@ for (const program of Object.keys(programs) as ProgramName[]) {
     assert.ok(!help.includes(escapeCharacter))
   })
 }
+
+/** What Node says of its version, before anything of a program is loaded. */
+const asNode20 = `data:text/javascript,${encodeURIComponent(
+  "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })",
+)}`
+
+for (const program of Object.keys(programs) as ProgramName[]) {
+  test(`${program} says which Node it needs, in place of a stack trace`, async () => {
+    const words = ['--import', asNode20, join(packages, programs[program]), '--version']
+    const { code, stdout, stderr } = await run(process.execPath, words).catch((error) => error)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(
+      stderr,
+      /^This program needs Node 22\.18 or later, and this is Node 20\.19\.0\. .*\n$/,
+    )
+  })
+}
+
+test('every published package asks for the same Node, in its manifest and in its README', () => {
+  for (const name of ['auth', 'graphql-over-http', 'grpc-unary', 'portcullis', 'ratelimit']) {
+    const read = (file: string) => readFileSync(join(packages, name, file), 'utf8')
+    assert.deepEqual(JSON.parse(read('package.json')).engines, { node: '>=22.18' }, name)
+    assert.match(read('README.md'), /Node\s22\.18 and later/, name)
+  }
+})
 
 function openFaultyRules(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-rules-'))

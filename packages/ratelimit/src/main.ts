@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
+import '@portcullis/service-kit/require-node'
 import process from 'node:process'
 
+// Older versions have no such export, which would end them before the check.
+const { enableCompileCache } = await import('node:module')
 // Types are stripped when a file is loaded; the next start finds the work done. What is to be
 // cached must be loaded after this line.
 enableCompileCache()

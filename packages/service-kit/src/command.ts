@@ -4,6 +4,8 @@ export interface Command {
   readonly summary: string
   /** What `PROGRAM COMMAND --help` prints. */
   readonly usage: string
+  /** Whether the usage names the program as it is, because it is for files and not for this terminal. */
+  readonly keepsName?: boolean
   /** Resolves to the exit code: 0 fine, 1 it found or met a failure, 2 it was called wrongly. */
   run(args: readonly string[], io: CommandIo): Promise<number>
 }

@@ -1,4 +1,5 @@
-import type { Command, CommandIo } from './command.ts'
+import type { Command, CommandIo, Writer } from './command.ts'
+import { findSimilarName, toQuestion } from './similar-names.ts'
 
 export interface Program {
   /** How people call it. */
@@ -6,6 +7,8 @@ export interface Program {
   readonly version: string
   readonly summary: string
   readonly commands: Readonly<Record<string, () => Promise<Command>>>
+  /** How the person at the terminal calls one of the commands, where that is known. */
+  readonly toCall?: (command: string) => string
 }
 
 const helpFlags = new Set(['--help', '-help', '-h'])
@@ -17,9 +20,11 @@ export async function dispatch(
   args: readonly string[],
   io: CommandIo,
 ): Promise<number> {
+  const rename = createRename(program)
+  const stderr: Writer = { write: (text) => io.stderr.write(rename(text)) }
   const [name, ...rest] = args
   if (name === undefined) {
-    io.stderr.write(await toOverview(program))
+    stderr.write(await toOverview(program))
     return 2
   }
   if (versionFlags.has(name)) {
@@ -29,13 +34,16 @@ export async function dispatch(
   const asksForHelp = name === 'help' || helpFlags.has(name)
   const [subject] = asksForHelp ? rest : [name]
   if (subject === undefined) {
-    io.stdout.write(await toOverview(program))
+    io.stdout.write(rename(await toOverview(program)))
     return 0
   }
   const load = Object.hasOwn(program.commands, subject) ? program.commands[subject] : undefined
   if (load === undefined) {
-    const known = Object.keys(program.commands).join(', ')
-    io.stderr.write(`There is no command ${JSON.stringify(subject)}; there are: ${known}.\n`)
+    const known = Object.keys(program.commands)
+    const question = toQuestion(subject, known)
+    stderr.write(
+      `There is no command ${JSON.stringify(subject)}; there are: ${known.join(', ')}.${question}\n`,
+    )
     return 2
   }
   const command = await load()
@@ -43,10 +51,34 @@ export async function dispatch(
   const end = rest.indexOf('--')
   const options = end === -1 ? rest : rest.slice(0, end)
   if (asksForHelp || options.some((arg) => helpFlags.has(arg))) {
-    io.stdout.write(withNewline(command.usage))
+    const usage = withNewline(command.usage)
+    io.stdout.write(command.keepsName ? usage : rename(usage))
     return 0
   }
-  return command.run(rest, io)
+  const exitCode = await command.run(rest, { ...io, stderr })
+  if (exitCode === 2) suggestOptions(options, command.usage, stderr)
+  return exitCode
+}
+
+/** Texts name a command as `PROGRAM COMMAND`; people may call it otherwise. */
+function createRename({ name, commands, toCall }: Program): (text: string) => string {
+  if (toCall === undefined) return String
+  const names = [...Object.keys(commands), 'COMMAND', '--version'].join('|')
+  const call = new RegExp(`(?<![\\w@/.-]|npx )${name} (${names})(?![\\w-])`, 'g')
+  return (text) => text.replaceAll(call, (_, command: string) => toCall(command))
+}
+
+/** Asks about options that the usage does not name. */
+function suggestOptions(args: readonly string[], usage: string, stderr: Writer): void {
+  const known = new Map(
+    [...usage.matchAll(/(?<![\w-])--?([a-z][\w-]*)/g)].map(([flag, name = '']) => [name, flag]),
+  )
+  for (const arg of args) {
+    const [written = '', name = ''] = /^--?([A-Za-z][\w-]*)/.exec(arg) ?? []
+    if (name.length < 2 || known.has(name)) continue
+    const meant = known.get(findSimilarName(name, known.keys()) ?? '')
+    if (meant !== undefined) stderr.write(`Did you mean ${meant} in place of ${written}?\n`)
+  }
 }
 
 async function toOverview({ name, summary, commands }: Program): Promise<string> {

@@ -22,6 +22,28 @@ export function findMisspellings(
   return misspellings
 }
 
+/**
+ * The command or option that was probably meant: written with a slip, or only begun. Undefined where none is
+ * near enough.
+ */
+export function findSimilarName(name: string, known: Iterable<string>): string | undefined {
+  const candidates = [...known]
+  const begun = candidates.filter((candidate) => name.length >= 3 && candidate.startsWith(name))
+  if (begun.length === 1) return begun[0]
+  const allowed = Math.min(3, Math.max(1, Math.floor(name.length / 3)), name.length - 1)
+  const ranked = candidates
+    .map((candidate) => ({ candidate, edits: countEdits(name, candidate) }))
+    .sort((one, other) => one.edits - other.edits)
+  const [nearest] = ranked
+  return nearest !== undefined && nearest.edits <= allowed ? nearest.candidate : undefined
+}
+
+/** ` Did you mean …?`, to follow a sentence; empty where nothing is near enough. */
+export function toQuestion(name: string, known: Iterable<string>): string {
+  const meant = findSimilarName(name, known)
+  return meant === undefined ? '' : ` Did you mean ${meant}?`
+}
+
 function toLetters(name: string): string {
   return name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
 }

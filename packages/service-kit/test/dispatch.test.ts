@@ -118,3 +118,43 @@ test('colours are for terminals whose user did not say no', () => {
   assert.equal(color(true, { NO_COLOR: '1' }), false)
   assert.equal(color(false, {}), false)
 })
+
+test('a command or an option with a slip is asked about', async () => {
+  assert.match(
+    (await createExample().run('wiat')).stderr,
+    /there are: go, wait\. Did you mean wait\?\n$/,
+  )
+  const program: Program = {
+    name: 'tool',
+    version: '1.2.3',
+    summary: '',
+    commands: {
+      pick: async () => ({
+        summary: '',
+        usage: 'Usage: tool pick [--config FILE] [-domain NAME]\n\nSee: tool pick --help',
+        async run(_args, io) {
+          io.stderr.write('wrong; see tool pick --help\n')
+          return 2
+        },
+      }),
+    },
+    toCall: (command) => `npx tool ${command}`,
+  }
+  const run = async (...args: string[]) => {
+    let printed = ''
+    const writer = { write: (text: string) => (printed += text) }
+    await dispatch(program, args, { stdout: writer, stderr: writer, env: {}, isTerminal: false })
+    return printed
+  }
+  const wrong = 'wrong; see npx tool pick --help\n'
+  assert.equal(
+    await run('pick', '--confg=x', '--domian', 'a', '--config', '--xyz', '--', '--conifg'),
+    `${wrong}Did you mean --config in place of --confg?\nDid you mean -domain in place of --domian?\n`,
+  )
+  // Help names the command as the person has typed it.
+  assert.equal(
+    await run('pick', '--help'),
+    'Usage: npx tool pick [--config FILE] [-domain NAME]\n\nSee: npx tool pick --help\n',
+  )
+  assert.match(await run('--help'), /^Usage: npx tool COMMAND .*npx tool --version shows/s)
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findMisspellings } from '@portcullis/service-kit/similar-names'
+import { findMisspellings, findSimilarName } from '@portcullis/service-kit/similar-names'
 
 const known = new Set([
   'KVSTORE_URL',
@@ -39,5 +39,20 @@ const others = [
 for (const name of others) {
   test(`${name} is left alone`, () => {
     assert.deepEqual(findMisspellings([name], known), [])
+  })
+}
+
+const commandNames = ['up', 'serve', 'migrate', 'completion', 'config', 'config-dir']
+for (const [written, meant] of [
+  ['pu', 'up'],
+  ['sevre', 'serve'],
+  ['migrat', 'migrate'],
+  ['comp', 'completion'],
+  ['conifg', 'config'],
+  ['x', undefined],
+  ['backup', undefined],
+] as const) {
+  test(`${written} was meant as ${meant}`, () => {
+    assert.equal(findSimilarName(written, commandNames), meant)
   })
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
+import { toQuestion } from '@portcullis/service-kit/similar-names'
 import { adminVerbs } from './admin/index.ts'
 import type { AdminInput, AdminOption, AdminVerb } from './admin/verb.ts'
 import { openCommandDatabase } from './open-command-database.ts'
@@ -103,7 +104,8 @@ function parseAdmin(args: readonly string[]): Asked | string {
   if (name === undefined) return 'A verb is missing.'
   const verb = Object.hasOwn(adminVerbs, name) ? adminVerbs[name] : undefined
   if (verb === undefined) {
-    return `There is no verb ${JSON.stringify(name)}; there are: ${Object.keys(adminVerbs).join(', ')}.`
+    const known = Object.keys(adminVerbs)
+    return `There is no verb ${JSON.stringify(name)}; there are: ${known.join(', ')}.${toQuestion(name, known)}`
   }
   const [least, most] = verb.takes
   if (positionals.length < least || positionals.length > most) {

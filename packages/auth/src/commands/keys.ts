@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
+import { toQuestion } from '@portcullis/service-kit/similar-names'
 import type { Config } from '../config.ts'
 import { keyVerbs } from './keys/index.ts'
 import type { KeyVerb } from './keys/verb.ts'
@@ -60,10 +61,10 @@ function parse(args: readonly string[]): Asked | string {
     const [name = '', ...names] = positionals
     const verb = Object.hasOwn(keyVerbs, name) ? keyVerbs[name] : undefined
     if (verb === undefined) {
-      const known = Object.keys(keyVerbs).join(', ')
+      const known = Object.keys(keyVerbs)
       return name === ''
         ? 'A verb is missing.'
-        : `There is no verb ${JSON.stringify(name)}; there are: ${known}.`
+        : `There is no verb ${JSON.stringify(name)}; there are: ${known.join(', ')}.${toQuestion(name, known)}`
     }
     return { verb, names, isForced: values.force ?? false, places: values }
   } catch (error) {

@@ -43,7 +43,10 @@ test('up --help names every variable', async () => {
 test('an unknown command ends with 2 and the names of those there are', async () => {
   const { code, stderr } = await runAuth(['sevre'])
   assert.equal(code, 2)
-  assert.equal(stderr, `There is no command "sevre"; there are: ${verbs.join(', ')}.\n`)
+  assert.equal(
+    stderr,
+    `There is no command "sevre"; there are: ${verbs.join(', ')}. Did you mean serve?\n`,
+  )
 })
 
 test('an unknown option ends with 2 and the usage, and no stack trace', async () => {

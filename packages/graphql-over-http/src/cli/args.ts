@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { ProfileName } from '../profiles.ts'
 import { CommandError } from './command-error.ts'
+import { findSimilarOption } from './similar-option.ts'
 
 export const HELP = `Usage: graphql-over-http audit URL [options]
 
@@ -88,7 +89,7 @@ function toUsageError(error: unknown): unknown {
   const flag = /'[^']*?(--?[\w-]+)/.exec(error.message)?.[1] ?? 'of that name'
   switch (error.code) {
     case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':
-      return usage(`There is no option ${flag}`)
+      return usage(`There is no option ${flag}${toHint(flag)}`)
     case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
       return usage(
         error.message.includes('does not take an argument')
@@ -98,6 +99,11 @@ function toUsageError(error: unknown): unknown {
     default:
       return error
   }
+}
+
+function toHint(flag: string): string {
+  const meant = findSimilarOption(flag, Object.keys(options))
+  return meant === undefined ? '' : `, but there is --${meant}`
 }
 
 function parseUrl(text: string): string {

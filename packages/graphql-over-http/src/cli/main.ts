@@ -1,47 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
+import './require-node.ts'
 import process from 'node:process'
-import { HELP, parseArguments } from './args.ts'
-import { runAuditCommand } from './audit-command.ts'
-import { CommandError } from './command-error.ts'
 
-async function main(argv: readonly string[]): Promise<number> {
-  const args = parseArguments(argv)
-  switch (args.command) {
-    case 'help':
-      process.stdout.write(HELP)
-      return 0
-    case 'version':
-      process.stdout.write(`${readVersion()}\n`)
-      return 0
-    case 'audit':
-      return runAuditCommand(args, {
-        stdout: process.stdout,
-        stderr: process.stderr,
-        color: process.stdout.isTTY && !process.env['NO_COLOR'] && process.stdout.hasColors(),
-        showsProgress: process.stderr.isTTY,
-      })
-  }
-}
-
-/** By package name, which leads to the manifest from the sources and from the published files alike. */
-function readVersion(): string {
-  const manifest = import.meta.resolve('@portcullis/graphql-over-http/package.json')
-  return JSON.parse(readFileSync(new URL(manifest), 'utf8')).version
-}
-
-// A reader that has seen enough, such as `head`, is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-})
-
-let exitCode: number
-try {
-  exitCode = await main(process.argv.slice(2))
-} catch (error) {
-  if (!(error instanceof CommandError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  exitCode = 2
-}
-// Requests that were given up may still be open, and must not keep the process waiting.
-process.stdout.write('', () => process.exit(exitCode))
+const { run } = await import('./run.ts')
+await run(process.argv.slice(2))

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Command } from '@portcullis/service-kit/command'
+import { toQuestion } from '@portcullis/service-kit/similar-names'
 import { programs } from '../completion/programs/portcullis.ts'
 import { shells } from '../completion/shells/index.ts'
 
@@ -22,6 +23,7 @@ function others(): string[] {
 export const completion: Command = {
   summary: 'print the completion of commands for a shell',
   usage,
+  keepsName: true,
   async run(args, io) {
     const asked = parseCompletion(args)
     if (typeof asked === 'string') {
@@ -47,12 +49,14 @@ function parseCompletion(args: readonly string[]): { readonly script: string } |
   if (shell === undefined || positionals.length > 1) return `Name one shell: ${known}.`
   const toScript = Object.hasOwn(shells, shell) ? shells[shell] : undefined
   if (toScript === undefined) {
-    return `There is no completion for ${JSON.stringify(shell)}; there is one for: ${known}.`
+    const question = toQuestion(shell, Object.keys(shells))
+    return `There is no completion for ${JSON.stringify(shell)}; there is one for: ${known}.${question}`
   }
   const program = values.for
   const tree = Object.hasOwn(programs, program) ? programs[program] : undefined
   if (tree === undefined) {
-    return `There is no program ${JSON.stringify(program)}; there are: ${Object.keys(programs).join(', ')}.`
+    const names = Object.keys(programs)
+    return `There is no program ${JSON.stringify(program)}; there are: ${names.join(', ')}.${toQuestion(program, names)}`
   }
   return { script: toScript(program, tree) }
 }

@@ -1,6 +1,8 @@
 import { pathToFileURL } from 'node:url'
+import { calledAsVariable } from '@portcullis/service-kit/call-name'
 import type { Command } from '@portcullis/service-kit/command'
 import { findProgram } from '../find-program.ts'
+import { createPortcullisCall } from '../up/call-name.ts'
 import { withOwnApiPass } from './own-api-pass.ts'
 
 /** A program of another package that is also one of our commands. */
@@ -27,24 +29,31 @@ export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
   },
 }
 
+export interface HandOver {
+  /** Our name for it. */
+  readonly name: string
+  readonly packageName: string
+  readonly args: readonly string[]
+}
+
 /**
  * Which program the arguments are meant for, and what it is to be told. Help is among it: nobody
  * knows a program better than itself.
  */
-export function findHandOver(
-  args: readonly string[],
-): { readonly packageName: string; readonly args: readonly string[] } | undefined {
+export function findHandOver(args: readonly string[]): HandOver | undefined {
   const asksForHelp = args[0] === 'help'
   const [name = '', ...rest] = asksForHelp ? args.slice(1) : args
   const program = Object.hasOwn(otherPrograms, name) ? otherPrograms[name] : undefined
   if (program === undefined) return undefined
   const { packageName, prepare = (given) => given } = program
-  return { packageName, args: asksForHelp ? [...rest, '--help'] : prepare(rest) }
+  return { name, packageName, args: asksForHelp ? [...rest, '--help'] : prepare(rest) }
 }
 
 /** Becomes that program: it ends this process by itself. */
-export async function handOver(packageName: string, args: readonly string[]): Promise<void> {
+export async function handOver({ name, packageName, args }: HandOver): Promise<void> {
   const program = findProgram(packageName)
+  // For its help: the file that it is started with says nothing of us.
+  process.env[calledAsVariable] = createPortcullisCall(process.env)(name)
   process.argv.splice(1, process.argv.length, program, ...args)
   await import(pathToFileURL(program).href)
 }
@@ -56,7 +65,7 @@ export function createHandOver(name: string): Command {
     summary,
     usage: `Usage: portcullis ${name} COMMAND [ARGUMENT…]`,
     async run(args) {
-      await handOver(packageName, args)
+      await handOver({ name, packageName, args })
       return new Promise(() => {})
     },
   }

@@ -17,8 +17,8 @@ export interface MailReaderSettings {
 
 interface Thread {
   readonly worker: Worker
-  /** Resolves when it has loaded its program, which takes its time on a busy machine. */
-  readonly online: Promise<void>
+  /** Resolves with its first message, which says that it has loaded its program. */
+  readonly loaded: Promise<void>
   /** Resolves with undefined when it ends, for whatever reason. */
   readonly ended: Promise<undefined>
 }
@@ -32,10 +32,10 @@ export function createMailReader(settings: MailReaderSettings = {}): MailReader 
 
   const readOne = async (source: Buffer): Promise<MessageContent> => {
     thread ??= startThread(program, maxHeapMb)
-    const { worker, online, ended } = thread
+    const { worker, loaded, ended } = thread
+    await Promise.race([loaded, ended])
     const answer = new Promise<MessageContent>((resolve) => worker.once('message', resolve))
     worker.postMessage(source)
-    await Promise.race([online, ended])
     const timer = setTimeout(() => void worker.terminate(), maxMs)
     const content = await Promise.race([answer, ended])
     clearTimeout(timer)
@@ -65,7 +65,7 @@ function startThread(program: URL, maxHeapMb: number): Thread {
   worker.on('error', () => undefined)
   return {
     worker,
-    online: new Promise((resolve) => worker.once('online', () => resolve())),
+    loaded: new Promise((resolve) => worker.once('message', () => resolve())),
     ended: new Promise((resolve) => worker.once('exit', () => resolve(undefined))),
   }
 }

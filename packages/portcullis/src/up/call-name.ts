@@ -1,7 +1,18 @@
-/** How the person at the terminal has called us, as far as npm tells: for commands to copy. */
+import { createCallName } from '@portcullis/service-kit/call-name'
+
+/** How the person at the terminal has called `up`: for commands to copy. */
 export function toCallName(env: Readonly<Record<string, string | undefined>>): string {
-  const event = env['npm_lifecycle_event']
-  if (event === 'start') return 'npm start --'
-  if (event === 'portcullis') return 'npm run portcullis -- up'
-  return event === 'npx' ? 'npx portcullis up' : 'portcullis up'
+  return createPortcullisCall(env)('up')
+}
+
+export function createPortcullisCall(
+  env: Readonly<Record<string, string | undefined>>,
+): (command: string) => string {
+  return createCallName({
+    name: 'portcullis',
+    packageName: '@portcullis/portcullis',
+    env,
+    script: process.argv[1] ?? '',
+    startCommand: 'up',
+  })
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { toQuestion } from '@portcullis/service-kit/similar-names'
 import {
   doorNames,
   doors,
@@ -89,7 +90,10 @@ function toParts(values: ReadonlyMap<string, string>, faults: string[]): Readonl
   const names = only?.split(',').map((name) => name.trim())
   for (const name of names ?? []) {
     if (partNames.some((known) => known === name)) continue
-    faults.push(`--only: there is no part ${JSON.stringify(name)}; there are ${listParts()}.`)
+    const question = toQuestion(name, partNames)
+    faults.push(
+      `--only: there is no part ${JSON.stringify(name)}; there are ${listParts()}.${question}`,
+    )
   }
   const has = new Set(partNames.filter((name) => names === undefined || names.includes(name)))
   if (values.has('no-console')) {

@@ -8,3 +8,4 @@ parentPort?.on('message', async (source: Uint8Array) => {
   while (content.subject === 'endless');
   parentPort?.postMessage(content)
 })
+parentPort?.postMessage('loaded')

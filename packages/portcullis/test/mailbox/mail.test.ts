@@ -176,7 +176,7 @@ test('messages are read, removed and cleared', async (t) => {
 
 test('a mail that takes too long to read is kept as text, holds up nothing, and the next one is read', async (t) => {
   const program = new URL('./endless-worker.ts', import.meta.url)
-  const mailbox = await openTestMailbox(t, { mailReader: { program, maxMs: 500 } })
+  const mailbox = await openTestMailbox(t, { mailReader: { program, maxMs: 2_000 } })
   const sender = createSender(mailbox.smtpAddress)
   const late = sender.sendMail(toMail('endless'))
   const posted = await fetch(mailbox.smsUrl, {

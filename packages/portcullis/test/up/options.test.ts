@@ -63,7 +63,7 @@ test('all faults are told at once, each with what would be right', () => {
     '--port-base needs a port: --port-base 9000, or 0 for free ones.',
     '--fresh takes no value.',
     '--data needs a folder: --data DIR.',
-    '--only: there is no part "mail"; there are console, graphql, auth, ratelimit and mailbox.',
+    '--only: there is no part "mail"; there are console, graphql, auth, ratelimit and mailbox. Did you mean mailbox?',
     '--sms-port must be a number from 0 to 65535, not "70000".',
     '--host must be an address such as 127.0.0.1 or 0.0.0.0, not "me".',
   ])

@@ -74,7 +74,7 @@ test('wrong options are told all at once, without a stack trace', { timeout }, a
   assert.equal(
     stderr,
     `There is no option --foo.
---only: there is no part "mail"; there are console, graphql, auth, ratelimit and mailbox.
+--only: there is no part "mail"; there are console, graphql, auth, ratelimit and mailbox. Did you mean mailbox?
 See: portcullis up --help
 `,
   )
@@ -123,9 +123,9 @@ test('the commands of the other packages are ours as well, with their help and e
     runPortcullis(['graphql', 'audit', 'nowhere']),
   ])
   assert.deepEqual([auth.code, auth.stderr], [0, ''])
-  assert.match(auth.stdout, /^Usage: auth admin/)
+  assert.match(auth.stdout, /^Usage: portcullis auth admin/)
   assert.deepEqual([ratelimit.code, ratelimit.stderr], [0, ''])
-  assert.match(ratelimit.stdout, /^Usage: ratelimit check/)
+  assert.match(ratelimit.stdout, /^Usage: portcullis ratelimit check/)
   assert.deepEqual([graphql.code, graphql.stdout], [2, ''])
   assert.match(graphql.stderr, /nowhere/)
 })

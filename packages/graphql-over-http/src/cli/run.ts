@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import process from 'node:process'
+import { HELP, parseArguments } from './args.ts'
+import { runAuditCommand } from './audit-command.ts'
+import { CommandError } from './command-error.ts'
+
+async function main(argv: readonly string[]): Promise<number> {
+  const args = parseArguments(argv)
+  switch (args.command) {
+    case 'help':
+      process.stdout.write(toCalledHelp(process.env))
+      return 0
+    case 'version':
+      process.stdout.write(`${readVersion()}\n`)
+      return 0
+    case 'audit':
+      return runAuditCommand(args, {
+        stdout: process.stdout,
+        stderr: process.stderr,
+        color: process.stdout.isTTY && !process.env['NO_COLOR'] && process.stdout.hasColors(),
+        showsProgress: process.stderr.isTTY,
+      })
+  }
+}
+
+/** The help, with the command that the person has typed. */
+function toCalledHelp(env: NodeJS.ProcessEnv): string {
+  const event = env['npm_lifecycle_event']
+  // `portcullis graphql` says how it was called; `npm run audit` is the command itself.
+  const calledAs = env['PORTCULLIS_CALLED_AS'] ?? (event === 'npx' ? 'npx graphql-over-http' : '')
+  if (event === 'audit') return HELP.replaceAll('graphql-over-http audit', 'npm run audit --')
+  return calledAs === '' ? HELP : HELP.replaceAll('graphql-over-http audit', `${calledAs} audit`)
+}
+
+/** By package name, which leads to the manifest from the sources and from the published files alike. */
+function readVersion(): string {
+  const manifest = import.meta.resolve('@portcullis/graphql-over-http/package.json')
+  return JSON.parse(readFileSync(new URL(manifest), 'utf8')).version
+}
+
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
+/** Runs the command that the arguments name, as this process, which ends with it. */
+export async function run(argv: readonly string[]): Promise<void> {
+  let exitCode: number
+  try {
+    exitCode = await main(argv)
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    exitCode = 2
+  }
+  // Requests that were given up may still be open, and must not keep the process waiting.
+  process.stdout.write('', () => process.exit(exitCode))
+}

@@ -1,0 +1,19 @@
+/** The option that was probably meant: begun, or written with one slip. */
+export function findSimilarOption(written: string, known: readonly string[]): string | undefined {
+  const name = written.replace(/^-+/, '')
+  if (name.length < 2) return undefined
+  return known.find((option) => option.startsWith(name) || isOneSlipAway(name, option))
+}
+
+/** One letter more, less, other, or swapped with its neighbour. */
+function isOneSlipAway(a: string, b: string): boolean {
+  let start = 0
+  while (start < a.length && a[start] === b[start]) start += 1
+  const [restA, restB] = [a.slice(start), b.slice(start)]
+  return (
+    restA.slice(1) === restB ||
+    restA === restB.slice(1) ||
+    restA.slice(1) === restB.slice(1) ||
+    `${restA[1]}${restA[0]}${restA.slice(2)}` === restB
+  )
+}
