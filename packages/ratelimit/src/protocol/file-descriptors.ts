@@ -1,4 +1,4 @@
-import { type DescFile, toBinary } from '@bufbuild/protobuf'
+import { type DescFile, fromJsonString, toBinary, toJsonString } from '@bufbuild/protobuf'
 import { nestedTypes } from '@bufbuild/protobuf/reflect'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { file_envoy_service_ratelimit_v3_rls } from './generated/envoy/service/ratelimit/v3/rls_pb.ts'
@@ -26,6 +26,8 @@ export function toFileDescriptors(): readonly FileDescriptor[] {
     file_grpc_reflection_v1_reflection,
   ]
   for (const file of services) addFile(files, file)
+  const older = toReflectionV1Alpha(file_grpc_reflection_v1_reflection)
+  files.set(older.name, older)
   return [...files.values()]
 }
 
@@ -37,6 +39,20 @@ function addFile(files: Map<string, FileDescriptor>, file: DescFile): void {
     symbols: toSymbols(file),
     encoded: toBinary(FileDescriptorProtoSchema, file.proto),
   })
+}
+
+/** The older reflection service has the same messages and methods in another package. */
+function toReflectionV1Alpha(file: DescFile): FileDescriptor {
+  const toOlder = (text: string) =>
+    text.replaceAll(/grpc([./])reflection\1v1\b/g, 'grpc$1reflection$1v1alpha')
+  const json = toJsonString(FileDescriptorProtoSchema, file.proto)
+  const proto = fromJsonString(FileDescriptorProtoSchema, toOlder(json))
+  return {
+    name: proto.name,
+    dependencies: proto.dependency,
+    symbols: toSymbols(file).map(toOlder),
+    encoded: toBinary(FileDescriptorProtoSchema, proto),
+  }
 }
 
 function toSymbols(file: DescFile): string[] {

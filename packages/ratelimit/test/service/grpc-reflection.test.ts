@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { Client, credentials } from '@grpc/grpc-js'
 import { status } from '@portcullis/grpc-unary'
 import {
@@ -43,8 +44,25 @@ for (const service of reflectionServices) {
       'envoy.service.ratelimit.v3.RateLimitService',
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
+      'grpc.reflection.v1alpha.ServerReflection',
     ]) {
       assert.ok(names.includes(listed), listed)
+      // Tools ask for the definition of everything that is listed.
+      const question = create(ServerReflectionRequestSchema, {
+        messageRequest: { case: 'fileContainingSymbol', value: listed },
+      })
+      call.write(toBinary(ServerReflectionRequestSchema, question))
+      const { messageResponse: definition } = fromBinary(
+        ServerReflectionResponseSchema,
+        await next(),
+      )
+      assert.ok(definition.case === 'fileDescriptorResponse', listed)
+      const [file] = definition.value.fileDescriptorProto
+      assert.ok(file)
+      assert.equal(
+        listed.startsWith(`${fromBinary(FileDescriptorProtoSchema, file).package}.`),
+        true,
+      )
     }
     call.end()
     assert.equal((await ended).code, status.OK)
