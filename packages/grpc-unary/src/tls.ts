@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls'
 
 export interface TlsCredentials {
@@ -43,13 +43,16 @@ export function createTlsServer(
     }),
   })
   const refuse = (socket: TLSSocket, reason: string): void => {
-    const from = socket.remoteAddress === undefined ? '' : ` (from ${socket.remoteAddress})`
+    const address = toRemoteAddress(socket)
+    const from = address === undefined ? '' : ` (from ${address})`
     socket.on('error', () => {})
     socket.destroy()
     report(new Error(`error validating client: ${reason}${from}`))
   }
+  // Asked for while it is known: see `toRemoteAddress`.
+  server.on('connection', (socket: Socket) => void socket.remoteAddress)
   server.on('tlsClientError', (error, socket) => {
-    const reason = requestCert ? toRefusal(error, socket) : undefined
+    const reason = toRefusal(error, socket)
     if (reason === undefined) socket.destroy()
     else refuse(socket, reason)
   })
@@ -69,16 +72,47 @@ const refusals: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate is over',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   INVALID_PURPOSE: 'its certificate is not for client authentication',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not trust the authority of our certificate',
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: 'it does not accept our certificate',
+  'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_UNKNOWN': 'it does not accept our certificate',
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'it does not accept our certificate',
+  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': 'it does not accept our certificate',
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'our certificate has expired for it',
+  ERR_SSL_HTTP_REQUEST: 'it speaks HTTP without TLS',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'it offers no version of TLS from 1.2 on',
+  ERR_SSL_NO_SHARED_CIPHER: 'it offers no cipher that we have',
+  ERR_SSL_NO_APPLICATION_PROTOCOL: 'it does not offer h2',
 }
 
-/** What was wrong with the certificate of a client; undefined where something else was. */
+/** Failures that say nothing about the client: it hung up, or took too long. */
+const SILENT: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_TLS_HANDSHAKE_TIMEOUT',
+  'ERR_STREAM_PREMATURE_CLOSE',
+])
+
+/** Why the handshake with a client failed; undefined where it only hung up. */
 function toRefusal(error: Error, socket: TLSSocket): string | undefined {
   // Node's types say Error; it is the code that OpenSSL has for the reason.
   const untrusted: unknown = socket.authorizationError
   if (untrusted) {
     return refusals[String(untrusted)] ?? `its certificate is not trusted (${untrusted})`
   }
-  return 'code' in error ? refusals[String(error.code)] : undefined
+  const code = 'code' in error ? String(error.code) : ''
+  return SILENT.has(code) ? undefined : (refusals[code] ?? `the TLS handshake failed (${code})`)
+}
+
+/**
+ * A socket that was destroyed does not know its peer any more, but the one below it, which Node does
+ * not document, remembers an address that was asked for in time.
+ */
+function toRemoteAddress(socket: TLSSocket & { readonly _parent?: unknown }): string | undefined {
+  if (socket.remoteAddress !== undefined) return socket.remoteAddress
+  const parent = socket._parent
+  return parent instanceof Socket ? parent.remoteAddress : undefined
 }
 
 export function toContextOptions({ key, cert, ca }: TlsCredentials) {

@@ -4,6 +4,7 @@ import {
   type Methods,
   type UnaryHandler,
 } from '@portcullis/grpc-unary'
+import { FailureLog } from '@portcullis/service-kit/failure-log'
 import type { Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
@@ -29,6 +30,9 @@ export interface GrpcSurroundings {
   readonly primary: Primary | undefined
 }
 
+/** Log lines a second about callers that were refused in the TLS handshake, and about handlers that threw. */
+const mostFailureLines = 10
+
 /** @returns the address it listens on; empty in a worker. */
 export async function openGrpc(
   config: GrpcListenerConfig,
@@ -41,6 +45,10 @@ export async function openGrpc(
   // Workers follow the same files: one of them tells.
   const tlsLog = primary?.toSharedLog(log) ?? log
   const tls = config.tls && (await loadGrpcTls(config.tls, tlsLog))
+  // Callers decide how often they are refused.
+  const failures = new FailureLog((line) => log.error(line), {
+    mostLines: mostFailureLines,
+  })
   const server = createGrpcServer({
     methods: {
       ...tracing.traceMethods(
@@ -52,7 +60,8 @@ export async function openGrpc(
     limits: config.limits,
     maxConnectionAgeMs: config.maxConnectionAgeMs || Number.POSITIVE_INFINITY,
     maxConnectionAgeGraceMs: config.maxConnectionAgeGraceMs || Number.POSITIVE_INFINITY,
-    report: (error) => log.error(error instanceof Error ? error.message : String(error)),
+    report: (error) =>
+      failures.report(() => (error instanceof Error ? error.message : String(error))),
     ...(primary && { onConnections: (count) => primary.tellConnections('grpc', count) }),
     ...(primary && { onAddress: (address, count) => primary.tellAddress(address, count) }),
   })
@@ -110,7 +119,7 @@ async function loadReflection(): Promise<Methods> {
   )
   const { toFileDescriptors } = await import('../protocol/file-descriptors.ts')
   return createReflectionMethods({
-    services: [rateLimitService, healthService, reflectionServices[0]],
+    services: [rateLimitService, healthService, ...reflectionServices],
     files: toFileDescriptors(),
   })
 }

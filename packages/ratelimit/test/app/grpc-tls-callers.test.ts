@@ -42,7 +42,16 @@ test('only callers of the given authority come in, each other one is named in th
     )
     assert.match(lines[0] ?? '', /^report error validating client: /)
     assert.match(lines[0] ?? '', reason)
+    assert.match(lines[0] ?? '', / \(from 127\.0\.0\.1\)$/)
   }
+  lines.length = 0
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/`))
+  await until(
+    () => lines.length > 0,
+    () => 'a caller without TLS is logged',
+  )
+  assert.match(lines[0] ?? '', /it speaks HTTP without TLS \(from 127\.0\.0\.1\)/)
+
   assert.equal((await callOnce(port, servers, clients.issue('envoy'))).code, 0)
   const forClients = clients.issue('envoy', { usage: 'client' })
   assert.equal((await callOnce(port, servers, forClients)).code, 0)
