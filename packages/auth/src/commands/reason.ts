@@ -18,7 +18,14 @@ const readOnly: Explain = (message) =>
   `PostgreSQL takes no writes (${message}): name the primary in AUTH_DB_DATABASE_URL, or all hosts.`
 
 const occupied: Explain = (message) =>
-  `The port is in use (${message}): stop who has it, or set AUTH_API_PORT to another one.`
+  `The port is in use (${message}): stop who has it, or set AUTH_API_PORT to another one.${toClash(message)}`
+/** The specifications of both servers name this port. */
+function toClash(message: string): string {
+  return /:8081\b/.test(message)
+    ? ' The gRPC port of the rate limit service is 8081 by default, too: GRPC_PORT moves that one.'
+    : ''
+}
+
 const reserved: Explain = (message) =>
   `The system does not let us listen there (${message}): check AUTH_API_HOST and AUTH_API_PORT.`
 const unknownHost: Explain = (message) =>

@@ -26,3 +26,15 @@ test('what keeps PostgreSQL from serving us says what to do', () => {
   assert.match(reasonOf('25006'), /takes no writes \(no\): name the primary/)
   assert.match(reasonOf('CERT_HAS_EXPIRED'), /certificate .* \(no\): check sslmode and sslrootcert/)
 })
+
+test('a clash with the gRPC port of the rate limit service is named', () => {
+  const reasonOf = (port: number) => {
+    const message = `listen EADDRINUSE: address already in use 0.0.0.0:${port}`
+    return toReason(Object.assign(new Error(message), { code: 'EADDRINUSE', syscall: 'listen' }))
+  }
+  assert.match(
+    reasonOf(8081),
+    /set AUTH_API_PORT .* gRPC port of the rate limit service .*GRPC_PORT/,
+  )
+  assert.doesNotMatch(reasonOf(9999), /GRPC_PORT/)
+})

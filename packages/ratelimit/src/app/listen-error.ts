@@ -8,6 +8,11 @@ export function toListenError(error: unknown, what: string, variables: string): 
   }
   const reason = reasons[String(error.code)]
   if (reason === undefined) return error
-  const text = `Cannot listen for ${what}: ${reason} (${error.message}). Change ${variables}.`
+  // The specifications of both servers name this port.
+  const isClash = error.code === 'EADDRINUSE' && /:8081\b/.test(error.message)
+  const clash = isClash
+    ? ' The auth server has 8081 by default, too: AUTH_API_PORT moves that.'
+    : ''
+  const text = `Cannot listen for ${what}: ${reason} (${error.message}). Change ${variables}.${clash}`
   return new Error(text, { cause: error })
 }
