@@ -47,7 +47,7 @@ export function createAdmin(version: string): Command {
       return 2
     }
     const { verb, places, ...input } = asked
-    const read = readConfig(io, places)
+    const read = readConfig(io, places, { isForRunning: true })
     if (read === undefined) return 2
     const { config } = read
     const log = createLog({

@@ -31,7 +31,7 @@ export function createBackup(version: string): Command {
         io.stderr.write(`backup takes one FILE or FOLDER.\n\n${usage}`)
         return 2
       }
-      const read = readConfig(io, options.values)
+      const read = readConfig(io, options.values, { isForRunning: true })
       if (read === undefined) return 2
       const { url, namespace } = read.config.database
       const write = (line: string) => io.stderr.write(line)

@@ -37,7 +37,7 @@ export const keysCommand: Command = {
       io.stderr.write(`${asked}\n\n${usage}`)
       return 2
     }
-    const read = readConfig(io, asked.places)
+    const read = readConfig(io, asked.places, { isForRunning: true })
     if (read === undefined) return 2
     try {
       return await runVerb(asked, read.config, io)

@@ -26,10 +26,13 @@ export const configHelp = `  -c, --config FILE        read this file of variable
 export function readConfig(
   { env, stderr }: CommandIo,
   places: ConfigPlaces,
+  { isForRunning = false }: ReadOptions = {},
 ): Omit<ParsedConfig, 'faults'> | undefined {
   let files: readonly NamedFile[]
   try {
-    files = readFiles(places)
+    const found = isForRunning && hasNone(env, places) && existsSync(upFile)
+    if (found) stderr.write(`Using the auth server of portcullis up (${upFile}).\n`)
+    files = readFiles(found ? { config: upFile } : places)
   } catch (error) {
     stderr.write(`${toReason(error)}\n`)
     return undefined
@@ -43,7 +46,30 @@ export function readConfig(
   if (faults.length === 0) return { config, notes, remarks }
   for (const note of notes) stderr.write(`warning: ${note}\n`)
   stderr.write(toRefusal(faults.map(toFaultText)))
+  if (isForRunning) stderr.write(neededHelp)
   return undefined
+}
+
+export interface ReadOptions {
+  /** Whether the command is about a server that others have configured, such as that of `portcullis up`. */
+  readonly isForRunning?: boolean
+}
+
+/** Where `portcullis up` leaves the configuration of its auth server. */
+const upFile = join('.portcullis', 'auth.env')
+
+const neededHelp = `
+This command needs the configuration of the server. Give it the same variables or, in a file, --config FILE.
+The server of portcullis up is found from the folder in which that was started.
+`
+
+/** No server starts without these, so one that is set belongs to a certain server. */
+const ownVariables = /^(?:AUTH_|GOTRUE_)?(?:(?:DB_)?DATABASE_URL|SITE_URL|JWT_SECRET)$/
+
+function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
+  const isGiven = places.config !== undefined || places['config-dir'] !== undefined
+  const isSet = Object.keys(env).some((name) => ownVariables.test(name))
+  return !isGiven && !isSet && !existsSync('.env')
 }
 
 /** @param faults one line each. */

@@ -23,7 +23,7 @@ export const redirect: Command = {
       io.stderr.write(usage)
       return 2
     }
-    const read = readConfig(io, options.values)
+    const read = readConfig(io, options.values, { isForRunning: true })
     if (read === undefined) return 2
     const { url: siteUrl, uriAllowList, strictRedirects } = read.config.site
     const redirects = createRedirects({
