@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { ConsoleSettings } from '../console/settings.ts'
+import { isHostName } from '../up/addresses.ts'
 
 export type ConsoleArguments = Omit<ConsoleSettings, 'token' | 'version'>
 
@@ -136,7 +137,7 @@ function parsePort(text: string, faults: string[]): number {
 }
 
 function checkHost(host: string, faults: string[]): void {
-  if (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host)) return
+  if (isHostName(host)) return
   faults.push(`--allowed-host must be a name without scheme and port, and is "${host}"`)
 }
 

@@ -11,6 +11,7 @@ const ignoreFile = { name: '.gitignore', text: '# Made by portcullis up.\n*\n' }
 
 /** All that starts leave behind. A folder may hold more, which is never touched. */
 const keptEntries = [
+  'auth.env',
   'database',
   'logs',
   'mailbox',
@@ -21,7 +22,7 @@ const keptEntries = [
 ]
 
 /** Where up and what it starts write. Rules are only written by their owner, who may keep them elsewhere. */
-const writtenEntries = ['logs', 'mailbox', ignoreFile.name, secretsFile, lockFile]
+const writtenEntries = ['auth.env', 'logs', 'mailbox', ignoreFile.name, secretsFile, lockFile]
 const writtenFolders = ['logs', 'mailbox']
 
 /**

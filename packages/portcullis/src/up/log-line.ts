@@ -14,10 +14,21 @@ export function toWords(line: string): string {
   if (text !== undefined) return text.replaceAll(/\\(.)/g, '$1')
   if (!line.startsWith('{')) return line
   try {
-    const { '@message': message, msg = message }: Readonly<Record<string, unknown>> =
-      JSON.parse(line)
-    return typeof msg === 'string' ? msg : line
+    const fields: Readonly<Record<string, unknown>> = JSON.parse(line)
+    const { '@message': message, msg = message } = fields
+    return toRequestWords(fields) ?? (typeof msg === 'string' ? msg : line)
   } catch {
     return line
   }
+}
+
+/** What became of a request; undefined for lines about anything else. */
+function toRequestWords(fields: Readonly<Record<string, unknown>>): string | undefined {
+  const { method, path, status, error_code: code, error } = fields
+  if (typeof method !== 'string' || typeof path !== 'string' || typeof status !== 'number') {
+    return undefined
+  }
+  const outcome = status >= 500 ? 'failed' : 'was refused'
+  const reasons = [code, error].filter((reason) => typeof reason === 'string' && reason !== '')
+  return `${method} ${path} ${outcome}: ${[status, ...reasons].join(', ')}`
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
+import { isHostName } from './addresses.ts'
 import {
   doorNames,
   doors,
@@ -19,6 +20,10 @@ export interface UpOptions {
   readonly isFresh: boolean
   readonly has: ReadonlySet<PartName>
   readonly host: string
+  /** Scheme and name by which others reach this machine; the ports are those of the parts. */
+  readonly publicUrl?: string
+  /** Names that browsers may call the console by. */
+  readonly allowedHosts: readonly string[]
   /** 0 stands for a free one. */
   readonly ports: Ports
   /** What was written, by the name of the option: for commands to copy. */
@@ -34,6 +39,8 @@ const needed: Readonly<Record<string, string>> = {
   only: 'names of parts: --only auth,ratelimit',
   'port-base': 'a port: --port-base 9000, or 0 for free ones',
   host: 'an address of this machine: --host 0.0.0.0',
+  'public-url': 'a scheme and a name: --public-url https://gate.example.com',
+  'allowed-host': 'a name: --allowed-host gate.example.com',
   ...Object.fromEntries(
     doorNames.map((name) => [toFlag(name), `a port: --${toFlag(name)} ${doors[name].port + 1000}`]),
   ),
@@ -47,13 +54,26 @@ export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
   const has = toParts(values, faults)
   const ports = choosePorts(values, faults)
   const host = toHost(values.get('host') ?? '127.0.0.1', faults)
+  const publicUrl = toPublicUrl(values.get('public-url'), faults)
+  const allowedHosts = toHostNames(values.get('allowed-host'), faults)
   if (faults.length === 0) faults.push(...findTwins(ports, has))
   if (faults.length > 0) return { faults }
   const folder = resolve(values.get('data') ?? '.portcullis')
-  return { options: { folder, isFresh: values.has('fresh'), has, host, ports, given: values } }
+  return {
+    options: {
+      folder,
+      isFresh: values.has('fresh'),
+      has,
+      host,
+      ...(publicUrl !== undefined && { publicUrl }),
+      allowedHosts,
+      ports,
+      given: values,
+    },
+  }
 }
 
-/** What was said last for each option; for a switch the empty text. */
+/** What was said last for each option, and all that was said for a list; for a switch the empty text. */
 function readValues(args: readonly string[], faults: string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   const { tokens } = parseArgs({
@@ -78,7 +98,8 @@ function readValues(args: readonly string[], faults: string[]): ReadonlyMap<stri
       } else if (!value || (!inlineValue && value.startsWith('-'))) {
         faults.push(`--${name} needs ${needed[name]}.`)
       } else {
-        values.set(name, value)
+        const earlier = name === 'allowed-host' ? values.get(name) : undefined
+        values.set(name, earlier === undefined ? value : `${earlier},${value}`)
       }
     }
   }
@@ -141,6 +162,29 @@ function toHost(text: string, faults: string[]): string {
     )
   }
   return text
+}
+
+function toPublicUrl(text: string | undefined, faults: string[]): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.parse(text)
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  if (isPlain && url.port === '') return url.origin
+  faults.push(
+    '--public-url must be a scheme and a name such as https://gate.example.com, without port and path, ' +
+      `not ${JSON.stringify(text)}. The ports are those of the parts.`,
+  )
+  return undefined
+}
+
+function toHostNames(text: string | undefined, faults: string[]): readonly string[] {
+  const names = text === undefined ? [] : text.split(',').map((name) => name.trim())
+  for (const name of names) {
+    if (isHostName(name)) continue
+    faults.push(
+      `--allowed-host must be a name without scheme and port, not ${JSON.stringify(name)}.`,
+    )
+  }
+  return names
 }
 
 /** Doors that would have the same port. */

@@ -5,6 +5,8 @@ import type { Secrets } from './secrets.ts'
 /** What all parts of one start have in common. */
 export interface World {
   readonly host: string
+  readonly publicUrl?: string
+  readonly allowedHosts: readonly string[]
   readonly ports: Ports
   /** Where state is kept from one start to the next. */
   readonly folder: string

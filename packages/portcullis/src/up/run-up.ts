@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type CommandIo, usesColor } from '@portcullis/service-kit/command'
 import { toCallName } from './call-name.ts'
 import { findOpenPorts } from './closed-doors.ts'
@@ -7,16 +9,17 @@ import type { World } from './part.ts'
 import { parts } from './parts/index.ts'
 import { type PartName, type Ports, toDoorNames } from './ports.ts'
 import { toReadyText } from './ready-text.ts'
-import { provideSecrets } from './secrets.ts'
+import { provideSecrets, secretsFile } from './secrets.ts'
 import { watchSignals } from './signals.ts'
 import { type RunningParts, startAll } from './start-all.ts'
 
 /** From the first look at the ports to the last process. @throws {UpRefusal} */
 export async function runUp(options: UpOptions, version: string, io: CommandIo): Promise<number> {
-  const { folder, has, host } = options
+  const { folder, has, host, publicUrl, allowedHosts } = options
   checkFolder(folder)
   const ports = await findOpenPorts({ ...options, callName: toCallName(io.env) })
   using lock = takeFolder(folder, options.isFresh)
+  const isFirstStart = !existsSync(join(folder, secretsFile))
   const secrets = provideSecrets(folder)
   const signals = watchSignals()
   const { stopping } = signals
@@ -25,7 +28,18 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
     showProgress('')
     io.stderr.write(`${part}: ${words}\n`)
   }
-  const world = { host, ports, folder, secrets, version, has, stopping, complain }
+  const world = {
+    host,
+    ...(publicUrl !== undefined && { publicUrl }),
+    allowedHosts,
+    ports,
+    folder,
+    secrets,
+    version,
+    has,
+    stopping,
+    complain,
+  }
 
   const say = (text: string) => signals.isHungUp || io.stdout.write(text)
   const running = await startAll(world, (awaited) => showProgress(toProgress(awaited)))
@@ -37,7 +51,7 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
     return stopping.aborted ? 0 : 1
   }
   lock.tell(toOpenPorts(world))
-  say(toReadyText(world, usesColor(io)))
+  say(toReadyText({ ...world, isFirstStart }, usesColor(io)))
   const isLost = await waitForTheEnd(running, stopping, io)
   signals.stop()
   await running.stop()

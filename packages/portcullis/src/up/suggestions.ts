@@ -3,7 +3,7 @@ import type { PartName, Ports } from './ports.ts'
 export interface Suggestion {
   readonly part: PartName
   readonly toPurpose: (has: ReadonlySet<PartName>) => string
-  readonly toCommand: (host: string, ports: Ports) => string
+  readonly toCommand: (base: string, ports: Ports) => string
 }
 
 const account = '{"email":"me@example.com","password":"correct horse battery"}'
@@ -16,36 +16,36 @@ const suggestions: readonly Suggestion[] = [
     part: 'graphql',
     toPurpose: (has) =>
       `Ask the GraphQL API${has.has('ratelimit') ? '; the eleventh time in a minute it refuses' : ''}`,
-    toCommand: (host, { graphql }) =>
-      `curl ${json} -d '{"query":"{ hello }"}' http://${host}:${graphql}/graphql`,
+    toCommand: (base, { graphql }) =>
+      `curl ${json} -d '{"query":"{ hello }"}' ${base}:${graphql}/graphql`,
   },
   {
     part: 'auth',
     toPurpose: (has) =>
       `Sign up${has.has('mailbox') && has.has('console') ? '; the console shows the mail' : ''}`,
-    toCommand: (host, { auth }) => `curl ${json} -d '${account}' http://${host}:${auth}/signup`,
+    toCommand: (base, { auth }) => `curl ${json} -d '${account}' ${base}:${auth}/signup`,
   },
   {
     part: 'ratelimit',
     toPurpose: () => 'Ask whether a request may pass',
-    toCommand: (host, { ratelimit }) =>
-      `curl -d '{"domain":"api","descriptors":[{"entries":[${entry}]}]}' http://${host}:${ratelimit}/json`,
+    toCommand: (base, { ratelimit }) =>
+      `curl -d '{"domain":"api","descriptors":[{"entries":[${entry}]}]}' ${base}:${ratelimit}/json`,
   },
   {
     part: 'ratelimit',
     toPurpose: () => 'See the rules that are loaded',
-    toCommand: (host, { debug }) => `curl http://${host}:${debug}/rlconfig`,
+    toCommand: (base, { debug }) => `curl ${base}:${debug}/rlconfig`,
   },
   {
     part: 'auth',
     toPurpose: () => 'See which ways to sign in there are',
-    toCommand: (host, { auth }) => `curl http://${host}:${auth}/settings`,
+    toCommand: (base, { auth }) => `curl ${base}:${auth}/settings`,
   },
   {
     part: 'graphql',
     toPurpose: () => 'Ask for more',
-    toCommand: (host, { graphql }) =>
-      `curl ${json} -d '{"query":"{ castles(country: \\"Wales\\") { name built } }"}' http://${host}:${graphql}/graphql`,
+    toCommand: (base, { graphql }) =>
+      `curl ${json} -d '{"query":"{ castles(country: \\"Wales\\") { name built } }"}' ${base}:${graphql}/graphql`,
   },
 ]
 

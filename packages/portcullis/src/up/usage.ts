@@ -13,6 +13,8 @@ const rows: readonly (readonly [option: string, meaning: string])[] = [
   ['--port-base N', 'take the ports from N on, in the order below; 0 takes free ones'],
   ...flagRows,
   ['--host ADDRESS', 'listen here, in place of this machine only (127.0.0.1)'],
+  ['--public-url URL', 'scheme and name by which others reach this machine: for links in mails'],
+  ['--allowed-host NAME', 'a name that browsers may call the console by; may be repeated'],
   ['--help', 'show this text'],
 ]
 

@@ -76,3 +76,31 @@ test('two doors with one port, and nothing to start, are faults', () => {
   assert.deepEqual(findFaults('--console-port', '4000', '--only', 'console'), [])
   assert.equal(findFaults('--only', 'console', '--no-console').length, 1)
 })
+
+test('others may be told another address, and browsers may use more names', () => {
+  const { publicUrl, allowedHosts } = parse(
+    ...[
+      '--public-url',
+      'https://Gate.example.com/',
+      '--allowed-host',
+      'a.test',
+      '--allowed-host=b.test',
+    ],
+  )
+  assert.equal(publicUrl, 'https://gate.example.com')
+  assert.deepEqual(allowedHosts, ['a.test', 'b.test'])
+  assert.deepEqual(parse().allowedHosts, [])
+  for (const url of [
+    'gate',
+    'ftp://gate',
+    'http://gate:80/x',
+    'http://gate:3000',
+    'http://me@gate',
+  ]) {
+    assert.match(
+      findFaults('--public-url', url).join(),
+      /^--public-url must be a scheme and a name/,
+    )
+  }
+  assert.match(findFaults('--allowed-host', 'http://a').join(), /^--allowed-host must be a name/)
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
+import { listReachable } from '../../src/up/addresses.ts'
 import { type PartName, partNames, toPorts } from '../../src/up/ports.ts'
 import { type Told, toReadyText } from '../../src/up/ready-text.ts'
 
@@ -10,6 +11,7 @@ const world: Told = {
   has: new Set(partNames),
   folder: '/data',
   version: '1.2.3',
+  isFirstStart: true,
   secrets: { jwtSecret: 'a-signing-secret', consoleToken: 'the-token', smsSecret: 'an-sms-secret' },
 }
 
@@ -40,8 +42,30 @@ test('there are at most three commands, each for a part that runs', () => {
   assert.doesNotMatch(toReadyText(having('mailbox'), false), /Try/)
 })
 
+test('things to try are shown at the first start only', () => {
+  assert.doesNotMatch(toReadyText({ ...world, isFirstStart: false }, false), /Try|curl/)
+})
+
+test('every address that is shown is one at which it listens', () => {
+  const toAddress = (changes: Partial<Told>) =>
+    /Auth +(\S+)/.exec(toReadyText({ ...world, ...changes }, false))?.[1]
+  assert.equal(toAddress({}), 'http://localhost:9002')
+  // Only 127.0.0.1 is localhost.
+  assert.equal(toAddress({ host: '127.0.0.2' }), 'http://127.0.0.2:9002')
+  assert.equal(toAddress({ host: '::1' }), 'http://[::1]:9002')
+  const [reachable = 'localhost'] = listReachable('0.0.0.0')
+  assert.equal(toAddress({ host: '0.0.0.0' }), `http://${reachable}:9002`)
+  const publicUrl = 'https://gate.example.com'
+  assert.equal(toAddress({ host: '0.0.0.0', publicUrl }), 'https://gate.example.com:9002')
+  assert.match(
+    toReadyText({ ...world, publicUrl }, false),
+    /gRPC gate\.example\.com:9004, debug pages https/,
+  )
+})
+
 test('what other machines can reach is said loudly', () => {
   assert.doesNotMatch(toReadyText(world, false), /WARNING/)
-  assert.match(toReadyText({ ...world, host: '0.0.0.0' }, false), /WARNING: .* on 0\.0\.0\.0/)
+  const warning = /WARNING: others can reach this\. .* on 0\.0\.0\.0.*asks for the token/s
+  assert.match(toReadyText({ ...world, host: '0.0.0.0' }, false), warning)
   assert.match(toReadyText({ ...world, host: '192.0.2.7' }, false), /http:\/\/192\.0\.2\.7:9002\n/)
 })

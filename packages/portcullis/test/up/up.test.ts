@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { withCurlOnPath } from '@portcullis/test-servers'
 import { SignJWT } from 'jose'
@@ -60,7 +61,10 @@ describe('portcullis up', { timeout }, () => {
     return (await answer.json()).access_token
   }
 
-  before(() => start('--no-console'))
+  // Another name of this machine, as if people came from outside.
+  const publicUrl = 'http://127.0.0.1'
+
+  before(() => start('--no-console', '--public-url', publicUrl))
   after(async () => {
     await program.stop()
     rmSync(join(folder, '..'), { recursive: true, force: true })
@@ -77,12 +81,10 @@ describe('portcullis up', { timeout }, () => {
     const port = (door: Parameters<typeof urls>[0]) => new URL(urls(door)).port
     const output = program.output()
     assert.match(output, /^\nPortcullis \d+\.\d+\.\d+ is up\n/)
-    assert.ok(output.includes(`  GraphQL API  http://localhost:${port('graphql')}/graphql\n`))
-    assert.ok(output.includes(`  Auth         http://localhost:${port('auth')}\n`))
-    assert.ok(output.includes(`  Rate limits  http://localhost:${port('ratelimit')}/json\n`))
-    assert.ok(
-      output.includes(`SMTP localhost:${port('smtp')}, SMS http://localhost:${port('sms')}`),
-    )
+    assert.ok(output.includes(`  GraphQL API  ${publicUrl}:${port('graphql')}/graphql\n`))
+    assert.ok(output.includes(`  Auth         ${publicUrl}:${port('auth')}\n`))
+    assert.ok(output.includes(`  Rate limits  ${publicUrl}:${port('ratelimit')}/json\n`))
+    assert.ok(output.includes(`SMTP 127.0.0.1:${port('smtp')}, SMS ${publicUrl}:${port('sms')}`))
     assert.doesNotMatch(output, /Console|token/)
     assert.ok(!output.includes('\x1b'))
   })
@@ -103,6 +105,30 @@ describe('portcullis up', { timeout }, () => {
     assert.deepEqual(more, [])
   })
 
+  test('the links in mails lead to the public URL', async () => {
+    const box = join(folder, 'mailbox/new')
+    while (readdirSync(box).length === 0) await sleep(20)
+    const [name = ''] = readdirSync(box)
+    const mail = readFileSync(join(box, name), 'utf8').replaceAll('=\r\n', '')
+    assert.ok(mail.includes(`${publicUrl}:${new URL(urls('auth')).port}/verify`), mail)
+  })
+
+  test('auth admin finds the server, and says what it needs where there is none', async () => {
+    const args = ['auth', 'admin', 'listusers']
+    const found = await runPortcullis(args, { cwd: join(folder, '..') })
+    assert.deepEqual(
+      [found.code, found.stderr],
+      [0, 'Using the auth server of portcullis up (.portcullis/auth.env).\n'],
+    )
+    assert.match(found.stdout, /me@example\.com/)
+    const { code, stderr } = await runPortcullis(args, { cwd: tmpdir() })
+    assert.equal(code, 2)
+    assert.match(
+      stderr,
+      /AUTH_DB_DATABASE_URL.*This command needs the configuration .* --config FILE/s,
+    )
+  })
+
   test('only this machine can reach it', async () => {
     const { ports = {} }: Occupation = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
     const others = Object.values(networkInterfaces())
@@ -118,6 +144,14 @@ describe('portcullis up', { timeout }, () => {
     const { code, stderr } = await runPortcullis(['up', '--data', folder, '--port-base', '0'])
     assert.equal(code, 2)
     assert.ok(stderr.startsWith(`The process ${program.pid} has ${folder} already`), stderr)
+  })
+
+  test('a request that auth refuses is named in the terminal', async () => {
+    const answer = await fetch(`${urls('auth')}/token?grant_type=password`, {
+      method: 'POST',
+      body: JSON.stringify({ email: 'me@example.com', password: 'a wrong guess' }),
+    })
+    assert.equal(answer.status, 400)
   })
 
   test('the API knows who is signed in, and how much room is left', async () => {
@@ -206,13 +240,19 @@ describe('portcullis up', { timeout }, () => {
     program.kill('SIGINT')
     const { code, stderr } = await program.ended
     assert.ok(code === 0 || code === 130, `${code}`)
-    assert.equal(stderr.replaceAll(tooLate, ''), '')
+    assert.equal(
+      stderr.replaceAll(tooLate, ''),
+      'auth: POST /token was refused: 400, invalid_credentials, Invalid login credentials\n',
+    )
     await waitUntilGone(family)
     assert.equal(existsSync(join(folder, lockFile)), false)
   })
 
   test('the next start knows the same people, and starts no more than it is asked to', async () => {
-    await start('--only', 'auth,graphql')
+    await start('--only', 'auth,graphql', '--host', '0.0.0.0')
+    assert.match(program.output(), /WARNING: others can reach this/)
+    const [, shown = ''] = /Auth +(\S+)/.exec(program.output()) ?? []
+    assert.equal((await fetch(`${shown}/health`)).status, 200)
     const answer = await fetch(`${urls('auth')}/user`, {
       headers: { authorization: `Bearer ${token}` },
     })

@@ -34,6 +34,8 @@ export const portcullisTree: CommandNode = {
         { flags: ['--port-base'], summary: 'take the ports from this one on', value: 'any' },
         ...portOptions,
         { flags: ['--host'], summary: 'listen on this address', value: 'any' },
+        { flags: ['--public-url'], summary: 'by which others reach it', value: 'any' },
+        { flags: ['--allowed-host'], summary: 'a name for the console', value: 'any' },
       ],
     },
     auth: toCommand('auth', authTree),

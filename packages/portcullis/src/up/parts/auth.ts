@@ -1,36 +1,56 @@
 import { createHmac } from 'node:crypto'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { toOwnHost, toShownHost } from '../addresses.ts'
+import { toAllowedHosts, toOwnHost, toShownBase } from '../addresses.ts'
 import type { StartPart, World } from '../part.ts'
+import { replaceFile } from '../private-files.ts'
 import { startService } from '../service-process.ts'
 
+/** In the data folder. The auth server's commands look for it under this name. */
+export const authFile = 'auth.env'
+
 /** The auth server, on a PostgreSQL of its own. */
-export const startAuth: StartPart = (world) =>
-  startService(world, {
+export const startAuth: StartPart = (world) => {
+  const env = {
+    ...toBasics(world),
+    ...developmentLimits,
+    ...waysToSignIn,
+    ...toPasskeys(world),
+    ...(world.has.has('mailbox') ? toMessages(world) : withoutMessages),
+  }
+  // For commands such as `auth admin`, which need the same configuration.
+  replaceFile(join(world.folder, authFile), toEnvFile(env))
+  return startService(world, {
     part: 'auth',
     packageName: '@portcullis/auth',
     args: ['up'],
-    env: {
-      ...toBasics(world),
-      ...developmentLimits,
-      ...waysToSignIn,
-      ...(world.has.has('mailbox') ? toMessages(world) : withoutMessages),
-    },
+    env,
     isReady: (line) => line.includes('"Listening on '),
   })
+}
+
+function toEnvFile(env: Variables): string {
+  const lines = Object.entries(env).map(
+    ([name, value]) => `${name}="${value.replaceAll(/["\\]/g, '\\$&')}"\n`,
+  )
+  return `# Made by portcullis up at each start: the configuration of its auth server.\n${lines.join('')}`
+}
 
 type Variables = Readonly<Record<string, string>>
 
-function toBasics({ host, ports, folder, secrets }: World): Variables {
-  const shown = toShownHost(host)
-  const site = `http://${shown}:${ports.console}`
+function toBasics(world: World): Variables {
+  const { host, ports, folder, secrets, allowedHosts } = world
+  const shown = toShownBase(world)
+  const site = `${shown}:${ports.console}`
+  // A browser that opened the console by another name of this machine comes back to that name.
+  const others = ['localhost', '127.0.0.1', ...toAllowedHosts(world, allowedHosts)]
+  const sites = [site, ...others.map((name) => `http://${name}:${ports.console}`)]
   return {
     AUTH_API_HOST: host,
     AUTH_API_PORT: `${ports.auth}`,
-    AUTH_API_EXTERNAL_URL: `http://${shown}:${ports.auth}`,
+    AUTH_API_EXTERNAL_URL: `${shown}:${ports.auth}`,
     AUTH_SITE_URL: `${site}/try`,
-    // Who opens the console by the other name of this machine comes back to it.
-    AUTH_URI_ALLOW_LIST: `${site}/**,http://127.0.0.1:${ports.console}/**`,
+    AUTH_URI_ALLOW_LIST: [...new Set(sites)].map((each) => `${each}/**`).join(','),
     AUTH_DB_DRIVER: 'postgres',
     AUTH_DB_DATABASE_URL: `embedded://${join(folder, 'database')}`,
     AUTH_JWT_SECRET: secrets.jwtSecret,
@@ -77,6 +97,16 @@ const waysToSignIn: Variables = {
   AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'Portcullis',
   AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED: 'true',
   AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED: 'true',
+}
+
+/** Browsers take no passkeys for an IP address: there they work for those who open `localhost`. */
+function toPasskeys(world: World): Variables {
+  const { hostname } = new URL(toShownBase(world))
+  if (isIP(hostname.replaceAll(/[[\]]/g, '')) === 0) return {}
+  return {
+    AUTH_WEBAUTHN_RP_ID: 'localhost',
+    AUTH_WEBAUTHN_RP_ORIGINS: `http://localhost:${world.ports.console}`,
+  }
 }
 
 /** Everything that would be sent goes to our own catcher. */

@@ -6,12 +6,12 @@ import type { StartPart } from '../part.ts'
 import { toRulesDirectory } from '../starter-rules.ts'
 
 export const startConsole: StartPart = async (world) => {
-  const { host, ports, secrets, version, folder, has, mailbox } = world
+  const { host, allowedHosts, ports, secrets, version, folder, has, mailbox } = world
   const at = (port: number) => `http://${toOwnHost(host)}:${port}`
   const running = await openConsole({
     host,
     port: ports.console,
-    allowedHosts: toAllowedHosts(host),
+    allowedHosts: toAllowedHosts(world, allowedHosts),
     token: secrets.consoleToken,
     version,
     mailbox,
