@@ -110,19 +110,37 @@ test('every name of the reference is there', async (t) => {
   statistics.counter('ratelimit.memcache.multiget.__code=success').value += 5
   statistics.gauge('ratelimit.redis_pool.cx-active', () => 6)
   statistics.unknownDomain('a.b').value += 7
+  statistics.rules.forRule('d.k.deep.er').overLimitWithLocalCache += 8
+  statistics.rules.forRule('d.k2').totalHits += 9
   const { scrape } = await openPrometheus(t, surroundings)
   const families = await scrape()
-  const shown = [...families].map(([name, family]) => [name, family.type, list(family)])
+  const shown = [...families]
+    .filter(([name]) => !/_(?:limit|hits|mode)$/.test(name))
+    .map(([name, family]) => [name, family.type, list(family)])
   assert.deepEqual(shown, [
     ['ratelimit_memcache_multiget', 'counter', [{ labels: { code: 'success' }, value: 5 }]],
     ['ratelimit_node_memory_rss', 'gauge', [{ labels: {}, value: 1e21 }]],
     ['ratelimit_redis_pool_cx_active', 'gauge', [{ labels: {}, value: 6 }]],
     ['ratelimit_service_config_load_error', 'counter', [{ labels: {}, value: 0 }]],
     ['ratelimit_service_config_load_success', 'counter', [{ labels: {}, value: 4 }]],
+    ['ratelimit_service_rate_limit_a_b_domain_not_found', 'counter', [{ labels: {}, value: 7 }]],
+    [
+      'ratelimit_service_rate_limit_d_k_deep_er_over_limit_with_local_cache',
+      'counter',
+      [{ labels: {}, value: 8 }],
+    ],
     [
       'ratelimit_service_rate_limit_domain_not_found',
       'counter',
       [{ labels: { domain: 'a.b' }, value: 7 }],
+    ],
+    [
+      'ratelimit_service_rate_limit_over_limit_with_local_cache',
+      'counter',
+      [
+        { labels: { domain: 'd', key1: 'k', key2: 'deep' }, value: 8 },
+        { labels: { domain: 'd', key1: 'k2' }, value: 0 },
+      ],
     ],
     [
       'ratelimit_service_should_rate_limit_error',

@@ -1,3 +1,4 @@
+import { rulePrefix } from '../../registry.ts'
 import { ruleStatistics } from '../../rule-statistics.ts'
 import type { StatisticType } from '../line-format.ts'
 import { defaultBuckets, type Mapped, type Mapping } from './mapping.ts'
@@ -50,6 +51,18 @@ const ruleHelp: Readonly<Record<(typeof ruleStatistics)[number][0], string>> = {
   within_limit: 'Hits within the limit',
 }
 
+const localCacheName = 'over_limit_with_local_cache'
+const localCacheStatistic = ruleStatistics.findIndex(([name]) => name === localCacheName)
+
+/**
+ * A statistic that the mapping of envoyproxy/ratelimit leaves out, so that its key is a part of its
+ * name. Dashboards made for it use that name.
+ */
+function toPlain(key: string): Mapped {
+  const name = `${rulePrefix}${key}`
+  return { name: toMetricName(name), help: name, labels: [] }
+}
+
 export function createBuiltInMapping({ usesMilliseconds, hasDomain }: BuiltInSettings): Mapping {
   const histogram = { buckets: defaultBuckets, scale: usesMilliseconds ? 1 : 0.001 }
   return {
@@ -68,12 +81,16 @@ export function createBuiltInMapping({ usesMilliseconds, hasDomain }: BuiltInSet
         help: ruleHelp[statistic],
       })),
       toLabels: (key) => toRuleLabels(key, hasDomain),
+      besides: { [localCacheStatistic]: (key) => toPlain(`${key}.${localCacheName}`) },
     },
-    unknownDomain: (domain) => ({
-      name: 'ratelimit_service_rate_limit_domain_not_found',
-      help: 'Descriptors of a domain that no rule names',
-      labels: [['domain', domain]],
-    }),
+    unknownDomain: (domain) => [
+      {
+        name: 'ratelimit_service_rate_limit_domain_not_found',
+        help: 'Descriptors of a domain that no rule names',
+        labels: [['domain', domain]],
+      },
+      toPlain(`${domain}.domain_not_found`),
+    ],
   }
 }
 

@@ -30,7 +30,7 @@ export class Collector implements Disposable {
   readonly #openTarget: (key: string) => RuleTarget
   readonly #differences = new Differences()
   readonly #rules = new WeakMap<RuleCounters, RuleTarget>()
-  readonly #counters = new WeakMap<Counter, Row | undefined>()
+  readonly #counters = new WeakMap<Counter, readonly Row[]>()
   readonly #gauges = new Map<string, Row | undefined>()
   readonly #dropped: DroppedCounters
   readonly #pace = new Pace()
@@ -72,7 +72,7 @@ export class Collector implements Disposable {
     await this.#statistics.refresh?.()
     const { counters, gauges, rules } = this.#statistics
     for (const [name, counter] of counters) {
-      this.#addCounter(counter, () => this.#map(name, 'counter'))
+      this.#addCounter(counter, () => [this.#map(name, 'counter')])
     }
     for (const [name, read] of gauges) this.#setGauge(name, read())
     for (const [name, value] of this.#processGauges()) this.#setGauge(name, value)
@@ -106,7 +106,7 @@ export class Collector implements Disposable {
       }
     } else {
       for (const [domain, counter] of batch.counters) {
-        this.#addDomain(domain, counter)?.leave()
+        for (const row of this.#addDomain(domain, counter)) row.leave()
         const pause = this.#pace.step()
         if (pause !== undefined) await pause
       }
@@ -123,18 +123,23 @@ export class Collector implements Disposable {
     return target
   }
 
-  #addDomain(domain: string, counter: Counter): Row | undefined {
+  #addDomain(domain: string, counter: Counter): readonly Row[] {
     return this.#addCounter(counter, () => this.#mapping.unknownDomain(domain))
   }
 
-  #addCounter(counter: Counter, map: () => Mapped | undefined): Row | undefined {
-    if (!this.#counters.has(counter)) {
-      const mapped = map()
-      this.#counters.set(counter, mapped && openRow(mapped, this.#families)?.show().join())
+  #addCounter(counter: Counter, map: () => readonly (Mapped | undefined)[]): readonly Row[] {
+    let rows = this.#counters.get(counter)
+    if (rows === undefined) {
+      rows = map().flatMap((mapped) => this.#openRow(mapped) ?? [])
+      this.#counters.set(counter, rows)
     }
-    const row = this.#counters.get(counter)
-    row?.add(0, this.#differences.take(counter))
-    return row
+    const by = this.#differences.take(counter)
+    for (const row of rows) row.add(0, by)
+    return rows
+  }
+
+  #openRow(mapped: Mapped | undefined): Row | undefined {
+    return mapped && openRow(mapped, this.#families)?.show().join()
   }
 
   #setGauge(name: string, value: number): void {

@@ -49,6 +49,9 @@ export function createFileMapping(
       map: (key) =>
         ruleStatistics.map(([statistic]) => named(`${rulePrefix}${key}.${statistic}`, 'counter')),
     },
-    unknownDomain: (domain) => named(toUnknownDomainName(domain), 'counter'),
+    unknownDomain: (domain) => {
+      const mapped = named(toUnknownDomainName(domain), 'counter')
+      return mapped === undefined ? [] : [mapped]
+    },
   }
 }

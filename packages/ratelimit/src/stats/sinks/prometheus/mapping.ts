@@ -21,7 +21,8 @@ export interface HistogramShape {
 /** Gives statistics their names and labels. Undefined leaves one out. */
 export interface Mapping {
   named(name: string, type: StatisticType): Mapped | undefined
-  unknownDomain(domain: string): Mapped | undefined
+  /** One counter may be shown under several names. */
+  unknownDomain(domain: string): readonly Mapped[]
   readonly rules: SharedLabels | SeparateNames
 }
 
@@ -31,6 +32,8 @@ export interface SharedLabels {
   /** In the order of `ruleStatistics`. */
   readonly columns: readonly Column[]
   toLabels(key: string): Labels
+  /** By its place in `ruleStatistics`: a name of its own that a statistic has besides, once it is not 0. */
+  readonly besides?: Readonly<Record<number, (key: string) => Mapped>>
 }
 
 /** Each statistic of a rule is mapped on its own. */

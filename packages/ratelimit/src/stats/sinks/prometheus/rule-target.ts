@@ -1,5 +1,5 @@
-import type { Families, Row } from './families.ts'
-import type { Mapped, Mapping } from './mapping.ts'
+import type { Families, Row, Table } from './families.ts'
+import type { Mapped, Mapping, SharedLabels } from './mapping.ts'
 
 /**
  * What the statistics of one rule add to, in the order of `ruleStatistics`. It is not printed before
@@ -18,22 +18,38 @@ export function createRuleTargets(
 ): (key: string) => RuleTarget {
   if (rules.kind === 'separate') return (key) => new SeparateRows(rules.map(key), families)
   const table = families.addTable('counter', rules.columns)
-  return (key) => new SharedRow(table.row(families.toLabelText(rules.toLabels(key))))
+  return (key) => new SharedRow(key, table, rules, families)
 }
 
 class SharedRow implements RuleTarget {
+  readonly #key: string
+  readonly #labels: SharedLabels
+  readonly #families: Families
   readonly #row: Row
+  /** By statistic; most rules have none. */
+  #besides: Map<number, Row | undefined> | undefined
 
-  constructor(row: Row) {
-    this.#row = row.join()
+  constructor(key: string, table: Table, labels: SharedLabels, families: Families) {
+    this.#key = key
+    this.#labels = labels
+    this.#families = families
+    this.#row = table.row(families.toLabelText(labels.toLabels(key))).join()
   }
 
   add(statistic: number, by: number): void {
     this.#row.show().add(statistic, by)
+    const map = this.#labels.besides?.[statistic]
+    if (map === undefined) return
+    this.#besides ??= new Map()
+    if (!this.#besides.has(statistic)) {
+      this.#besides.set(statistic, openRow(map(this.#key), this.#families)?.show().join())
+    }
+    this.#besides.get(statistic)?.add(0, by)
   }
 
   leave(): void {
     this.#row.leave()
+    for (const row of this.#besides?.values() ?? []) row?.leave()
   }
 }
 
