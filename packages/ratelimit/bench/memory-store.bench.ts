@@ -104,7 +104,7 @@ for (const keys of [1000, 100_000]) {
 
 const before = process.memoryUsage.rss()
 const clock = { now: Date.now() / 1000 }
-const table = new CounterTable({ nowSeconds: () => clock.now, maxBytes: forever })
+const table = new CounterTable({ nowSeconds: () => clock.now, maxBytes: forever, evicts: false })
 const pauses: number[] = []
 
 function time(step: () => void): void {

@@ -1,3 +1,4 @@
+import { FailureLog } from '@portcullis/service-kit/failure-log'
 import type { Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
@@ -28,13 +29,15 @@ export async function openHttp(
   { host, port, bodyLimitBytes }: HttpListenerConfig,
   { decide, tracing, health, lifecycle, log, primary }: HttpSurroundings,
 ): Promise<string> {
+  // Callers decide how many of their calls fail.
+  const failures = new FailureLog((line) => log.warning(line), { mostLines: 10 })
   const routes = {
     '/json': tracing.traceJson({
       decide,
       parseRequest: parseRequestJson,
       toResponseText: toResponseJson,
       bodyLimitBytes,
-      log,
+      failures,
     }),
     '/healthcheck': createHealthCheckHandler(health),
   }

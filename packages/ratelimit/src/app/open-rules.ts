@@ -48,6 +48,7 @@ export async function openRules(
           subdirectory: source.subdirectory,
           appDirectory: source.appDirectory,
           ignoreDotFiles: source.ignoresDotFiles,
+          fileLimitBytes: source.fileLimitBytes,
           watchRoot: source.watchesRoot,
           statistics: toFileStatistics(statistics),
         })

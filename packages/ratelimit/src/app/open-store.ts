@@ -1,3 +1,4 @@
+import { FailureLog } from '@portcullis/service-kit/failure-log'
 import type { Log } from '@portcullis/service-kit/log'
 import type { MemcachedConfig } from '../config/memcached.ts'
 import type { RedisConfig, RedisInstanceConfig } from '../config/redis.ts'
@@ -39,9 +40,17 @@ export function openStore(config: StoreConfig, surroundings: StoreSurroundings):
         'processes and are lost when it ends. Set KVSTORE_URL to count in Redis.',
     )
   }
-  const store = openMemoryStore({ maxBytes: config.maxBytes })
+  const evictions = new FailureLog((line) => log.warning(line), { windowMs: 60_000 })
+  const onEvicted = () =>
+    evictions.report(
+      () =>
+        `The memory store is full (${config.maxBytes} bytes): counters with the fewest hits are dropped, ` +
+        'so that callers may exceed their limits. Raise MEMORY_STORE_MAX_BYTES or count in Redis',
+    )
+  const store = openMemoryStore({ maxBytes: config.maxBytes, onEvicted })
   statistics.gauge('ratelimit.memory_store.counters', () => store.size)
   statistics.gauge('ratelimit.memory_store.bytes', () => store.bytes)
+  statistics.gauge('ratelimit.memory_store.evicted', () => store.evicted)
   return { store, ready: Promise.resolve() }
 }
 

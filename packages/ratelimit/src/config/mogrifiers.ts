@@ -52,7 +52,8 @@ function toTags(text: string): ReadonlyMap<string, string> | undefined {
 
 function compile(pattern: string, fail: (reason: string) => void): RegExp | undefined {
   try {
-    return new RegExp(pattern)
+    // A dot stands for any character: names hold what callers send.
+    return new RegExp(pattern, 's')
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error))
     return undefined

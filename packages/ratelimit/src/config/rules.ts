@@ -46,6 +46,12 @@ export const rules = {
       false,
       'Whether files and folders whose names begin with a dot are passed over',
     ),
+    fileLimitBytes: integer(
+      'RUNTIME_FILE_LIMIT_BYTES',
+      64 << 20,
+      'Largest rule file; with a larger one the rules before stay in force',
+      { min: 1, max: 1 << 30 },
+    ),
     watchesRoot: boolean(
       'RUNTIME_WATCH_ROOT',
       true,
@@ -114,6 +120,7 @@ export interface FileRulesConfig {
   readonly subdirectory: string
   readonly appDirectory: string
   readonly ignoresDotFiles: boolean
+  readonly fileLimitBytes: number
   readonly watchesRoot: boolean
 }
 
@@ -147,8 +154,17 @@ export function toRules(
 }
 
 function toFileSource(settings: Settings<typeof rules.variables>): FileRulesConfig {
-  const { root, subdirectory, appDirectory, ignoresDotFiles, watchesRoot } = settings
-  return { kind: 'file', root, subdirectory, appDirectory, ignoresDotFiles, watchesRoot }
+  const { root, subdirectory, appDirectory, ignoresDotFiles, fileLimitBytes } = settings
+  const { watchesRoot } = settings
+  return {
+    kind: 'file',
+    root,
+    subdirectory,
+    appDirectory,
+    ignoresDotFiles,
+    fileLimitBytes,
+    watchesRoot,
+  }
 }
 
 function toXdsSource(settings: Settings<typeof xds.variables>, check: Check): XdsRulesConfig {

@@ -23,7 +23,8 @@ export const store = {
     memoryMaxBytes: integer(
       'MEMORY_STORE_MAX_BYTES',
       2 ** 30,
-      'Memory for counters in this process, about 125 bytes each; above it new ones are refused',
+      'Memory for counters in this process, about 125 bytes each; when it is full, new ones take ' +
+        'the place of those with the fewest hits',
       { min: 1 << 20, max: 2 ** 40 },
     ),
   },

@@ -14,14 +14,20 @@ export interface MemoryStoreSettings {
   readonly now?: () => number
   /** A clock in milliseconds that is never set, to tell a leap of the wall clock. */
   readonly elapsed?: () => number
-  /** What all counters may take. 1 GiB unless told: about 8 million counters. */
+  /** What all counters may take. Default: 1 GiB, about 8 million counters. */
   readonly maxBytes?: number
+  /** Default: drop the counters with the fewest hits. `refuse` fails the call, and loses no count. */
+  readonly whenFull?: 'evict' | 'refuse'
+  /** Called soon after counters were dropped for want of room. */
+  readonly onEvicted?: () => void
 }
 
 export interface MemoryStore extends CounterStore {
   /** Counters, with those whose window is over and that were not dropped yet. */
   readonly size: number
   readonly bytes: number
+  /** Counters that were dropped before their window was over, because there was no room. */
+  readonly evicted: number
 }
 
 /**
@@ -29,8 +35,8 @@ export interface MemoryStore extends CounterStore {
  * before it returns, so that no deadline can matter.
  *
  * A counter is dropped some seconds after its window is over, a sliding one a window later. Memory
- * that counters do not need is given back. Above `maxBytes` a new counter is refused with a
- * StoreError while the others go on.
+ * that counters do not need is given back. At `maxBytes` new counters take the place of those with
+ * the fewest hits. One too large for the room of those is refused with a StoreError.
  */
 export function openMemoryStore(settings: MemoryStoreSettings = {}): MemoryStore {
   return new OpenMemoryStore(settings)
@@ -42,13 +48,17 @@ class OpenMemoryStore implements MemoryStore {
   #table: CounterTable | undefined
 
   constructor(settings: MemoryStoreSettings) {
-    const { now = Date.now, maxBytes = 2 ** 30 } = settings
+    const { now = Date.now, maxBytes = 2 ** 30, whenFull = 'evict' } = settings
     // A wall clock of the caller's own has no second clock beside it that could doubt it.
     const { elapsed = settings.now ?? (() => performance.now()) } = settings
     this.#maxBytes = maxBytes
-    const table = new CounterTable({ nowSeconds: createPatientClock(now, elapsed), maxBytes })
+    const nowSeconds = createPatientClock(now, elapsed)
+    const table = new CounterTable({ nowSeconds, maxBytes, evicts: whenFull === 'evict' })
     this.#table = table
+    let evicted = 0
     this.#timer = setInterval(() => {
+      if (table.evicted > evicted) settings.onEvicted?.()
+      evicted = table.evicted
       if (table.size > 0) table.sweep(sweepShare, mostPerSweep)
     }, sweepMs).unref()
   }
@@ -59,6 +69,10 @@ class OpenMemoryStore implements MemoryStore {
 
   get bytes(): number {
     return this.#table?.bytes ?? 0
+  }
+
+  get evicted(): number {
+    return this.#table?.evicted ?? 0
   }
 
   add(increments: readonly Increment[], _deadlineMs: number, counted: Counted): void {

@@ -3,6 +3,8 @@ import type { TextLines } from './yaml-lines.ts'
 
 /** A broken file of 100,000 rules shall not answer with 100,000 faults. */
 const mostPerList = 100
+/** The YAML library quotes what it cannot read, which may be the rest of the file. */
+const mostCharacters = 500
 
 /** Collects the faults (or the warnings) of one kind in one file, in the order they are found. */
 export class FaultList {
@@ -18,7 +20,8 @@ export class FaultList {
   }
 
   /** What an alias repeats is reported once. */
-  add(offset: number, message: string, hint?: string): void {
+  add(offset: number, whole: string, hint?: string): void {
+    const message = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole
     const id = `${offset} ${message}`
     if (this.#found.has(id)) return
     if (this.isFull) {

@@ -1,6 +1,7 @@
 import { findMisspellings } from '@portcullis/service-kit/similar-names'
 import { knownKeys } from './parse-drafts.ts'
 import type { RuleFileReading } from './parse-file.ts'
+import { cutText, quote } from './quote.ts'
 import { toGoText, type YamlEntry, type YamlMap, type YamlNode } from './yaml-node.ts'
 
 /** The first check of a file, before any value is looked at: keys, and kinds of values. */
@@ -21,7 +22,7 @@ function isKnown(entry: YamlEntry, reading: RuleFileReading): boolean {
   if (knownKeys.has(name)) return true
   const meant = reading.keys.isFull ? undefined : findMisspellings([name], knownKeys)[0]?.suggestion
   const hint = meant === undefined ? undefined : `did you mean '${meant}'?`
-  reading.keys.add(offset, `config error, unknown key '${name}'`, hint)
+  reading.keys.add(offset, `config error, unknown key ${quote(name)}`, hint)
   return false
 }
 
@@ -29,7 +30,7 @@ function checkValue(value: YamlNode, map: YamlMap, reading: RuleFileReading): vo
   if (value.kind === 'map') checkKeys(value, reading)
   else if (value.kind === 'list') checkItems(value.items, map, reading)
   else if (value.type === 'float') {
-    const hint = `${value.text} is a number with a fraction: put it in quotes if it is meant as text`
+    const hint = `${cutText(value.text)} is a number with a fraction: put it in quotes if it is meant as text`
     reading.keys.add(value.offset, 'error checking config', hint)
     reading.spoilt.add(map)
   }

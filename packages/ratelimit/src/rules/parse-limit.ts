@@ -1,6 +1,7 @@
 import { findMisspellings } from '@portcullis/service-kit/similar-names'
 import { type LimitDraft, readLimitDraft, readReplacedName } from './parse-drafts.ts'
 import type { RuleFileReading } from './parse-file.ts'
+import { quote } from './quote.ts'
 import { type Algorithm, algorithms, type LimitRecord } from './rule.ts'
 import { longestWindowSeconds, type Unit, unitByName, units } from './units.ts'
 import type { YamlMap } from './yaml-node.ts'
@@ -35,7 +36,7 @@ function checkUnit(
   if (unlimited && isValid) {
     reading.rules.add(unitAt, 'should not specify rate limit unit when unlimited')
   } else if (!unlimited && !isValid && !isEcho) {
-    reading.rules.add(unitAt, `invalid rate limit unit '${unit}'`, unitHint)
+    reading.rules.add(unitAt, `invalid rate limit unit ${quote(unit)}`, unitHint)
   } else if (!unlimited && draft.requestsPerUnit === undefined && !reading.spoilt.has(map)) {
     // Refusing what envoyproxy/ratelimit accepts would stop a migration (G14).
     const message = 'requests_per_unit is missing: it counts as 0 and every request is refused'
@@ -73,7 +74,7 @@ function parseAlgorithm(draft: LimitDraft, map: YamlMap, reading: RuleFileReadin
     const [slip] = findMisspellings([written], new Set(algorithms))
     const question = slip === undefined ? '' : `did you mean '${slip.suggestion}'? `
     const hint = `${question}algorithms are ${algorithms.join(', ')}`
-    reading.rules.add(at, `invalid rate limit algorithm '${written}'`, hint)
+    reading.rules.add(at, `invalid rate limit algorithm ${quote(written)}`, hint)
   }
   return known ?? defaultAlgorithm
 }

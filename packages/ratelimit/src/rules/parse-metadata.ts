@@ -1,3 +1,4 @@
+import { cutText } from './quote.ts'
 import type { Json, JsonObject } from './rule.ts'
 import type { YamlMap, YamlNode } from './yaml-node.ts'
 import { toBoolean, toNumber } from './yaml-scalar.ts'
@@ -14,7 +15,7 @@ export function parseMetadata(
     if (node.type === 'boolean') return toBoolean(node.text)
     if (node.type === 'null') return null
     const value = toNumber(node.text)
-    if (!Number.isFinite(value)) refuse(node.offset, `${node.text} has no form in JSON`)
+    if (!Number.isFinite(value)) refuse(node.offset, `${cutText(node.text)} has no form in JSON`)
     return value
   }
   // Keys are taken as written; fromEntries also keeps one that is called __proto__.

@@ -2,6 +2,7 @@ import { type RuleDraft, readFileDraft, readRuleDraft } from './parse-drafts.ts'
 import type { RuleFileReading } from './parse-file.ts'
 import { parseLimit } from './parse-limit.ts'
 import { parseMetadata } from './parse-metadata.ts'
+import { quote } from './quote.ts'
 import type { LimitRecord, RuleRecord } from './rule.ts'
 import type { YamlList, YamlMap } from './yaml-node.ts'
 
@@ -38,7 +39,7 @@ export class RuleLoading {
     if (domain === '' && !reading.spoilt.has(root)) {
       reading.rules.add(domainAt, 'config file cannot have empty domain')
     } else if (descriptors === undefined && !reading.spoilt.has(root)) {
-      reading.warnings.add(domainAt, `descriptors is missing: domain '${domain}' has no rules`)
+      reading.warnings.add(domainAt, `descriptors is missing: domain ${quote(domain)} has no rules`)
     }
     const siblings = this.#siblingsOf(domain, domainAt, reading)
     this.#addRules(descriptors, { domain, parent: -1, path: `${domain}.`, siblings }, reading)
@@ -49,7 +50,7 @@ export class RuleLoading {
     if (before !== undefined && domain !== '') {
       if (this.#mergeDomains) return before
       const hint = 'set MERGE_DOMAIN_CONFIG=true to spread a domain over several files'
-      reading.rules.add(domainAt, `duplicate domain '${domain}' in config file`, hint)
+      reading.rules.add(domainAt, `duplicate domain ${quote(domain)} in config file`, hint)
     }
     const siblings: Siblings = new Map()
     this.#domains.set(domain, siblings)
@@ -73,7 +74,7 @@ export class RuleLoading {
     const limit = draft.limit && parseLimit(draft.limit, reading)
     if (draft.shareThreshold && !draft.value.includes('*')) {
       const message = "share_threshold can only be used with wildcard values (containing '*')"
-      reading.rules.add(map.offset, `${message}, but found key '${name}'`)
+      reading.rules.add(map.offset, `${message}, but found key ${quote(name)}`)
     }
     this.rules.push(toRecord(draft, limit, map, level, reading))
     if (draft.descriptors === undefined) return
@@ -96,7 +97,7 @@ export class RuleLoading {
     }
     const place = this.rules[first]?.place
     const hint = place && `the first one is in ${place.file}, line ${place.line}`
-    const message = `duplicate descriptor composite key '${level.path}${name}'`
+    const message = `duplicate descriptor composite key ${quote(`${level.path}${name}`)}`
     reading.rules.add(map.offset, message, hint)
   }
 }

@@ -1,5 +1,6 @@
 import type { Alias, Document, Pair, Range, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import { Composer, isAlias, isMap, isScalar, isSeq, Parser } from 'yaml'
+import { quote } from './quote.ts'
 import { settleEntries, type WrittenEntry } from './yaml-map.ts'
 import type { YamlDocument, YamlNode, YamlNote, YamlScalar } from './yaml-node.ts'
 import { toScalarType } from './yaml-scalar.ts'
@@ -151,8 +152,9 @@ class Conversion {
     const anchor = this.#anchors.get(alias.source)
     const limit = `aliases stand for more than ${mostFromAliases} values`
     this.#fromAliases += anchor?.size ?? 1
-    if (anchor === undefined) this.#fault(at, `unknown anchor '${alias.source}' referenced`)
-    else if (anchor.node === undefined) this.#fault(at, `anchor '${alias.source}' contains itself`)
+    if (anchor === undefined) this.#fault(at, `unknown anchor ${quote(alias.source)} referenced`)
+    else if (anchor.node === undefined)
+      this.#fault(at, `anchor ${quote(alias.source)} contains itself`)
     else if (this.#fromAliases > mostFromAliases) this.#fault(at, limit)
     else return anchor.node
     return nothing(at)

@@ -1,3 +1,4 @@
+import { quote } from './quote.ts'
 import type { YamlEntry, YamlMap, YamlNode, YamlNote } from './yaml-node.ts'
 import type { ScalarType } from './yaml-scalar.ts'
 
@@ -66,7 +67,7 @@ class Settling {
     const id = `${entry.nameType} ${entry.name}`
     const before = this.#entries.get(id)
     if (before !== undefined && !this.#merged.has(id)) {
-      const message = `'${entry.name}' is given twice, the last one counts`
+      const message = `${quote(entry.name)} is given twice, the last one counts`
       this.#warnings.push({ offset: entry.offset, message })
     }
     this.#merged.delete(id)
@@ -90,7 +91,7 @@ class Settling {
     const id = `${entry.nameType} ${entry.name}`
     const before = this.#entries.get(id)
     if (before !== undefined && !this.#merged.has(id)) {
-      const message = `'<<' replaces the '${entry.name}' written above it: write '<<' first`
+      const message = `'<<' replaces the ${quote(entry.name)} written above it: write '<<' first`
       this.#warnings.push({ offset, message })
     } else {
       this.#merged.add(id)

@@ -1,3 +1,4 @@
+import { quote } from './quote.ts'
 import type { YamlNote, YamlScalar } from './yaml-node.ts'
 import { type ScalarType, toScalarType } from './yaml-scalar.ts'
 
@@ -28,7 +29,7 @@ export function toTaggedScalar(
   if (type === undefined) return { kind: 'scalar', text, type: 'string', offset }
   const written = toScalarType(text)
   if (written !== type && !(type === 'float' && written === 'integer')) {
-    faults.push({ offset, message: `cannot read '${text}' as a !!${name}` })
+    faults.push({ offset, message: `cannot read ${quote(text)} as a !!${name}` })
   }
   return { kind: 'scalar', text, type, offset }
 }

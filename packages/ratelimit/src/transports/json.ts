@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import type { Log } from '@portcullis/service-kit/log'
 import { CounterKeyError, StoreError } from '../counters/counter-store.ts'
 import type { Decide } from '../decide/decide.ts'
 import { ServiceError } from '../decide/decided.ts'
@@ -14,7 +13,12 @@ export interface JsonSettings {
   readonly parseRequest: (text: string) => RateLimitRequest
   readonly toResponseText: (response: RateLimitResponse) => string
   readonly bodyLimitBytes: number
-  readonly log: Log
+  readonly failures: Failures
+}
+
+/** Where calls that failed are logged. */
+export interface Failures {
+  report(toMessage: () => string): void
 }
 
 /** A request has five levels; what is much deeper is made to hurt. */
@@ -29,29 +33,29 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * anyway.
  */
 export function createJsonHandler(settings: JsonSettings): HttpHandler {
-  const { decide, bodyLimitBytes, log } = settings
+  const { decide, bodyLimitBytes, failures } = settings
   return (request, response) => {
     readBody(request, bodyLimitBytes, (body) => {
       if (body === 'broken off') return
       if (body === 'too large') {
-        log.warning(`error: the body is larger than ${bodyLimitBytes} bytes`)
+        failures.report(() => `error: the body is larger than ${bodyLimitBytes} bytes`)
         return sendText(response, 413, 'Request Entity Too Large\n')
       }
       let message: RateLimitRequest
       try {
         message = parse(body, settings)
       } catch (error) {
-        log.warning(() => `error: ${toText(error)}`)
+        failures.report(() => `error: ${toText(error)}`)
         return sendText(response, 400, 'Bad Request\n')
       }
       try {
         // The caller names no deadline here: the store's own time limit has to do.
         decide(message, Number.POSITIVE_INFINITY, (error, answer) => {
-          if (error !== undefined) return refuse(response, error, log)
+          if (error !== undefined) return refuse(response, error, failures)
           answerWith(response, answer, settings)
         })
       } catch (error) {
-        refuse(response, error, log)
+        refuse(response, error, failures)
       }
     })
   }
@@ -67,21 +71,21 @@ function parse(body: Buffer, { parseRequest }: JsonSettings): RateLimitRequest {
 function answerWith(
   response: ServerResponse,
   answer: RateLimitResponse | undefined,
-  { toResponseText, log }: JsonSettings,
+  { toResponseText, failures }: JsonSettings,
 ): void {
   let text: string
   try {
     if (answer === undefined) throw new TypeError('the decision has no response')
     text = toResponseText(answer)
   } catch (error) {
-    refuse(response, error, log)
+    refuse(response, error, failures)
     return
   }
   sendJson(response, answer.overallCode === OVER_LIMIT ? 429 : 200, text)
 }
 
-function refuse(response: ServerResponse, error: unknown, log: Log): void {
-  log.warning(() => `error: ${toText(error)}`)
+function refuse(response: ServerResponse, error: unknown, failures: Failures): void {
+  failures.report(() => `error: ${toText(error)}`)
   if (error instanceof ServiceError || error instanceof CounterKeyError) {
     sendText(response, 400, 'Bad Request\n')
   } else if (error instanceof StoreError) {

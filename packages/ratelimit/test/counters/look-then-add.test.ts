@@ -25,6 +25,9 @@ function openDistantStore(): MemoryStore {
     get bytes() {
       return store.bytes
     },
+    get evicted() {
+      return store.evicted
+    },
     add: store.add.bind(store),
     read: store.read.bind(store),
     addSparing: (increments, deadlineMs, counted) => {

@@ -10,8 +10,12 @@ function toKey(i: number): string {
   return `domain_remote_address_${String(i).padStart(10, '0')}_path_${'x'.repeat(37)}_`
 }
 
-function createTable(clock: { now: number }, maxBytes = Number.POSITIVE_INFINITY): CounterTable {
-  return new CounterTable({ nowSeconds: () => clock.now, maxBytes })
+function createTable(
+  clock: { now: number },
+  maxBytes = Number.POSITIVE_INFINITY,
+  evicts = false,
+): CounterTable {
+  return new CounterTable({ nowSeconds: () => clock.now, maxBytes, evicts })
 }
 
 /**
@@ -221,4 +225,15 @@ test('at its most bytes it refuses quickly and changes nothing', () => {
   assert.ok(table.work - work <= 200, `${table.work - work} for 100 refusals`)
   assert.equal(table.read(toKey(made), start), 0)
   for (let i = 0; i < made; i++) assert.equal(table.read(toKey(i), start), 1)
+})
+
+test('at its most bytes a flood of new values drops itself, and counters with more hits stay', () => {
+  const table = createTable({ now: start }, 400_000, true)
+  for (let i = 0; i < 500; i++) table.add(`busy_${i}_`, start, 60, 5)
+  for (let i = 0; i < 50_000; i++) assert.equal(table.add(toKey(i), start, 60, 1), 1)
+  for (let i = 0; i < 500; i++) assert.equal(table.read(`busy_${i}_`, start), 5)
+  assert.ok(table.bytes <= 1.2 * 400_000, `${table.bytes} bytes`)
+  assert.ok(table.evicted > 40_000 && table.size < 10_000, `${table.evicted}, ${table.size}`)
+  // What fits in no page is refused as ever.
+  assert.throws(() => table.add('x'.repeat(600_000), start, 60, 1), TableFullError)
 })

@@ -188,10 +188,25 @@ test('a clock that runs ahead for less than a minute and is set back costs no co
   for (let i = 0; i < 1000; i++) assert.equal(add(store, `key_${i}_`), 3)
 })
 
-test('above its bytes it refuses new counters, says what to do, and goes on with the others', (t) => {
+test('above its bytes it drops counters, and reports that', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let reports = 0
+  const onEvicted = () => {
+    reports += 1
+  }
+  const store = open(t, { now: () => startMs, maxBytes: 2 ** 20, onEvicted })
+  for (let i = 0; i < 30_000; i++) assert.equal(add(store, `key_${i}_`), 1)
+  assert.equal(reports, 0)
+  t.mock.timers.tick(1_000)
+  assert.equal(reports, 1)
+  assert.ok(store.evicted > 10_000, `${store.evicted} were dropped`)
+  assert.ok(store.bytes < 1.1 * 2 ** 20, `${store.bytes} bytes`)
+})
+
+test('above its bytes it can also refuse new counters, and goes on with the others', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let nowMs = startMs
-  const store = open(t, { now: () => nowMs, maxBytes: 2 ** 20 })
+  const store = open(t, { now: () => nowMs, maxBytes: 2 ** 20, whenFull: 'refuse' })
   let made = 0
   while (add(store, `key_${made}_`) === 1) made++
   const error = add(store, `key_${made}_`)

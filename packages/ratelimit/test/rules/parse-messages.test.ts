@@ -204,3 +204,22 @@ test('metadata may hold any key and any number', () => {
   const metadata = '{burst: 1.5, 7: {unknown: [a, [b]]}, yes: 1_000}'
   assert.deepEqual(faultsOf(`domain: d\ndescriptors: [{key: k, metadata: ${metadata}}]`), [])
 })
+
+test('a fault quotes no more than a short piece of a text, however long that is', () => {
+  const long = 'x'.repeat(100_000)
+  const texts = [
+    `domain: d\n${long}: 1`,
+    `domain: d\ndescriptors: [{key: ${long}}, {key: ${long}}]`,
+    `domain: d\ndescriptors: [{key: k, rate_limit: {unit: ${long}}}]`,
+    `domain: d\ndescriptors: [{value: ${long}}]`,
+    `domain: *${long}`,
+    `domain: ${long}\n${long}\n: [`,
+    `domain: d\ndescriptors: [{key: k, shadow_mode: ${long}}]`,
+    `domain: d\ndescriptors: [{key: 1.${'5'.repeat(100_000)}}]`,
+  ]
+  for (const [i, text] of texts.entries()) {
+    const faults = faultsOf(text)
+    assert.ok(faults.length > 0, `text ${i} has a fault`)
+    for (const fault of faults) assert.ok(JSON.stringify(fault).length < 1_000, `text ${i}`)
+  }
+})

@@ -113,8 +113,9 @@ const refused: readonly (readonly [string, string | Uint8Array<ArrayBuffer>])[] 
 ]
 
 test('what is no request gets 400, and the log says why', async (t) => {
-  const service = await openService(t, { rules })
   for (const [what, sent] of refused) {
+    // One service for all would log only some of them.
+    const service = await openService(t, { rules })
     const before = service.log.length
     assert.deepEqual(
       await postJson(service, sent),
@@ -188,4 +189,13 @@ test('with LOG_LEVEL=debug the log tells of every request, also of those over gR
     'debug returning normal response: overall_code:OK statuses:{code:OK}',
     'debug caught error during call: rate limit domain must not be empty',
   ])
+})
+
+test('calls that fail are logged at a bounded rate', async (t) => {
+  const service = await openService(t, { rules })
+  const startedMs = performance.now()
+  for (let i = 0; i < 200; i += 1) assert.equal((await postJson(service, 'x')).status, 400)
+  const seconds = 1 + Math.ceil((performance.now() - startedMs) / 1_000)
+  const logged = service.log.filter((line) => line.startsWith('warning error: '))
+  assert.ok(logged.length >= 10 && logged.length <= 10 * seconds, `${logged.length} lines`)
 })

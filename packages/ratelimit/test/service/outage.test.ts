@@ -116,6 +116,9 @@ test('a killed Redis fails calls at once, health follows, and all is well when i
     () => 'the service was healthy again',
   )
   await assertNoneHung(load)
+  assert.match(service.log, /level=warning msg="Lost a connection: /)
+  const returns = service.log.match(/level=warning msg="Connected to Redis again \(.*\), after/g)
+  assert.equal(returns?.length, 1)
   assert.ok((await readMegabytes(service)) - before < 200)
   assert.equal(service.hasEnded, false)
 })

@@ -45,7 +45,7 @@ async function openExample(t: TestContext, decide: Decide, bodyLimitBytes = 1_04
     parseRequest: parseRequestJson,
     toResponseText: toResponseJson,
     bodyLimitBytes,
-    log,
+    failures: { report: (toMessage) => log.warning(toMessage) },
   })
   const listener = await openHttpListener({
     host: '127.0.0.1',

@@ -1,3 +1,4 @@
+import { FailureLog } from '@portcullis/service-kit/failure-log'
 import {
   type Counted,
   CounterKeyError,
@@ -11,7 +12,6 @@ import { toShare } from '../sliding-window.ts'
 import { Call, Read } from './call.ts'
 import { malformed } from './counter-name.ts'
 import { createToExpiry } from './expiry.ts'
-import { FailureLog } from './failure-log.ts'
 import { groupByNode, type Target, toTargets } from './named-counter.ts'
 import { NodeList } from './node-list.ts'
 import { type MemcachedSettings, memcachedDefaults } from './settings.ts'
@@ -209,11 +209,13 @@ class Store implements MemcachedStore {
   #openNodes(): NodeList {
     const { tls, timeoutMs, maxIdleConnections, log } = this.#settings
     const losses = new FailureLog((line) => log.warning(line))
+    const returns = new FailureLog((line) => log.warning(line))
     return new NodeList({
       tls: tls && loadClientTls('memcached', tls),
       timeoutMs,
       maxConnections: Math.max(1, maxIdleConnections),
       onDown: (reason) => losses.report(() => `No connection: ${reason.message}`),
+      onReturn: (name) => returns.report(() => `Connected again: ${name}`),
     })
   }
 

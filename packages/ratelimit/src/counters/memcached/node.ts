@@ -6,6 +6,8 @@ const pollMs = 5
 
 export interface NodeSettings extends Omit<ConnectionSettings, 'onOpen'> {
   readonly maxConnections: number
+  /** Called with the name of a node that is connected again. */
+  readonly onReturn: (name: string) => void
 }
 
 /** One memcached with a few connections. */
@@ -14,13 +16,19 @@ export class Node extends Pool<Connection> {
   readonly firstAttempt: Promise<void>
   readonly #endFirstAttempt: () => void
 
-  constructor({ maxConnections, onDown, ...settings }: NodeSettings) {
+  constructor({ maxConnections, onDown, onReturn, ...settings }: NodeSettings) {
     const { promise, resolve } = Promise.withResolvers<void>()
+    let isDown = false
     const connection: ConnectionSettings = {
       ...settings,
-      onOpen: resolve,
+      onOpen() {
+        resolve()
+        if (isDown) onReturn(settings.name)
+        isDown = false
+      },
       onDown(reason) {
         resolve()
+        isDown = true
         onDown(reason)
       },
     }

@@ -1,6 +1,6 @@
+import type { FailureLog } from '@portcullis/service-kit/failure-log'
 import { StoreError } from '../counter-store.ts'
 import type { Connection } from './connection.ts'
-import type { FailureLog } from './failure-log.ts'
 import { Operation } from './operation.ts'
 import type { MemcachedStatistics } from './statistics.ts'
 

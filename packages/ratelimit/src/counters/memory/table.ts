@@ -30,6 +30,8 @@ export interface TableSettings {
   readonly nowSeconds: () => number
   /** What the pages may take, with a page more or less. */
   readonly maxBytes: number
+  /** Whether counters are dropped for a new one where there is no room, in place of refusing it. */
+  readonly evicts: boolean
 }
 
 export type SlidingCounter = Omit<Increment, 'hits' | 'isStrict'>
@@ -64,6 +66,8 @@ export class CounterTable {
   /** Counters, with those whose window is over and that were not dropped yet. */
   size = 0
   bytes = 0
+  /** Counters that were dropped before their window was over. */
+  evicted = 0
   /** Words moved and records looked through so far: what a pause is made of. */
   work = 0
 
@@ -174,17 +178,52 @@ export class CounterTable {
   /** Drops what is over; where that does not do, splits the page or lets it grow. */
   #makeRoom(hash: number, page: Page, recordWords: number, now: number): void {
     this.work += page.earliestEnd <= now ? page.size : 1
-    const live = page.measureLive(now)
-    const words = live.words + recordWords
-    const growth = toPageBytes(toRoom({ records: live.records + 1, words })) - page.byteLength
-    if (this.bytes + growth > this.#settings.maxBytes || words > mostPageWords / 2) {
-      throw new TableFullError(`${this.size} counters take ${this.bytes} bytes`)
+    let live = page.measureLive(now)
+    if (live.words + recordWords > mostPageWords / 2) this.#refuse()
+    while (!this.#fits(page, live, recordWords)) {
+      if (!this.#settings.evicts || live.records === 0) this.#refuse()
+      live = this.#evict(page, live, now)
     }
+    const words = live.words + recordWords
     if (words > fullPageWords && live.records >= fewestRecords && page.depth < deepest) {
       this.#split(hash, page, now)
     } else {
       this.#replace([page], [this.#pack([page], hash, page.depth, recordWords, now)], hash)
     }
+  }
+
+  /** Whether the page may hold what is live in it and one more record. */
+  #fits(page: Page, live: Extent, recordWords: number): boolean {
+    const room = toRoom({ records: live.records + 1, words: live.words + recordWords })
+    const growth = toPageBytes(room) - page.byteLength
+    return growth <= 0 || this.bytes + growth <= this.#settings.maxBytes
+  }
+
+  /**
+   * Drops a quarter of the counters in a page, those with the fewest hits: a flood of new values
+   * drops itself, and what is near or over its limit stays.
+   */
+  #evict(page: Page, { records }: Extent, now: number): Extent {
+    const counts = new Float64Array(records)
+    let found = 0
+    for (let at = page.first(); at !== 0; at = page.next(at)) {
+      if (!page.isStale(at, now)) counts[found++] = page.floats[at >> 1] ?? 0
+    }
+    counts.sort()
+    let left = Math.max(1, records >> 2)
+    const most = counts[left - 1] ?? 0
+    for (let at = page.first(); at !== 0 && left > 0; at = page.next(at)) {
+      if (page.isStale(at, now) || (page.floats[at >> 1] ?? 0) > most) continue
+      page.remove(at)
+      this.evicted++
+      left--
+    }
+    this.work += 2 * page.size
+    return page.measureLive(now)
+  }
+
+  #refuse(): never {
+    throw new TableFullError(`${this.size} counters take ${this.bytes} bytes`)
   }
 
   #split(hash: number, page: Page, now: number): void {

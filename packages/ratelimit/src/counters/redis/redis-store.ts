@@ -44,6 +44,10 @@ class Store implements RedisStore {
   readonly #closing = new AbortController()
   readonly #firstConnection = Promise.withResolvers<void>()
   #loggedAtMs = Number.NEGATIVE_INFINITY
+  /** Connections that were lost and have not been replaced yet. */
+  #missing = 0
+  /** When the first of them was lost, if that was logged. */
+  #lostAtMs: number | undefined
 
   constructor(settings: AllSettings) {
     this.#settings = settings
@@ -162,6 +166,7 @@ class Store implements RedisStore {
   #onOpen(): void {
     this.#counters.total.value++
     this.#counters.active++
+    this.#noteReturn()
     if (this.#counters.active > 1) return
     this.#firstConnection.resolve()
     this.#settings.onActive?.(true)
@@ -175,9 +180,22 @@ class Store implements RedisStore {
     if (isOurDoing) this.#counters.localClose.value++
     this.#counters.active--
     if (this.#counters.active === 0) this.#settings.onActive?.(false)
+    this.#missing++
     if (this.#closing.signal.aborted || performance.now() < this.#loggedAtMs + logPauseMs) return
     this.#loggedAtMs = performance.now()
+    this.#lostAtMs ??= this.#loggedAtMs
     this.#settings.log.warning(`Lost a connection: ${reason.message}`)
+  }
+
+  /** One line for a loss that was logged, however many connections it concerned. */
+  #noteReturn(): void {
+    if (this.#missing === 0) return
+    this.#missing--
+    if (this.#missing > 0 || this.#lostAtMs === undefined) return
+    const seconds = ((performance.now() - this.#lostAtMs) / 1_000).toFixed(1)
+    this.#lostAtMs = undefined
+    const name = toAddressText(this.#settings.address)
+    this.#settings.log.warning(`Connected to Redis again (${name}), after ${seconds} s`)
   }
 }
 

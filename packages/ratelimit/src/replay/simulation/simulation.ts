@@ -56,7 +56,7 @@ export class Simulation implements AsyncDisposable {
     this.series = this.timeline.createSeries()
     this.rules = new ObservedRules(rules, settings.hasRuleSeries ? this.timeline : undefined)
     const now = () => this.#nowMs
-    this.#memory = openMemoryStore({ now, maxBytes: settings.maxBytes })
+    this.#memory = openMemoryStore({ now, maxBytes: settings.maxBytes, whenFull: 'refuse' })
     this.#store = new WatchedStore(this.#memory)
     const unused = new Counter()
     this.#decider = createDecider({

@@ -11,6 +11,8 @@ import { openWatch, type WatchFiles } from './watch.ts'
 export interface FileSourceOptions extends RulePlaceSettings, RuleSourceParts {
   /** RUNTIME_IGNOREDOTFILES */
   readonly ignoreDotFiles: boolean
+  /** RUNTIME_FILE_LIMIT_BYTES */
+  readonly fileLimitBytes?: number
   /** MERGE_DOMAIN_CONFIG: whether several files may hold rules of one domain. */
   readonly mergeDomains: boolean
   readonly statistics: FileSourceStatistics
@@ -34,7 +36,7 @@ const mostCharactersHere = 64 * 1024
 /** Loads the rule files of a directory, now and whenever they change. */
 export function openFileSource(options: FileSourceOptions): RuleSource {
   const { onSnapshot, onFailure, counters, statistics, mergeDomains, ignoreDotFiles } = options
-  const { debounceMs = 100, pollMs = 1_000, watchFiles, log } = options
+  const { debounceMs = 100, pollMs = 1_000, watchFiles, log, fileLimitBytes } = options
   const place = toRulePlace(options)
   const loadLog = createLoadLog(log, place)
   const onIgnoredOverride = createOverrideWarning((message) => log.warning(message))
@@ -63,7 +65,12 @@ export function openFileSource(options: FileSourceOptions): RuleSource {
   }
 
   async function loadSnapshot(): Promise<RuleSnapshot> {
-    const directory = await readSteadily(place, { ignoreDotFiles, retryMs: debounceMs, signal })
+    const directory = await readSteadily(place, {
+      ignoreDotFiles,
+      retryMs: debounceMs,
+      signal,
+      ...(fileLimitBytes !== undefined && { fileLimitBytes }),
+    })
     const brokenFiles = toBrokenFaults(directory, place.toMessageName)
     statistics.loadFailures.value += directory.unreadable.length - brokenFiles.length
     statistics.fileCount.value = directory.files.length

@@ -8,7 +8,12 @@ import { parseInWorker } from '../parse-in-worker.ts'
 import type { PackedParse } from '../parse-thread.ts'
 import type { RuleSnapshot } from '../snapshot.ts'
 import { fingerprintEntries } from './fingerprint.ts'
-import { type RuleDirectory, type RuleFile, readRuleDirectory } from './rule-directory.ts'
+import {
+  type RuleDirectory,
+  type RuleDirectoryOptions,
+  type RuleFile,
+  readRuleDirectory,
+} from './rule-directory.ts'
 import type { RulePlace } from './rule-place.ts'
 import type { LoadFailure, RuleSourceParts } from './source.ts'
 
@@ -32,8 +37,7 @@ export function toLoadFailure(error: unknown): LoadFailure {
 /** While a directory is being changed, reading it may give files that do not belong together. */
 const mostReadings = 5
 
-export interface ReadOptions {
-  readonly ignoreDotFiles: boolean
+export interface ReadOptions extends RuleDirectoryOptions {
   readonly retryMs: number
   readonly signal: AbortSignal
 }
@@ -43,7 +47,7 @@ export async function readSteadily(place: RulePlace, options: ReadOptions): Prom
   for (let reading = 1; reading <= mostReadings; reading += 1) {
     const directory = await resolveDirectory(place)
     const before = await fingerprintEntries(directory)
-    const found = await readDirectory(directory, options.ignoreDotFiles)
+    const found = await readDirectory(directory, options)
     const isSteady = before === (await fingerprintEntries(directory))
     if (isSteady && directory === (await resolveDirectory(place))) return found
     await wait(options.retryMs, undefined, { signal: options.signal })
@@ -63,9 +67,12 @@ async function resolveDirectory(place: RulePlace): Promise<string> {
   }
 }
 
-async function readDirectory(directory: string, ignoreDotFiles: boolean): Promise<RuleDirectory> {
+async function readDirectory(
+  directory: string,
+  options: RuleDirectoryOptions,
+): Promise<RuleDirectory> {
   try {
-    return await readRuleDirectory(directory, { ignoreDotFiles })
+    return await readRuleDirectory(directory, options)
   } catch (error) {
     const message = `the rule directory ${directory} cannot be read (${toReason(error)})`
     throw new LoadError(message, [], { cause: error })

@@ -1,6 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuleFault } from '../fault.ts'
 
@@ -38,6 +37,14 @@ export interface RuleDirectory {
   readonly unreadable: readonly UnreadableFile[]
 }
 
+export interface RuleDirectoryOptions {
+  readonly ignoreDotFiles: boolean
+  /** A larger file is broken: no more of it is read. */
+  readonly fileLimitBytes?: number
+}
+
+export const defaultFileLimitBytes = 64 << 20
+
 /**
  * Reads the `*.yaml` files directly inside a directory (reference 3.2, G17). Links are followed;
  * the `..data` directories of a Kubernetes ConfigMap are no `*.yaml` files and stay out, and so do
@@ -46,8 +53,9 @@ export interface RuleDirectory {
  */
 export async function readRuleDirectory(
   directory: string,
-  options: { readonly ignoreDotFiles: boolean },
+  options: RuleDirectoryOptions,
 ): Promise<RuleDirectory> {
+  const { fileLimitBytes = defaultFileLimitBytes } = options
   const files: RuleFile[] = []
   const skipped: SkippedEntry[] = []
   const unreadable: UnreadableFile[] = []
@@ -63,10 +71,10 @@ export async function readRuleDirectory(
       if (entry.isDirectory()) {
         if (!isDotFile && (await holdsYaml(path))) skipped.push({ name, reason: inDirectory })
       } else if (entry.isFile() && isRuleFile) {
-        files.push(toRuleFile(name, await readPieces(path)))
+        files.push(toRuleFile(name, await readPieces(path, fileLimitBytes)))
       } else if (!entry.isFile() || !isPolicyTest(name)) {
         skipped.push({ name, reason: otherName })
-      } else if (!topLevelTests.test(await readText(path))) {
+      } else if (!topLevelTests.test(await readText(path, fileLimitBytes))) {
         // Rules of that name would be in force elsewhere: nobody shall lose limits in silence.
         skipped.push({ name, reason: testName })
       }
@@ -110,8 +118,11 @@ function toRuleFile(name: string, pieces: readonly string[]): RuleFile {
   return pieces.length > 1 ? { name, text, pieces } : { name, text }
 }
 
-export async function readText(path: string): Promise<string> {
-  return joinPieces(await readPieces(path))
+export async function readText(
+  path: string,
+  limitBytes: number = defaultFileLimitBytes,
+): Promise<string> {
+  return joinPieces(await readPieces(path, limitBytes))
 }
 
 /** Makes one text of all without copying them: that is left to who looks into it. */
@@ -120,10 +131,13 @@ function joinPieces(pieces: readonly string[]): string {
 }
 
 /** Piece by piece, so that a large file never holds up decisions. A byte order mark is dropped. */
-async function readPieces(path: string): Promise<string[]> {
+async function readPieces(path: string, limitBytes: number): Promise<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const pieces: string[] = []
-  for await (const bytes of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+  let read = 0
+  for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes })) {
+    read += bytes.length
+    if (read > limitBytes) throw new FileLimitError(limitBytes)
     pieces.push(decoder.decode(bytes, { stream: true }))
   }
   // Complains of half a letter at the end.
@@ -131,24 +145,42 @@ async function readPieces(path: string): Promise<string[]> {
   return pieces
 }
 
-async function toUnreadable(name: string, path: string, error: unknown): Promise<UnreadableFile> {
-  const reason = toReadError(error)
-  if (!isNoText(error)) return { name, reason }
-  return { name, reason, brokenLine: findBrokenLine(await readFile(path).catch(() => noBytes)) }
+const pieceBytes = 256 * 1024
+
+class FileLimitError extends Error {
+  constructor(limitBytes: number) {
+    super(`the file is larger than ${limitBytes} bytes (RUNTIME_FILE_LIMIT_BYTES)`)
+  }
 }
 
-const noBytes = Buffer.alloc(0)
+async function toUnreadable(name: string, path: string, error: unknown): Promise<UnreadableFile> {
+  const reason = toReadError(error)
+  if (error instanceof FileLimitError) return { name, reason, brokenLine: 1 }
+  if (!isNoText(error)) return { name, reason }
+  return { name, reason, brokenLine: await findBrokenLine(path).catch(() => 1) }
+}
+
 const lineFeed = 0x0a
 
-function findBrokenLine(bytes: Buffer): number {
+/** The first line that is no text, piece by piece: at least one letter of it is whole and broken. */
+async function findBrokenLine(path: string): Promise<number> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   let line = 1
-  for (let start = 0; start < bytes.length; line += 1) {
-    const lineEnd = bytes.indexOf(lineFeed, start)
-    const end = lineEnd === -1 ? bytes.length : lineEnd
-    if (!isUtf8(bytes.subarray(start, end))) return line
-    start = end + 1
+  for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes })) {
+    let start = 0
+    while (start < bytes.length) {
+      const lineEnd = bytes.indexOf(lineFeed, start)
+      const end = lineEnd === -1 ? bytes.length : lineEnd + 1
+      try {
+        decoder.decode(bytes.subarray(start, end), { stream: true })
+      } catch {
+        return line
+      }
+      if (lineEnd !== -1) line += 1
+      start = end
+    }
   }
-  return 1
+  return line
 }
 
 export function toReadError(error: unknown): string {

@@ -95,7 +95,8 @@ test('the counters of the other nodes are counted as ever', async (t) => {
 test('a node that is back is used again, and was not waited for', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
-  const store = await openReadyStore(t, { ports: [memcached.port] })
+  const { lines, log } = createLines()
+  const store = await openReadyStore(t, { ports: [memcached.port], log })
   assert.equal(await count(store, 'a_'), 1)
   assert.equal(await count(store, 'a_'), 2)
   await memcached.kill()
@@ -112,6 +113,11 @@ test('a node that is back is used again, and was not waited for', async (t) => {
       (after) => after > 1,
     ),
     2,
+  )
+  const back = `warning Connected again: memcached at 127.0.0.1:${memcached.port}`
+  assert.deepEqual(
+    lines.filter((line) => line.includes('again')),
+    [back],
   )
 })
 

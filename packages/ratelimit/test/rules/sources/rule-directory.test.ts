@@ -128,3 +128,29 @@ test('a directory that cannot be read is an error', async (t) => {
   const reading = readRuleDirectory(join(directory, 'nowhere'), { ignoreDotFiles: false })
   await assert.rejects(reading, { code: 'ENOENT' })
 })
+
+test('a file above the limit is broken, and no more of it is read', async (t) => {
+  const directory = await createDirectory(t)
+  await writeFile(join(directory, 'a.yaml'), 'domain: a')
+  await writeFile(join(directory, 'large.yaml'), `domain: b\n# ${'x'.repeat(1_000)}`)
+  const options = { ignoreDotFiles: false, fileLimitBytes: 1_000 }
+  const { files, unreadable } = await readRuleDirectory(directory, options)
+  assert.deepEqual(
+    files.map(({ name }) => name),
+    ['a.yaml'],
+  )
+  const reason = 'the file is larger than 1000 bytes (RUNTIME_FILE_LIMIT_BYTES)'
+  assert.deepEqual(unreadable, [{ name: 'large.yaml', reason, brokenLine: 1 }])
+})
+
+test('the line that is no text is found beyond the first piece too', async (t) => {
+  const directory = await createDirectory(t)
+  const lines = Buffer.from(`${'é'.repeat(99)}\n`.repeat(3_000))
+  const broken = Buffer.concat([lines, Uint8Array.of(0x61, 0xff, 0x0a), lines])
+  await writeFile(join(directory, 'a.yaml'), broken)
+  const { unreadable } = await readRuleDirectory(directory, { ignoreDotFiles: false })
+  assert.deepEqual(
+    unreadable.map(({ brokenLine }) => brokenLine),
+    [3_001],
+  )
+})

@@ -70,6 +70,16 @@ test('the first mogrifier that matches wins, and a name is tested without its ta
   )
 })
 
+test('a dot in a pattern stands for any character, ends of lines too', () => {
+  const format = createDogStatsdFormat([], readMogrifiers())
+  for (const value of ['a\u2028b', 'a\u2029b']) {
+    const sent = format('counter', `ratelimit.service.rate_limit.d.k_${value}.total_hits`, [], 1)
+    assert.match(sent, /^ratelimit\.rule\.total_hits:1\|c\|#descriptor:k_a.b,domain:d/s)
+  }
+  const [first] = readMogrifiers()
+  assert.ok(first?.pattern.test('ratelimit.service.rate_limit.d.k_a\nb.total_hits'))
+})
+
 test('a name that only malice makes is sent as it is, at once', () => {
   const pattern = /^(.*)\.(.*)\.(.*)\.(.*)\.(.*)!$/
   const format = createDogStatsdFormat([], [{ pattern, name: 'x', tags: new Map() }])

@@ -119,7 +119,7 @@ export class MapperFields {
     const ignoresCase = text.startsWith('(?i)')
     const source = (ignoresCase ? text.slice(4) : text).replaceAll('(?P<', '(?<')
     try {
-      return { kind: 'regex', expression: new RegExp(source, ignoresCase ? 'i' : '') }
+      return { kind: 'regex', expression: new RegExp(source, ignoresCase ? 'is' : 's') }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       this.fault(node, `invalid regex: ${reason}`)
