@@ -6,6 +6,7 @@ import type { HttpListenerConfig } from '../config/listeners.ts'
 import type { Decide } from '../decide/decide.ts'
 import { parseRequestJson, toResponseJson } from '../protocol/json.ts'
 import type { Tracing } from '../tracing/tracing.ts'
+import { allowOrigins } from '../transports/allowed-origins.ts'
 import { createHealthCheckHandler } from '../transports/health-check.ts'
 import {
   createHttpService,
@@ -26,19 +27,20 @@ export interface HttpSurroundings {
 
 /** @returns the address it listens on; empty in a worker. */
 export async function openHttp(
-  { host, port, bodyLimitBytes }: HttpListenerConfig,
+  { host, port, bodyLimitBytes, allowedOrigins }: HttpListenerConfig,
   { decide, tracing, health, lifecycle, log, primary }: HttpSurroundings,
 ): Promise<string> {
   // Callers decide how many of their calls fail.
   const failures = new FailureLog((line) => log.warning(line), { mostLines: 10 })
+  const handleJson = tracing.traceJson({
+    decide,
+    parseRequest: parseRequestJson,
+    toResponseText: toResponseJson,
+    bodyLimitBytes,
+    failures,
+  })
   const routes = {
-    '/json': tracing.traceJson({
-      decide,
-      parseRequest: parseRequestJson,
-      toResponseText: toResponseJson,
-      bodyLimitBytes,
-      failures,
-    }),
+    '/json': allowOrigins(handleJson, { allowedOrigins, failures }),
     '/healthcheck': createHealthCheckHandler(health),
   }
   const own = (service: HttpService) => {

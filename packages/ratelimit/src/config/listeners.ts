@@ -4,7 +4,9 @@ import {
   boolean,
   type Chapter,
   duration,
+  hideAll,
   integer,
+  list,
   path,
   port,
   type Settings,
@@ -54,15 +56,27 @@ export const listeners = {
       'Largest request that /json reads; larger ones get 413',
       { min: 1, max: 1 << 30 },
     ),
+    httpAllowedOrigins: list(
+      'HTTP_ALLOWED_ORIGINS',
+      [],
+      'Websites whose pages may call /json from a browser, such as https://app.example; *: all',
+    ),
     debugHost: string('DEBUG_HOST', '0.0.0.0', 'Address of the debug listener: not for the public'),
     debugPort: port('DEBUG_PORT', 6070, 'Port of the debug listener; 0 takes any free one'),
+    debugToken: string(
+      'DEBUG_TOKEN',
+      '',
+      'With it (authorization: Bearer) other machines may use all debug pages; without it ' +
+        '/debug/pprof/ and /workers answer only this machine',
+      { mask: hideAll },
+    ),
   },
 } satisfies Chapter
 
 export interface ListenersConfig {
   readonly grpc: GrpcListenerConfig
   readonly http: HttpListenerConfig
-  readonly debug: { readonly host: string; readonly port: number }
+  readonly debug: DebugListenerConfig
 }
 
 export interface GrpcListenerConfig {
@@ -91,6 +105,13 @@ export interface HttpListenerConfig {
   readonly host: string
   readonly port: number
   readonly bodyLimitBytes: number
+  readonly allowedOrigins: readonly string[]
+}
+
+export interface DebugListenerConfig {
+  readonly host: string
+  readonly port: number
+  readonly token: string | undefined
 }
 
 export function toListeners(
@@ -113,9 +134,29 @@ export function toListeners(
       host: settings.httpHost,
       port: settings.httpPort,
       bodyLimitBytes: settings.httpBodyLimitBytes,
+      allowedOrigins: toOrigins(settings.httpAllowedOrigins, check),
     },
-    debug: { host: settings.debugHost, port: settings.debugPort },
+    debug: {
+      host: settings.debugHost,
+      port: settings.debugPort,
+      token: settings.debugToken || undefined,
+    },
   }
+}
+
+/** As browsers send them: a slash at the end would never match. */
+function toOrigins(written: readonly string[], check: Check): string[] {
+  return written.map((text) => {
+    if (text === '*') return text
+    const origin = URL.parse(text)?.origin ?? 'null'
+    if (origin === 'null') {
+      check.fault(
+        listeners.variables.httpAllowedOrigins,
+        'must list origins such as https://app.example, or *',
+      )
+    }
+    return origin
+  })
 }
 
 function toGrpcTls(

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Log } from '@portcullis/service-kit/log'
 import { type Tag, toTaggedName } from '../stats/tags.ts'
+import { guardPage, isLoopbackHost } from './debug/access.ts'
 import type { DebugEndpoint } from './debug/endpoint.ts'
 import { createProfileEndpoints } from './debug/pprof.ts'
 import { processGauges } from './debug/process-gauges.ts'
@@ -30,11 +31,11 @@ export interface DebugContents {
 export interface DebugSettings extends DebugContents {
   readonly host: string
   readonly port: number
+  /** DEBUG_TOKEN: with it other machines get all pages. */
+  readonly token?: string | undefined
 }
 
-export interface DebugPagesSettings {
-  readonly host: string
-  readonly port: number
+export interface DebugPagesSettings extends Pick<DebugSettings, 'host' | 'port' | 'token'> {
   readonly endpoints: readonly DebugEndpoint[]
   readonly log: Log
 }
@@ -54,12 +55,19 @@ export async function openDebugListener(
 export async function openDebugPages({
   host,
   port,
+  token,
   endpoints,
   log,
 }: DebugPagesSettings): Promise<HttpListener | undefined> {
+  // In a worker requests come from the primary, which has looked at them.
+  const guarded = endpoints.map((endpoint) => {
+    const { isGuarded = false, handle } = endpoint
+    return isGuarded ? { ...endpoint, handle: guardPage(handle, token) } : endpoint
+  })
   try {
-    const listener = await openHttpListener({ host, port, ...toRoutes(endpoints) })
+    const listener = await openHttpListener({ host, port, ...toRoutes(guarded) })
     log.warning(`Listening for debug on '${listener.address}'`)
+    if (token === undefined && !isLoopbackHost(host)) log.warning(openToOthers)
     return listener
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -67,6 +75,10 @@ export async function openDebugPages({
     return undefined
   }
 }
+
+const openToOthers =
+  'The debug listener can be reached from other machines, which can read the rules and statistics. ' +
+  'Set DEBUG_HOST=127.0.0.1, or keep its port from the public; with DEBUG_TOKEN set, this line is left out'
 
 /** Without a port: for requests that another process has accepted. */
 export function createDebugService(contents: DebugContents): HttpService {

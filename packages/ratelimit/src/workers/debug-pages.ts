@@ -51,6 +51,7 @@ function createWorkersPage(workers: Workers): DebugEndpoint {
   return {
     path: '/workers',
     help: 'print out the worker processes and their connections',
+    isGuarded: true,
     handle: (_request, response) => {
       const lines = workers().map((worker) => `${toLine(worker)}\n`)
       sendText(response, 200, lines.join(''))

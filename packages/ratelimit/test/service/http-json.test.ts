@@ -199,3 +199,41 @@ test('calls that fail are logged at a bounded rate', async (t) => {
   const logged = service.log.filter((line) => line.startsWith('warning error: '))
   assert.ok(logged.length >= 10 && logged.length <= 10 * seconds, `${logged.length} lines`)
 })
+
+test('/json refuses what a browser sends for another website, unless that is allowed', async (t) => {
+  const origin = 'https://app.example'
+  const service = await openService(t, { rules, env: { HTTP_ALLOWED_ORIGINS: `${origin}/` } })
+  const post = (headers: Record<string, string>, method = 'POST') =>
+    exchangeRaw(
+      t,
+      Number(new URL(service.httpUrl).port),
+      toHead(method, { ...headers, host: 'limits.example:8080' }),
+    )
+  const isRefused = (answer: string) => assert.match(answer, /^HTTP\/1\.1 403 /)
+  isRefused(await post({ origin: 'https://evil.example' }))
+  isRefused(await post({ origin: 'null' }))
+  isRefused(await post({ origin: 'http://limits.example:3000', 'sec-fetch-site': 'same-site' }))
+  isRefused(await post({ 'sec-fetch-site': 'cross-site' }, 'GET'))
+  assert.match(service.log.join('\n'), /refused a request of the website "https:\/\/evil\.example"/)
+  for (const headers of [
+    {},
+    { origin: 'http://limits.example:8080' },
+    { origin: 'http://limits.example:8080', 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'none' },
+    { origin, 'sec-fetch-site': 'cross-site' },
+  ]) {
+    const answer = await post(headers)
+    assert.match(answer, /^HTTP\/1\.1 200 /)
+    const isOther = 'sec-fetch-site' in headers && headers['sec-fetch-site'] === 'cross-site'
+    assert.equal(answer.includes(`access-control-allow-origin: ${origin}`), isOther)
+  }
+  const preflight = { origin, 'access-control-request-method': 'POST' }
+  assert.match(await post(preflight, 'OPTIONS'), /^HTTP\/1\.1 204 /)
+})
+
+function toHead(method: string, headers: Record<string, string>): string {
+  const text = method === 'POST' ? body(`{${entries('k')}}`) : ''
+  const all = { ...headers, 'content-length': `${text.length}`, connection: 'close' }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} /json HTTP/1.1\r\n${lines.join('')}\r\n${text}`
+}

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type DebugSettings, openDebugListener } from '../../src/transports/debug.ts'
@@ -213,5 +214,60 @@ test('one profile at a time; it ends when its client leaves', async (t) => {
   assert.deepEqual(
     lines.filter((line) => line.startsWith('error')),
     [],
+  )
+})
+
+/** An address of this machine that is not its own loopback; undefined where there is none. */
+function findOutsideAddress(): string | undefined {
+  const all = Object.values(networkInterfaces()).flat()
+  return all.find((each) => each?.family === 'IPv4' && !each.internal)?.address
+}
+
+/** The answer to a request with these headers, and `host` as given. */
+async function getStatus(
+  address: string,
+  port: number,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const path = '/debug/pprof/profile?seconds=0.01'
+  const sent = request({ host: address, port, path, headers }).end()
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  answer.resume()
+  return answer.statusCode ?? 0
+}
+
+test('profiles are for this machine, or for callers with the token', async (t) => {
+  const bearer = { authorization: 'Bearer secret-token' }
+  const { port, lines } = await openExample(t, { host: '0.0.0.0', token: 'secret-token' })
+  assert.equal(await getStatus('127.0.0.1', port), 200)
+  for (const headers of [
+    { 'sec-fetch-site': 'cross-site' },
+    { origin: 'https://evil.example' },
+    // A name of its own that leads here: a browser takes it for the same origin.
+    { host: 'rebound.example' },
+  ] as Record<string, string>[]) {
+    assert.equal(await getStatus('127.0.0.1', port, headers), 403)
+    assert.equal(await getStatus('127.0.0.1', port, { ...headers, ...bearer }), 200)
+  }
+  assert.equal(lines.length, 1)
+  const outside = findOutsideAddress()
+  if (outside === undefined) return
+  assert.equal(await getStatus(outside, port), 403)
+  assert.equal(await getStatus(outside, port, { authorization: 'Bearer wrong' }), 403)
+  assert.equal(await getStatus(outside, port, bearer), 200)
+  for (const page of ['/', '/stats', '/rlconfig', '/debug/pprof/']) {
+    assert.equal((await fetch(`http://${outside}:${port}${page}`)).status, 200)
+  }
+})
+
+test('a listener that others can reach is warned about once, unless it has a token', async (t) => {
+  const { port, lines } = await openExample(t, { host: '0.0.0.0' })
+  assert.equal(await getStatus('127.0.0.1', port, { authorization: 'Bearer undefined' }), 200)
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, 60)),
+    [
+      `warning Listening for debug on '0.0.0.0:${port}'`,
+      'warning The debug listener can be reached from other machine',
+    ],
   )
 })

@@ -5,4 +5,6 @@ export interface DebugEndpoint {
   readonly path: string
   readonly help: string
   readonly handle: HttpHandler
+  /** Whether other machines need a token for it. */
+  readonly isGuarded?: boolean
 }

@@ -20,6 +20,9 @@ Where several processes share the work (WORKERS) each of these takes ?worker=N: 
 those that decide, primary the one that accepts connections and sends statistics. Without it the
 first worker that answers is taken.
 
+They answer callers on this machine; others send the header authorization: Bearer VALUE with the value
+of DEBUG_TOKEN.
+
 There is no heap snapshot: taking one stops every decision while it lasts. Start a process of its
 own with NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2 where one is needed.
 `
@@ -76,21 +79,25 @@ export function createProfileEndpoints(log: Log): DebugEndpoint[] {
     {
       path: `${profileRoot}profile`,
       help: 'CPU profiling endpoint',
+      isGuarded: true,
       handle: handleRecording(`${profileRoot}profile`, cpuProfile),
     },
     {
       path: `${profileRoot}heap`,
       help: 'heap profiling endpoint',
+      isGuarded: true,
       handle: handleRecording(`${profileRoot}heap`, heapProfile),
     },
     {
       path: `${profileRoot}trace`,
       help: 'trace endpoint',
+      isGuarded: true,
       handle: handleRecording(`${profileRoot}trace`, trace),
     },
     {
       path: `${profileRoot}goroutine`,
       help: 'active resources and event loop delay',
+      isGuarded: true,
       handle: (_request, response) => {
         const report = reportEventLoop(whenGone(response))
         finish(
