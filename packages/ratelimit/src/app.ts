@@ -10,6 +10,7 @@ import { openRules } from './app/open-rules.ts'
 import { openStore } from './app/open-store.ts'
 import { openTracing, toTracedStoreKind } from './app/open-tracing.ts'
 import type { Primary } from './app/primary.ts'
+import { warmUp } from './app/warm-up.ts'
 import type { Config } from './config.ts'
 import { boundDecider } from './decide/bounded-decider.ts'
 import type { RuleSnapshot } from './rules/snapshot.ts'
@@ -106,6 +107,13 @@ export async function openApp(settings: AppSettings): Promise<App> {
   )
   const serviceErrors = statistics.counter(`${decisionCalls}.service_error`)
   const decider = boundDecider(traced, decisions, serviceErrors)
+  // Before any listener: the first calls after a start must not take longer than callers wait.
+  await warmUp({
+    decisions,
+    // That of memcached counts what it reads in the statistics.
+    redis: config.store.kind === 'redis' ? store : undefined,
+    now,
+  })
   const debugAddress = await openDebug(config.listeners.debug, {
     contents: {
       ruleLines: () => rules.current?.describe() ?? [],

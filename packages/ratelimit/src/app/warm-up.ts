@@ -1,0 +1,144 @@
+import { rehearse } from '@portcullis/grpc-unary/rehearsal'
+import type { DecisionsConfig } from '../config/decisions.ts'
+import type { CounterStore, Increment } from '../counters/counter-store.ts'
+import { openMemoryStore } from '../counters/memory.ts'
+import { boundDecider } from '../decide/bounded-decider.ts'
+import { compileRules } from '../rules/compile.ts'
+import type { RuleRecord } from '../rules/rule.ts'
+import { Statistics } from '../stats/registry.ts'
+import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
+import { openDecide } from './open-decide.ts'
+
+/** Enough for every line on the way of a call to have run, and for V8 to have compiled most of them. */
+const connections = 2
+const callsPerConnection = 100
+
+/** A store that hangs must not keep the service from starting. */
+const mostMs = 2_000
+
+const domain = 'portcullis-warm-up'
+
+export interface WarmUpParts {
+  readonly decisions: DecisionsConfig
+  /** Only read; undefined where hits are counted elsewhere: then counters of its own in memory do. */
+  readonly redis: CounterStore | undefined
+  readonly now: () => number
+}
+
+let isWarm = false
+
+/**
+ * Decides synthetic requests before the first real one, through sockets, gRPC, rules and the store:
+ * the first call of a fresh process would otherwise take longer than proxies wait. The rules, the
+ * statistics and the counters are its own, and the real store is only read, so nothing of it is seen
+ * anywhere. Once per process.
+ * @returns how many calls were answered; undefined where the process was warm.
+ */
+export async function warmUp(parts: WarmUpParts): Promise<number | undefined> {
+  if (isWarm) return undefined
+  isWarm = true
+  const statistics = new Statistics({ maxRequestKeys: 100 })
+  await using memory = openMemoryStore({ maxBytes: 1 << 20 })
+  const rules = compileRules({ domains: [domain], rules: toRules() }, statistics.rules)
+  const decider = await openDecide(parts.decisions, {
+    rules: () => rules,
+    store: parts.redis === undefined ? memory : readOnly(parts.redis),
+    statistics,
+    now: parts.now,
+    debugLog: undefined,
+  })
+  const bounded = boundDecider(decider, parts.decisions, statistics.counter('service_error'))
+  const methods = createRateLimitMethods(bounded.decideEncoded, {
+    totalRequests: statistics.counter('total_requests'),
+    responseTime: statistics.timer('response_time'),
+  })
+  const path = `/${rateLimitService}/ShouldRateLimit`
+  const enough = AbortSignal.timeout(mostMs)
+  try {
+    const settings = { methods, path, messages: toMessages(), connections, callsPerConnection }
+    return await rehearse(settings, enough)
+  } catch {
+    // Without a loopback interface the first calls are slow, and everything else works.
+    return 0
+  }
+}
+
+/** Answers as the real store does, over its connection, and changes nothing in it. */
+function readOnly(store: CounterStore): CounterStore {
+  const read: CounterStore['add'] = (increments, deadlineMs, counted) => {
+    store.read(increments, deadlineMs, (error) => {
+      for (const increment of increments) addHits(increment)
+      counted(error)
+    })
+  }
+  return { add: read, addSparing: read, read, async [Symbol.asyncDispose]() {} }
+}
+
+function addHits(increment: Increment): void {
+  increment.after += increment.hits
+}
+
+const place = { file: 'warm-up', line: 1, column: 1 }
+
+function toRules(): RuleRecord[] {
+  const rule = (key: string, value: string, parent: number, requestsPerUnit: number) => ({
+    parent,
+    domain,
+    key,
+    value,
+    limit: {
+      requestsPerUnit,
+      unit: 'MINUTE' as const,
+      unitMultiplier: 1,
+      algorithm: 'fixed_window' as const,
+      unlimited: false,
+      name: '',
+      replaces: [],
+    },
+    shadowMode: false,
+    quotaMode: false,
+    detailedMetric: false,
+    valueToMetric: false,
+    shareThreshold: false,
+    metadata: undefined,
+    place,
+  })
+  return [
+    rule('path', '/a', -1, 1_000_000),
+    rule('user', '', 0, 1_000_000),
+    rule('address', '', -1, 1),
+    rule('prefix', 'a*', -1, 1_000_000),
+  ]
+}
+
+/** Requests that are within their limits, over them, without a rule, and with several descriptors. */
+function toMessages(): Uint8Array[] {
+  const users = Array.from({ length: 20 }, (_, n) => [
+    [
+      ['path', '/a'],
+      ['user', `user-${n}`],
+    ],
+  ])
+  const others = [
+    [[['address', '192.0.2.1']]],
+    [[['prefix', 'abc']], [['address', '192.0.2.2']], [['path', '/a']]],
+    [[['unknown', 'x']]],
+  ]
+  return [...users, ...others].map(encodeRequest)
+}
+
+/** `RateLimitRequest`, of which all texts are shorter than 128 bytes. */
+function encodeRequest(descriptors: readonly (readonly string[][])[]): Uint8Array {
+  const field = (number: number, content: Uint8Array): Uint8Array =>
+    Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content])
+  const entries = (list: readonly string[][]): Uint8Array =>
+    Buffer.concat(
+      list.map(([key = '', value = '']) =>
+        field(1, Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))])),
+      ),
+    )
+  return Buffer.concat([
+    field(1, Buffer.from(domain)),
+    ...descriptors.map((each) => field(2, entries(each))),
+  ])
+}
