@@ -136,7 +136,20 @@ function summarize(archives: readonly Archive[], proofs: Proofs, seconds: number
   const outcome = failed.length === 0 ? 'all hold' : `${failed.length} failed`
   console.log(`${count} proofs, ${outcome} (${seconds.toFixed(1)} s)`)
   for (const claim of failed) console.log(`${styleText('red', '✗')} ${claim}`)
+  if (failed.length === 0) console.log(toInstallHelp(archives))
   if (failed.length > 0) process.exitCode = 1
+}
+
+/** They need each other in this version, so that one command has to install all that are wanted. */
+function toInstallHelp(archives: readonly Archive[]): string {
+  const files = archives.map(({ file }) => `  ${file}`).join(' \\\n')
+  return `
+To install all of them in another project, with one command, because they need each other:
+
+npm install \\
+${files}
+
+Then \`npx portcullis up\` starts everything; each package's README says how to use it alone.`
 }
 
 function toKilobytes(bytes: number): string {

@@ -62,7 +62,7 @@ function readReport(output: string): PackReport {
 
 const modules = /^(?!.*\.test\.).+\.(?:js|d\.ts)$/
 const otherFiles = /\.(?:sql|html|css|svg|yaml|json)$/
-const always = ['package.json', 'README.md', 'LICENSE']
+const always = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
 
 /** Modules, their declarations, the files that the manifest names, and what every package has. */
 export function checkContents(dist: string, { contents, manifest }: Archive): void {
@@ -73,6 +73,9 @@ export function checkContents(dist: string, { contents, manifest }: Archive): vo
   const missing = always.filter((path) => !contents.includes(path))
   if (strangers.length > 0) throw new Error(`Does not belong in there: ${strangers.join(', ')}`)
   if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}`)
+  for (const field of ['description', 'keywords', 'homepage', 'bugs', 'repository', 'license']) {
+    if (!(field in manifest)) throw new Error(`Its package.json has no "${field}"`)
+  }
   for (const field of ['private', 'scripts', 'devDependencies', 'workspaces']) {
     if (field in manifest) throw new Error(`Its package.json has the field "${field}"`)
   }

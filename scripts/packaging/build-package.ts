@@ -57,7 +57,11 @@ export async function buildPackage(published: PublishedPackage): Promise<void> {
   const publishedManifest = toPublishedManifest(manifest, insideNames)
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest, null, 2)}\n`)
   copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'))
-  writeFileSync(join(dist, 'README.md'), toPublishedReadme(readReadme(folder)))
+  const repository = toRepositoryUrl(manifest)
+  const publish = (text: string, path: string) => toPublishedText(text, path, repository)
+  writeFileSync(join(dist, 'README.md'), publish(readReadme(folder), `packages/${name}`))
+  const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
+  writeFileSync(join(dist, 'CHANGELOG.md'), publish(changes, ''))
 
   // For its errors: the registry would take a package whose exports lead nowhere.
   listSubpaths(publishedManifest, listFiles(dist))
@@ -112,10 +116,29 @@ function copyFiles({ folder, dist, manifest }: PublishedPackage): void {
   }
 }
 
-/** Links into the repository lead nowhere from the registry: their text stays, its own part goes. */
-export function toPublishedReadme(markdown: string): string {
+/**
+ * A text as it is read outside of the repository: relative links become addresses, and the part about the
+ * repository is left out.
+ * @param path of its folder in the repository
+ */
+export function toPublishedText(markdown: string, path: string, repositoryUrl: string): string {
   const forUsers = markdown.replace(/\n## In the repository\n[\s\S]*/, '')
-  return forUsers.replace(/\[([^\]]+)\]\((?![a-z]+:|#)[^)]*\)/g, '$1')
+  const folder = new URL(`${repositoryUrl}/blob/main/${path}${path === '' ? '' : '/'}`)
+  return forUsers.replace(
+    /(!?)\[([^\]]+)\]\((?![a-z]+:|#)([^)]*)\)/g,
+    (_, image: string, text: string, target: string) => {
+      const { href } = new URL(target, folder)
+      const shown = image === '' ? href : href.replace('/blob/', '/raw/')
+      return `${image}[${text}](${shown})`
+    },
+  )
+}
+
+function toRepositoryUrl({ name, repository }: PublishedPackage['manifest']): string {
+  const url = Object(repository).url
+  const address = typeof url === 'string' ? /^git\+(https:.+)\.git$/.exec(url)?.[1] : undefined
+  if (address !== undefined) return address
+  throw new BuildError(`${name} needs a "repository" with an address such as git+https://….git`)
 }
 
 function readReadme(folder: string): string {

@@ -36,6 +36,9 @@ const publishedFields = [
   'version',
   'description',
   'keywords',
+  'homepage',
+  'bugs',
+  'repository',
   'license',
   'type',
   'sideEffects',
@@ -63,7 +66,7 @@ export function toPublishedManifest(
     exports: mapValues(exports, toPublishedTarget),
     ...(bin && { bin: mapValues(bin, toPublishedCommand) }),
     ...(dependencies && { dependencies: without(dependencies, Object.values(inside)) }),
-    files: [...new Set(['lib', ...Object.keys(inside), ...folders])],
+    files: [...new Set(['lib', ...Object.keys(inside), ...folders, 'CHANGELOG.md'])],
   }
 }
 

@@ -84,15 +84,19 @@ async function proveVersion(npx: Npx, archives: readonly Archive[]): Promise<str
 }
 
 async function proveHelp(npx: Npx): Promise<void> {
-  expectWords(await npx.run(['@portcullis/auth', '--help']), ['Usage: auth', 'migrate', 'admin'])
+  expectWords(await npx.run(['@portcullis/auth', '--help']), [
+    'Usage: npx auth COMMAND',
+    'migrate',
+    'admin',
+  ])
 }
 
 async function proveHandOver(npx: Npx): Promise<void> {
   const words = {
-    'auth --help': 'Usage: auth',
-    'ratelimit --help': 'Usage: ratelimit',
-    'graphql audit --help': 'Usage: graphql-over-http audit',
-    'console --help': 'Usage: portcullis console',
+    'auth --help': 'Usage: npx portcullis auth COMMAND',
+    'ratelimit --help': 'Usage: npx portcullis ratelimit COMMAND',
+    'graphql audit --help': 'Usage: npx portcullis graphql audit',
+    'console --help': 'Usage: npx portcullis console',
     'completion bash': 'ratelimit',
   }
   const runs = Object.entries(words).map(async ([args, word]) => {

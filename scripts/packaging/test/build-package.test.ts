@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toPublishedReadme } from '../build-package.ts'
+import { toPublishedText } from '../build-package.ts'
 
-test('a published README has no links into the repository', () => {
+const repository = 'https://git.example.com/us/it'
+const publish = (text: string, path = 'packages/it') => toPublishedText(text, path, repository)
+
+test('links of a published README lead into the repository by their whole address', () => {
   const before =
-    'The [manual](../../docs/graphql.md), the [spec](https://example.com), [below](#more).'
-  const after = 'The manual, the [spec](https://example.com), [below](#more).'
-  assert.equal(toPublishedReadme(before), after)
+    'The [manual](../../docs/graphql.md#use), the [spec](https://example.com), [below](#more), ![us](a.svg).'
+  const after =
+    'The [manual](https://git.example.com/us/it/blob/main/docs/graphql.md#use), the ' +
+    '[spec](https://example.com), [below](#more), ' +
+    '![us](https://git.example.com/us/it/raw/main/packages/it/a.svg).'
+  assert.equal(publish(before), after)
+  assert.equal(
+    publish('See [docs](docs/a.md).', ''),
+    'See [docs](https://git.example.com/us/it/blob/main/docs/a.md).',
+  )
 })
 
 test('a published README ends where the part about the repository begins', () => {
   const before = '# example\n\nUse it.\n\n## In the repository\n\nRun the tests.\n'
-  assert.equal(toPublishedReadme(before), '# example\n\nUse it.\n')
+  assert.equal(publish(before), '# example\n\nUse it.\n')
 })

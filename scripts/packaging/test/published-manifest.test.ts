@@ -7,6 +7,9 @@ const development = {
   version: '1.2.3',
   private: true,
   scripts: { prepack: 'exit 1' },
+  homepage: 'https://example.com',
+  bugs: { url: 'https://example.com/issues' },
+  repository: { type: 'git', url: 'git+https://example.com/it.git' },
   engines: { node: '>=22.18' },
   bin: { example: './src/cli/main.ts' },
   exports: {
@@ -36,6 +39,9 @@ test('the published manifest keeps what consumers read and nothing about the rep
   assert.deepEqual(Object.keys(published), [
     'name',
     'version',
+    'homepage',
+    'bugs',
+    'repository',
     'engines',
     'bin',
     'exports',
@@ -54,7 +60,7 @@ test('what travels inside is no dependency, and is published with the files name
     { kit: '@portcullis/kit' },
   )
   assert.deepEqual(dependencies, { yaml: '^2.0.0' })
-  assert.deepEqual(files, ['lib', 'kit', 'rules'])
+  assert.deepEqual(files, ['lib', 'kit', 'rules', 'CHANGELOG.md'])
 })
 
 test('a JSON file is exported as it is', () => {
