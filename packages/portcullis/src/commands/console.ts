@@ -4,6 +4,7 @@ import { openConsole, type RunningConsole } from '../console/console.ts'
 import { createChecks } from '../console/health/index.ts'
 import type { PartHealth, PartName } from '../console/health/part-health.ts'
 import type { ConsoleSettings } from '../console/settings.ts'
+import { isLoopback, listReachable } from '../up/addresses.ts'
 import { keyVariable, parseConsoleArguments } from './console-arguments.ts'
 
 const usage = `Usage: portcullis console [OPTION…]
@@ -51,12 +52,27 @@ export function createConsoleCommand(version: string): Command {
       await using running = opened
       const isStopped = await Promise.race([tellTargets(settings, io), stopped.then(() => true)])
       if (isStopped !== true) {
-        io.stdout.write(`\nConsole    ${running.entryUrl}\n\nCtrl-C ends it.\n`)
+        const warning = toWarning(settings.host, running.entryUrl)
+        io.stdout.write(`\nConsole    ${running.entryUrl}\n${warning}\nCtrl-C ends it.\n`)
       }
       await stopped
       return 0
     },
   }
+}
+
+/** Empty where only this machine can reach it. */
+function toWarning(host: string, entryUrl: string): string {
+  if (host === 'localhost' || isLoopback(host)) return ''
+  const others = listReachable(host).map((name) => {
+    const url = new URL(entryUrl)
+    url.host = `${name}:${url.port}`
+    return url.href
+  })
+  const places = others.filter((url) => url !== entryUrl).map((url) => `           ${url}\n`)
+  return `${places.join('')}
+WARNING: others can reach this. It listens on ${host}, without TLS, and only asks for the token above.
+`
 }
 
 async function open(settings: ConsoleSettings, io: CommandIo): Promise<RunningConsole | undefined> {

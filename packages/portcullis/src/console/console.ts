@@ -52,7 +52,7 @@ export async function openConsole(settings: ConsoleSettings): Promise<RunningCon
 
 /** Under which a browser on this machine reaches it. */
 function toUrl(host: string, port: string): string {
-  const isLocal = ['localhost', '127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)
+  const isLocal = ['localhost', '127.0.0.1', '0.0.0.0', '::'].includes(host)
   const name = isLocal ? 'localhost' : isIPv6(host) ? `[${host}]` : host
   return `http://${name}:${port}`
 }

@@ -10,6 +10,7 @@ import { createConsoleCommand } from '../../src/commands/console.ts'
 import { parseConsoleArguments } from '../../src/commands/console-arguments.ts'
 import { openConsole } from '../../src/console/console.ts'
 import { createAuthCheck } from '../../src/console/health/check-auth.ts'
+import { listReachable } from '../../src/up/addresses.ts'
 
 const program = join(import.meta.dirname, '../../src/main.ts')
 const key = 'a-service-key-that-nobody-may-see'
@@ -141,6 +142,7 @@ test('it starts before servers of others, says how they are, lets in by the toke
       ...['--auth-url', `http://127.0.0.1:${toPort(auth)}`],
       ...['--ratelimit-debug-url', `http://127.0.0.1:${toPort(ratelimit)}/`],
       ...['--graphql-url', 'http://127.0.0.1:1/graphql', '--port', '0'],
+      ...['--host', '0.0.0.0'],
     ],
     { env: { ...process.env, PORTCULLIS_AUTH_KEY: key }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
@@ -156,6 +158,10 @@ test('it starts before servers of others, says how they are, lets in by the toke
   assert.match(output, /^ratelimit .*:\d+ {2}is up$/m)
   assert.match(output, /^graphql .* does not answer yet: /m)
   assert.ok(!output.includes(key))
+  assert.match(output, /^WARNING: others can reach this\. It listens on 0\.0\.0\.0, without TLS/m)
+  for (const name of listReachable('0.0.0.0')) {
+    assert.match(output, new RegExp(`^ +http://${name}:\\d+/\\?token=`, 'm'))
+  }
 
   const [entryUrl = ''] = /http:\/\/localhost:\d+\/\?token=[\w-]{32}/.exec(output) ?? []
   const entry = await fetch(entryUrl, { redirect: 'manual' })
