@@ -8,6 +8,13 @@ interface Benchmark {
 
 /** The one place to register a benchmark, one per deliverable. */
 const benchmarks: { readonly [name: string]: Benchmark } = {
+  attacks: {
+    summary: 'the rate limit service under attack, beside an honest client',
+    run: async (args) => {
+      const { run } = await import('../packages/ratelimit/bench/attacks/attacks.bench.ts')
+      return run(args)
+    },
+  },
   auth: {
     summary: 'the authentication server, beside Supabase Auth where one is given',
     run: async (args) => {
@@ -26,6 +33,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
     summary: 'the authentication server for minutes, with a mix of requests',
     run: async (args) => {
       const { run } = await import('../packages/auth/bench/soak/soak.bench.ts')
+      return run(args)
+    },
+  },
+  'first-calls': {
+    summary: 'the rate limit service just after its start, and after the loss of a worker',
+    run: async (args) => {
+      const { run } = await import('../packages/ratelimit/bench/first-calls.bench.ts')
       return run(args)
     },
   },
