@@ -12,6 +12,9 @@ import {
 
 const FIRST_SIZE = 4096
 
+/** What a message is charged that is much longer than it says: no client makes such ones by chance. */
+const LIE_COST = 2 ** 20
+
 export const TOO_MUCH = 'too many unfinished messages on a connection'
 
 /** Takes what the reader finds. */
@@ -59,6 +62,7 @@ export class MessageReader {
         this.#deliver(bytes, at, at + size)
         return at + size
       }
+      return this.#append(bytes, at, end, size)
     }
     return this.#append(bytes, at, end)
   }
@@ -71,7 +75,7 @@ export class MessageReader {
     }
     const size = this.#checkedSize(this.#bytes, 0)
     if (size < 0) return end
-    at = this.#append(bytes, at, Math.min(end, at + size - this.#filled))
+    at = this.#append(bytes, at, Math.min(end, at + size - this.#filled), size)
     if (this.#filled === size) {
       const message = this.#bytes
       this.#release()
@@ -100,20 +104,37 @@ export class MessageReader {
     else this.#decompress(bytes.subarray(start + PREFIX_SIZE, end))
   }
 
+  /**
+   * Its cost is charged before it is paid: by the length that a gzip file says it has. What is longer
+   * than it says is charged for that, too.
+   */
   #decompress(compressed: Buffer): void {
     const { messageBytes } = this.#stream.connection.hub.limits
-    const now = decompressNow(compressed, Math.min(messageBytes, IMMEDIATE_BYTES))
-    const isLong = now === 'too large' && messageBytes > IMMEDIATE_BYTES
-    if (isLong && this.#sink.decompressing !== undefined) {
-      if (this.#isBomb(compressed.length, IMMEDIATE_BYTES)) return
-      this.#sink.decompressing()
-      if (this.#stream.isOpen) this.#decompressLater(Buffer.from(compressed), messageBytes)
+    const claimed = readClaimedLength(compressed)
+    if (this.#isBomb(compressed.length, Math.min(claimed, messageBytes))) return
+    if (claimed > messageBytes) {
+      this.#take('too large', messageBytes)
       return
     }
-    this.#take(compressed.length, now, isLong ? IMMEDIATE_BYTES : messageBytes, false)
+    const canWait = this.#sink.decompressing !== undefined
+    if (claimed <= IMMEDIATE_BYTES || !canWait) {
+      const mostNow = Math.min(messageBytes, IMMEDIATE_BYTES)
+      const now = decompressNow(compressed, mostNow)
+      if (now !== 'too large') {
+        this.#take(now, mostNow)
+        return
+      }
+      if (this.#isBomb(0, LIE_COST)) return
+      if (!canWait || messageBytes <= IMMEDIATE_BYTES) {
+        this.#take(now, mostNow)
+        return
+      }
+    }
+    this.#sink.decompressing?.()
+    if (this.#stream.isOpen) this.#decompressLater(Buffer.from(compressed), claimed, messageBytes)
   }
 
-  #decompressLater(compressed: Buffer, mostBytes: number): void {
+  #decompressLater(compressed: Buffer, claimed: number, mostBytes: number): void {
     const stream = this.#stream
     const { connection } = stream
     if (!connection.hold(stream, compressed.length)) {
@@ -125,23 +146,22 @@ export class MessageReader {
       if (!stream.isOpen) return
       connection.letGo(stream, compressed.length)
       connection.hub.nowMs = Date.now()
-      this.#take(compressed.length, result, mostBytes, true)
+      const length = Buffer.isBuffer(result)
+        ? result.length
+        : result === 'too large'
+          ? mostBytes
+          : 0
+      if (length > claimed && this.#isBomb(0, length - claimed)) return
+      if (Buffer.isBuffer(result)) this.#sink.decompressed?.(result)
+      else this.#take(result, mostBytes)
     })
   }
 
-  #take(
-    compressedLength: number,
-    result: Decompressed,
-    mostBytes: number,
-    wasAwaited: boolean,
-  ): void {
+  #take(result: Decompressed, mostBytes: number): void {
     const sink = this.#sink
     if (Buffer.isBuffer(result)) {
-      if (this.#isBomb(compressedLength, result.length)) return
-      if (wasAwaited) sink.decompressed?.(result)
-      else sink.message(result, 0, result.length)
+      sink.message(result, 0, result.length)
     } else if (result === 'too large') {
-      if (this.#isBomb(compressedLength, mostBytes)) return
       const text = `grpc: received message after decompression larger than max (${mostBytes})`
       sink.refuse(status.RESOURCE_EXHAUSTED, text)
     } else if (result === 'too busy') {
@@ -177,10 +197,11 @@ export class MessageReader {
     return false
   }
 
-  #append(bytes: Buffer, start: number, end: number): number {
+  /** @param total of the message with its prefix, where it is known. */
+  #append(bytes: Buffer, start: number, end: number, total = Number.POSITIVE_INFINITY): number {
     const filled = this.#filled + end - start
     if (filled > this.#bytes.length) {
-      const size = Math.max(FIRST_SIZE, filled, this.#bytes.length * 2)
+      const size = Math.max(filled, Math.min(total, Math.max(FIRST_SIZE, this.#bytes.length * 2)))
       const growth = size - this.#bytes.length
       if (!this.#stream.connection.hold(this.#stream, growth)) {
         this.#sink.refuse(status.RESOURCE_EXHAUSTED, TOO_MUCH)
@@ -200,4 +221,9 @@ export class MessageReader {
     this.#bytes = EMPTY
     this.#filled = 0
   }
+}
+
+/** RFC 1952 2.3.1: the last four bytes are the length before compression. */
+function readClaimedLength(compressed: Buffer): number {
+  return compressed.length < 4 ? 0 : compressed.readUInt32LE(compressed.length - 4)
 }

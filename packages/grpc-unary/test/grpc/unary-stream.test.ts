@@ -251,6 +251,12 @@ function compressedMessage(message: Uint8Array): Buffer {
   return compressed
 }
 
+/** It ends with the length that it has when it is decompressed: here that of a short one. */
+function misleading(compressed: Buffer): Buffer {
+  compressed.writeUInt32LE(10, compressed.length - 4)
+  return compressed
+}
+
 /** The DATA frames of at most 16 KB each. */
 function cut(bytes: Buffer): Buffer[] {
   const count = Math.ceil(bytes.length / 16_000)
@@ -307,23 +313,29 @@ describe('a message that is compressed with gzip', () => {
     }
   })
 
-  test('ends the connection when many stand for much more than they are', async (t) => {
-    const { port } = await openEchoServer(t)
-    using client = await RawClient.open(port)
-    const bomb = cut(compressedMessage(Buffer.alloc(4 * 2 ** 20)))
-    for (let id = 1; id < 40; id += 2) {
-      const block = headerBlock({ ...requestFields(SAY), ...gzip })
-      client.send(
-        frame(frameType.HEADERS, flag.END_HEADERS, id, block),
-        ...bomb.map((payload, index) =>
-          frame(frameType.DATA, index === bomb.length - 1 ? flag.END_STREAM : 0, id, payload),
-        ),
-      )
-    }
-    const { code, reason } = await client.goaway()
-    assert.equal(code, errorCode.ENHANCE_YOUR_CALM)
-    assert.match(reason, /decompressedBytesPerSecond/)
-  })
+  const bombs: Readonly<Record<string, Buffer>> = {
+    'that say how long they are': compressedMessage(Buffer.alloc(4 * 2 ** 20)),
+    'that say they are short': misleading(compressedMessage(Buffer.alloc(4 * 2 ** 20))),
+  }
+  for (const [which, bytes] of Object.entries(bombs)) {
+    test(`ends the connection when many stand for much more than they are, ${which}`, async (t) => {
+      const { port } = await openEchoServer(t)
+      using client = await RawClient.open(port)
+      const bomb = cut(bytes)
+      for (let id = 1; id < 40; id += 2) {
+        const block = headerBlock({ ...requestFields(SAY), ...gzip })
+        client.send(
+          frame(frameType.HEADERS, flag.END_HEADERS, id, block),
+          ...bomb.map((payload, index) =>
+            frame(frameType.DATA, index === bomb.length - 1 ? flag.END_STREAM : 0, id, payload),
+          ),
+        )
+      }
+      const { code, reason } = await client.goaway()
+      assert.equal(code, errorCode.ENHANCE_YOUR_CALM)
+      assert.match(reason, /decompressedBytesPerSecond/)
+    })
+  }
 
   test('is the only one of its call', async (t) => {
     const { port } = await openEchoServer(t)

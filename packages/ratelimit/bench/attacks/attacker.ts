@@ -2,7 +2,7 @@
 
 import { connect } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
-import { frameTypes, toSettings, walkFrames } from '../load/frames.ts'
+import { frameTypes, settingIds, toFrame, toSettings, walkFrames } from '../load/frames.ts'
 import { attacks } from './attacks.ts'
 
 export interface AttackOrder {
@@ -19,12 +19,17 @@ export interface AttackOutcome {
   readonly sentBytes: number
 }
 
+/** An attacker that reads takes all answers. */
+const wideWindows = Buffer.concat([
+  toSettings([[settingIds.initialWindowSize, 0x7fff_ffff]]),
+  toFrame(frameTypes.windowUpdate, 0, 0, Buffer.from([0x40, 0, 0, 0])),
+])
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 /** After a cut the attacker comes back, as real ones do, but not in a loop without a pause. */
 const pauseMs = 20
-/** So much is sent in one go, and at most so many pieces in all. */
+/** So much is sent in one go, and at most so many pieces on one connection. */
 const chunkBytes = 65_536
-const mostPieces = 200_000
+const mostPieces = 50_000
 
 const { name, port, seconds }: AttackOrder = workerData
 const attack = attacks[name]
@@ -32,7 +37,6 @@ if (attack === undefined) throw new Error(`There is no attack "${name}"`)
 let cuts = 0
 let reason = ''
 let sentBytes = 0
-let pieces = 0
 let isOver = false
 const open = new Set<() => void>()
 
@@ -46,7 +50,7 @@ setTimeout(() => {
 
 function begin(): void {
   if (isOver || attack === undefined) return
-  const { settings = toSettings([]), first, piece, isDeaf = false } = attack
+  const { settings = wideWindows, first, piece, isDeaf = false } = attack
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
   const end = (): void => void socket.destroy()
   open.add(end)
@@ -56,11 +60,10 @@ function begin(): void {
     for (;;) {
       const parts: Uint8Array[] = []
       let length = 0
-      while (length < chunkBytes && pieces < mostPieces) {
+      while (length < chunkBytes && next < mostPieces) {
         const bytes = piece(next)
         if (bytes === undefined) break
         next += 1
-        pieces += 1
         length += bytes.length
         parts.push(bytes)
       }
