@@ -17,7 +17,12 @@ export function decompressNow(bytes: Uint8Array, mostBytes: number): Decompresse
   }
 }
 
-const waiting: (() => void)[] = []
+interface Task {
+  readonly isWanted: () => boolean
+  readonly run: () => void
+}
+
+let waiting: Task[] = []
 let isRunning = false
 
 /**
@@ -31,27 +36,27 @@ export function decompressLater(
   isWanted: () => boolean,
   done: (result: Decompressed) => void,
 ): void {
+  // Messages of connections that are gone take no place from others.
+  if (waiting.length >= MOST_WAITING) waiting = waiting.filter((task) => task.isWanted())
   if (waiting.length >= MOST_WAITING) {
     done('too busy')
     return
   }
-  waiting.push(() => {
-    if (!isWanted()) {
-      runNext()
-      return
-    }
+  const run = (): void => {
     gunzip(bytes, { maxOutputLength: mostBytes, chunkSize: IMMEDIATE_BYTES }, (error, result) => {
       runNext()
       done(error === null ? result : toFailure(error))
     })
-  })
+  }
+  waiting.push({ isWanted, run })
   if (!isRunning) runNext()
 }
 
 function runNext(): void {
-  const next = waiting.shift()
+  let next = waiting.shift()
+  while (next !== undefined && !next.isWanted()) next = waiting.shift()
   isRunning = next !== undefined
-  next?.()
+  next?.run()
 }
 
 function toFailure(error: unknown): Decompressed {
