@@ -82,8 +82,8 @@ test('an empty environment gives the documented defaults', () => {
         limits: defaultLimits,
         tls: undefined,
       },
-      http: { host: '0.0.0.0', port: 8080, bodyLimitBytes: 1_048_576 },
-      debug: { host: '0.0.0.0', port: 6070 },
+      http: { host: '0.0.0.0', port: 8080, bodyLimitBytes: 1_048_576, allowedOrigins: [] },
+      debug: { host: '0.0.0.0', port: 6070, token: undefined },
     },
     log: { level: 'warning', format: 'text' },
     lifecycle: {
@@ -101,6 +101,7 @@ test('an empty environment gives the documented defaults', () => {
         appDirectory: 'config',
         ignoresDotFiles: false,
         watchesRoot: true,
+        fileLimitBytes: 67_108_864,
       },
       mergesDomains: false,
     },
