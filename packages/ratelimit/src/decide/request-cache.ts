@@ -25,6 +25,11 @@ const worthOfFind = 8
 const mostCredit = 4_096
 /** While there is no credit, all but one of so many requests are not looked for. */
 const oneOf = 8
+/**
+ * From here on a request has several descriptors, and takes so long to decode and match that looking
+ * for it in vain costs next to nothing: these are always looked for.
+ */
+const severalBytes = 128
 
 /**
  * What encoded requests come down to under the rules in force, so that a caller who repeats itself
@@ -40,7 +45,7 @@ const oneOf = 8
  * taken. Nothing is promised about how many of a number of requests are kept: if all their hashes choose
  * one set, four are. The hash has a secret, so no caller can bring that about.
  *
- * While hardly any request repeats itself, only one in eight is looked up. When all room is used, or the
+ * While hardly any request repeats itself, only one in eight of the short ones is looked up. When all room is used, or the
  * rules change, everything is forgotten but the hashes, and what is in use comes back at once.
  */
 export class RequestCache {
@@ -76,7 +81,8 @@ export class RequestCache {
       this.#forget()
     }
     this.#place = nowhere
-    if (end - start > longestBytes || !this.#isWorthIt()) return undefined
+    const length = end - start
+    if (length > longestBytes || (length < severalBytes && !this.#isWorthIt())) return undefined
     const request = this.#request
     request.set(buffer, start, end)
     const place = this.#placeOf(request.hash)

@@ -256,6 +256,16 @@ test('callers who begin to repeat themselves after a flood are soon found every 
   for (let j = 0; j < 50; j += 1) assert.equal(see(cache, numbered(-j)), true)
 })
 
+test('after a flood a request of several descriptors is looked for at once', () => {
+  const cache = new RequestCache()
+  for (let i = 0; i < 50_000; i += 1) see(cache, numbered(i))
+  const several = Buffer.concat([numbered(-1), Buffer.alloc(200, 'x')])
+  assert.deepEqual(
+    [1, 2, 3].map(() => see(cache, several)),
+    [false, false, true],
+  )
+})
+
 test('other rules forget everything, and one more sight is enough to be kept again', () => {
   const cache = new RequestCache()
   for (let i = 0; i < 2; i += 1) see(cache, numbered(1))
