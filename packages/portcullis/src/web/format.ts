@@ -6,6 +6,24 @@ export function formatNumber(value: number): string {
   return Math.abs(value) < 100 ? precise.format(value) : whole.format(value)
 }
 
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const longestCount = 10_000
+
+/** `1,234`, and `12.3K` where the whole number would not fit into a narrow column. */
+export function formatCount(value: number): string {
+  return value < longestCount ? whole.format(value) : compact.format(value)
+}
+
+const oneDigit = new Intl.NumberFormat('en', {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+})
+
+/** `12.0`, always with one digit after the point: a value that changes stays where it is. */
+export function formatRate(value: number): string {
+  return value < 1_000 ? oneDigit.format(value) : formatCount(value)
+}
+
 const steps = [
   { unit: 'day', seconds: 86_400 },
   { unit: 'hour', seconds: 3_600 },

@@ -63,16 +63,18 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       const user = domain.getByRole('row').filter({ hasText: '2 per day' })
       await waitForCount(user, 'Total', '1')
 
-      await page.getByLabel('Hits', { exact: true }).fill('3')
+      const columns = await user.evaluate(columnsOf)
+      await page.getByLabel('Hits', { exact: true }).fill('300')
       await ask.click()
       await page.getByText('Over limit').waitFor()
-      await waitForCount(user, 'Total', '4')
-      await waitForCount(user, 'Over', '2')
+      await waitForCount(user, 'Total', '301')
+      await waitForCount(user, 'Over', '299')
+      assert.deepEqual(await user.evaluate(columnsOf), columns, 'no column has moved')
 
       await page.getByLabel('Only look').check()
       await page.getByRole('button', { name: 'Look', exact: true }).click()
       await page.getByText('0 left of 2 per day').waitFor()
-      await waitForCount(user, 'Total', '4')
+      await waitForCount(user, 'Total', '301')
     },
   )
 
@@ -153,8 +155,13 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   await t.test('it fits a narrow window, and a file can be deleted there', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     await turnTo(page, '/limits')
-    await domainRows(page).getByText('2 per day').waitFor()
+    const user = domainRows(page).getByRole('row').filter({ hasText: '2 per day' })
+    await user.waitFor()
     assert.equal(await page.evaluate(overflow), 0)
+    const [row, last] = await user.evaluate((each) =>
+      [each, each.lastElementChild].map((part) => part?.getBoundingClientRect().right ?? 0),
+    )
+    assert.ok(Number(last) <= Number(row), 'the last number is inside its card')
     await turnTo(page, `/limits?view=files&file=${file}`)
     await textOf(page).waitFor()
     assert.equal(await page.evaluate(overflow), 0)
@@ -177,6 +184,15 @@ function domainRows(page: Page): Locator {
 
 async function waitForCount(row: Locator, title: string, count: string): Promise<void> {
   await row.locator(`td[data-title="${title}"]`).getByText(count, { exact: true }).waitFor()
+}
+
+/** Runs in the page: where each cell begins, and how wide its digits are. */
+function columnsOf(row: Element): readonly string[] {
+  return [...row.children].map((cell) => {
+    const { left } = cell.getBoundingClientRect()
+    const digits = cell.matches('.number') ? getComputedStyle(cell).fontVariantNumeric : ''
+    return `${left} ${digits}`
+  })
 }
 
 function cursorOf(area: Element): number {

@@ -63,6 +63,16 @@ async function signUp({ baseUrls }: TestWorld, email: string): Promise<void> {
   assert.equal(answer.status, 200)
 }
 
+interface Box {
+  readonly x: number
+  readonly width: number
+}
+
+/** Whether two things beside each other do not overlap. */
+function isApart(left: Box | null, right: Box | null): boolean {
+  return left !== null && right !== null && left.x + left.width <= right.x
+}
+
 function readClipboard(page: Page): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText())
 }
@@ -213,6 +223,28 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     await page.getByRole('button', { name: 'Delete all' }).click()
     await heading('No messages yet').waitFor()
   })
+
+  await t.test(
+    'a long list scrolls by itself, and the count covers nothing in a narrow window',
+    async () => {
+      const listing = await startOver(page, call)
+      const sender = createSender(listing.smtpAddress)
+      for (let number = 1; number <= 23; number += 1) await sender.sendMail(toMail(`Mail ${number}`))
+      await getItems(page).nth(22).waitFor()
+      const overhang = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)
+      assert.equal(overhang, 0, 'the page scrolls below its end')
+      await getItems(page).nth(22).scrollIntoViewIfNeeded()
+      assert.ok(await getItems(page).nth(22).isVisible())
+
+      await page.setViewportSize({ width: 390, height: 844 })
+      const link = page.getByRole('navigation').getByRole('link', { name: /^Mailbox/ })
+      const count = link.locator('.count')
+      const next = page.getByRole('navigation').getByRole('link', { name: 'Limits' })
+      assert.ok(isApart(await count.boundingBox(), await link.locator('.label').boundingBox()))
+      assert.ok(isApart(await count.boundingBox(), await next.boundingBox()))
+      await page.setViewportSize({ width: 1280, height: 860 })
+    },
+  )
 
   await t.test(
     'a narrow window shows the message below the list, and never scrolls sideways',

@@ -55,6 +55,16 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
   await run('keys move through the list, open a user and go back', async () => {
     await openUsers(page)
     await page.getByRole('grid').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowUp')
+    assert.equal(await page.evaluate(countRings), 1)
+    await page.getByLabel('Search users').focus()
+    const search = await page.getByLabel('Search users').evaluate((input) => {
+      const { outlineOffset, outlineWidth, borderColor, outlineColor } = getComputedStyle(input)
+      return { outlineOffset, outlineWidth, isOneColour: borderColor === outlineColor }
+    })
+    assert.deepEqual(search, { outlineOffset: '-1px', outlineWidth: '2px', isOneColour: true })
+    await page.getByRole('grid').focus()
     await page.keyboard.press('End')
     await page.keyboard.press('Home')
     await page.keyboard.press('Enter')
@@ -261,6 +271,15 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
       }
     },
   )
+}
+
+/** Runs in the page: how many parts of the list have a ring around them. */
+function countRings(): number {
+  const parts = [...document.querySelectorAll('.user-list, .user-list *')]
+  return parts.filter((part) => {
+    const { outlineStyle, boxShadow } = getComputedStyle(part)
+    return outlineStyle !== 'none' || boxShadow !== 'none'
+  }).length
 }
 
 async function readAll(response: PageResponse): Promise<string> {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { LiveCounts } from '../../../../console/routes/limits.ts'
-import { formatNumber } from '../../../format.ts'
+import { formatCount, formatNumber, formatRate } from '../../../format.ts'
 
 export interface CountColumn {
   readonly name: keyof LiveCounts
@@ -34,8 +34,13 @@ export function CountCells({ counts }: { readonly counts: LiveCounts }): JSX.Ele
         const value = counts[name]
         const names = ['number limits-count', value === 0 ? 'nil' : tone && `tone-${tone}`]
         return (
-          <td key={name} class={names.filter(Boolean).join(' ')} data-title={title}>
-            {formatNumber(value)}
+          <td
+            key={name}
+            class={names.filter(Boolean).join(' ')}
+            data-title={title}
+            title={formatNumber(value)}
+          >
+            {name === 'ratePerSecond' ? formatRate(value) : formatCount(value)}
           </td>
         )
       })}
