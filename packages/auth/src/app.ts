@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import { openCleanup } from './core/cleanup.ts'
 import { sendDeferred } from './core/deferred-messages.ts'
 import { openDeliveries } from './core/deliveries.ts'
+import { openSignInLog } from './core/open-sign-in-log.ts'
 import type { WrittenFormat } from './core/password-formats.ts'
 import type { ChecksSettings } from './create-checks.ts'
 import { createServices } from './create-services.ts'
@@ -20,13 +21,16 @@ import { openRequestLimits } from './limits/index.ts'
 import { openMessages } from './messages/open-messages.ts'
 import { createAuditLog } from './telemetry/audit-log.ts'
 import { countPasswords } from './telemetry/count-passwords.ts'
+import { noteLimitedSignIns } from './telemetry/limited-sign-ins.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
-import { apartFromCall } from './telemetry/watched-call.ts'
+import { apartFromCall, currentCall } from './telemetry/watched-call.ts'
 import type { Group } from './workers/group.ts'
 
 export interface AppSettings {
   readonly config: Config
   readonly version: string
+  /** When the server started, where that was another process. Milliseconds since the epoch. */
+  readonly startedAt?: number
   /** Of a PostgreSQL that runs, with its tables in place. */
   readonly databaseUrl: string
   /** What PostgreSQL allows us, where we know it. */
@@ -104,8 +108,24 @@ export async function openApp(settings: AppSettings): Promise<App> {
     await openServerKeys({ db, secrets: config.secrets, log }),
   )
   const deliveries = lifecycle.own('delivered tokens', openDeliveries({ db, log, now }))
+  const signInLog = lifecycle.own(
+    'sign-in log',
+    openSignInLog({
+      db,
+      log,
+      now,
+      keepsFailures: hasAuditTable,
+      auditMs: config.observability.auditRetentionMs,
+      onFailure: ({ reason, userId }) => {
+        const call = currentCall.getStore()
+        if (call !== undefined) call.signInFailure = { reason, userId }
+      },
+      onSignIn: telemetry.countSignIn,
+    }),
+  )
   const created = await createServices({
     ...settings,
+    signInLog,
     db,
     now,
     deliveries,
@@ -138,7 +158,11 @@ export async function openApp(settings: AppSettings): Promise<App> {
     services,
     log,
     // The log last: it has what the others have found out.
-    watches: [...telemetry.calls, createRequestLog(log)],
+    watches: [
+      ...telemetry.calls,
+      noteLimitedSignIns(signInLog, config.tokens.audience),
+      createRequestLog(log),
+    ],
     ...(group && { warnOnce: (topic, message) => group.warnOnce(topic, message) }),
   })
   const connections = trackConnections(server.server, () => group?.tellClosed())

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import process from 'node:process'
 import { createBuckets } from './core/buckets.ts'
 import { createDecoyIds } from './core/decoy-ids.ts'
 import { createGuesses } from './core/guesses.ts'
@@ -17,6 +18,7 @@ import type { LimitTable, RequestLimits } from './core/request-limits.ts'
 import { createSecretBox } from './core/secret-box.ts'
 import type { Services } from './core/services.ts'
 import { createSessions, type SessionParts } from './core/sessions.ts'
+import { noSignInLog, type SignInLog } from './core/sign-in-log.ts'
 import { createSigningKeys } from './core/signing-keys.ts'
 import { type ChecksSettings, createChecks } from './create-checks.ts'
 import type { ServerKeys } from './db/server-keys.ts'
@@ -32,6 +34,10 @@ interface ServicesSettings
   /** For tests, which make more users in a minute than others in a week: a cheap one. */
   readonly passwordFormat?: WrittenFormat | undefined
   readonly keys: Pick<ServerKeys, 'ring'>
+  /** Default: nothing is counted. */
+  readonly signInLog?: SignInLog
+  /** Default: when this process started. */
+  readonly startedAt?: number | undefined
   /** For those who want to know how long it is. */
   readonly onHashQueue?: (queue: HashQueueState) => void
   /** The processes that share the cores and the requests of this one. */
@@ -43,6 +49,7 @@ interface ServicesSettings
 /** What endpoints work with, and commands that do the same. */
 export async function createServices(settings: ServicesSettings): Promise<Services> {
   const { config, version, db, keys, wakeMessages, now } = settings
+  const { signInLog = noSignInLog, startedAt = toProcessStart() } = settings
   const { tokens, site } = config
   const signingKeys = createSigningKeys(tokens)
   const { issuer, acceptedIssuers } = tokens
@@ -79,6 +86,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
           ),
       },
       deliveries: settings.deliveries,
+      onSignedIn: () => signInLog.countSignIn(),
       now,
     }),
     passwords: createPasswords(
@@ -109,6 +117,13 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     requestLimits,
     guesses: createGuesses(requestLimits),
     accountKeys: createAccountKeys(keys.ring('accounts')),
+    signInLog,
+    startedAt,
     now,
   }
+}
+
+/** Milliseconds since the epoch. */
+export function toProcessStart(): number {
+  return Math.round(Date.now() - process.uptime() * 1_000)
 }

@@ -26,6 +26,8 @@ export interface AdminUpdate {
   /** Null ends a ban. */
   readonly bannedUntil: Date | null | undefined
   readonly adminRole: string
+  /** Who it is that has the role, where their token says so. */
+  readonly adminSubject: string | undefined
   readonly client: Client
 }
 
@@ -107,7 +109,16 @@ function toChange(update: AdminUpdate, user: UserRow, hash: string | null, now: 
     banned_until: bannedUntil ?? null,
     now,
     ip: update.client.ip,
-    audit: toSubjectEntry('user_modified', update.adminRole, user),
+    audit: toSubjectEntry('user_modified', update.adminRole, user, toBanTraits(update)),
+  }
+}
+
+/** Until when a ban lasts and who set it; an empty time: it was lifted. */
+function toBanTraits({ bannedUntil, adminSubject }: AdminUpdate): Metadata {
+  if (bannedUntil === undefined) return {}
+  return {
+    banned_until: bannedUntil?.toISOString() ?? '',
+    ...(adminSubject !== undefined && { admin: adminSubject }),
   }
 }
 

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { UserRow } from '../db/user-row.ts'
+import { createAuditId } from './audit-ids.ts'
 import type { Metadata } from './metadata.ts'
 
 /** Every action of the audit log, with the kind of entry it makes. */
@@ -45,7 +45,7 @@ type Actor = Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>
 /** @param traits never a secret, a code or a token. */
 export function toAuditEntry(action: AuditAction, actor: Actor, traits: Metadata = {}): AuditEntry {
   return {
-    id: randomUUID(),
+    id: createAuditId(),
     payload: {
       actor_id: actor.id,
       actor_via_sso: actor.is_sso_user,

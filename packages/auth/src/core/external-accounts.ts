@@ -127,7 +127,7 @@ async function enterExisting(
   candidates: readonly CandidateRow[],
 ): Promise<UserRow | undefined> {
   const { kind, user } = belonging
-  checkBan(services, user)
+  checkBan(services, user, ask.client.ip)
   const standing = findStanding(belonging, ask.profile, {
     autoconfirms: services.config.mail.autoconfirm,
     isEmailOptional: ask.provider.isEmailOptional,
@@ -161,7 +161,7 @@ export async function acceptInvitation(
   if (user === undefined) {
     throw new ApiError('user_not_found', 'User identified by token not found')
   }
-  checkBan(services, user)
+  checkBan(services, user, ask.client.ip)
   if (!ask.profile.emails.some(({ email }) => email === user.email)) {
     const message = 'Invited email does not match emails from external provider'
     throw new ApiError('bad_oauth_callback', message)
@@ -281,8 +281,13 @@ async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Pr
   if (refusal?.why === 'cap') throw refusal.error
 }
 
-export function checkBan({ now }: Services, user: UserRow): void {
+/** @param ip of somebody who signs in. */
+export function checkBan({ now, signInLog }: Services, user: UserRow, ip?: string): void {
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
+    const name = user.email ?? user.phone ?? ''
+    if (ip !== undefined) {
+      signInLog.noteFailure({ reason: 'banned', name, audience: user.aud, userId: user.id, ip })
+    }
     throw new ApiError('user_banned', 'User is banned')
   }
 }

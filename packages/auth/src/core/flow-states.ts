@@ -4,6 +4,7 @@ import { takeLinkingFlow } from '../db/linking-flows.ts'
 import type { SessionRow } from '../db/sessions.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { auditActions } from './audit.ts'
+import { createAuditId } from './audit-ids.ts'
 import type { ExternalProfile } from './external-profile.ts'
 import { linkIdentity } from './identities.ts'
 import { matchesVerifier } from './pkce.ts'
@@ -49,7 +50,9 @@ export async function exchangeCode(
   const [row] = await db.run<SessionRow>(exchangeFlow, [toExchange(flow, client, nowMs)])
   // Somebody else was faster with the same code.
   if (row === undefined) throw noFlow()
-  return { ...(await sessions.toTokenResponse(row, client)), ...providerTokens }
+  const response = await sessions.toTokenResponse(row, client)
+  services.signInLog.countSignIn()
+  return { ...response, ...providerTokens }
 }
 
 /** Whoever has the verifier is who asked to link the identity: only now it is linked. */
@@ -103,7 +106,7 @@ function toExchange(flow: FlowRow, client: Client, nowMs: number): FlowExchange 
       is_recovery: method === 'recovery',
       tag: client.tag ?? null,
     },
-    audit_id: randomUUID(),
+    audit_id: createAuditId(),
     action: 'login',
     log_type: auditActions.login,
   }

@@ -35,7 +35,7 @@ const manyUsers = 10_000
 const mostUsers = 1_000_000
 
 /**
- * Users whose address or name has a text in it. What it costs does not depend on how many users there
+ * Users whose address, name or phone number has a text in it, or whose id begins with it. What it costs does not depend on how many users there
  * are, or match: texts that many have are found in the first users, texts that few have by the index of
  * trigrams. For the rest so many users are read and no more, and `next` leads on from there.
  */
@@ -51,20 +51,38 @@ export async function searchUsers(
   const { filter, direction } = list
   if (!isStorableText(filter)) throw invalid('The filter has a character that no user can have')
   const values = [list.audience, createdAt, id, offset, size]
+  const digits = toDigits(filter)
+  const others = [digits, ...toIds(filter)]
   const read = async (most: number) => {
-    const rows = await db.run<ReadUserRow>(readUsers[direction], [...values, filter, most])
+    const wanted = [...values, filter, ...others, most]
+    const rows = await db.run<ReadUserRow>(readUsers[direction], wanted)
     return toReadUsers(rows, most, offset, size)
   }
   const first = await read(fewUsers)
   if (!first.isPartial) return first
   // Three characters of a word make a trigram, which is what the index knows.
-  if (/[\p{L}\p{N}]{3}/u.test(filter)) {
+  if (digits !== null || /[\p{L}\p{N}]{3}/u.test(filter)) {
     const pattern = toSubstringPattern(filter)
-    const rows = await db.run<FoundUserRow>(findUsers[direction], [...values, pattern])
+    const rows = await db.run<FoundUserRow>(findUsers[direction], [...values, pattern, ...others])
     const matched = rows[0]?.matched ?? null
     if (matched !== null && matched <= mostFound) return toFoundUsers(rows, matched, offset, size)
   }
   return await read(Math.min(manyUsers * number, mostUsers))
+}
+
+/** A part of a phone number, as numbers are stored: `+1 (555) 01` is `155501`. Null: it is not one. */
+function toDigits(filter: string): string | null {
+  if (!/^\+?[\d\s()./-]+$/.test(filter)) return null
+  const digits = filter.replaceAll(/\D/g, '')
+  return digits.length >= 3 ? digits : null
+}
+
+/** The first and the last id that begin with these eight or more characters. Nulls: there are none. */
+function toIds(filter: string): readonly [string, string] | readonly [null, null] {
+  const isStart = /^[\da-f]{8}(?:-[\da-f]{0,4}){0,3}(?:-[\da-f]{0,12})?$/i.test(filter)
+  const hex = filter.replaceAll('-', '')
+  if (!isStart || hex.length > 32) return [null, null]
+  return [hex.padEnd(32, '0'), hex.padEnd(32, 'f')]
 }
 
 function toReadUsers(

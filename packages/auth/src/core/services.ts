@@ -17,6 +17,7 @@ import type { Redirects } from './redirects.ts'
 import type { RequestLimits } from './request-limits.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { Sessions } from './sessions.ts'
+import type { SignInLog } from './sign-in-log.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 /** What endpoints work with. `app.ts` makes it once. */
@@ -45,6 +46,9 @@ export interface Services {
   readonly mail: MailPlanner
   /** Tells the sender that a message waits. */
   readonly wakeMessages: () => void
+  readonly signInLog: SignInLog
+  /** When this server started: with several processes, the first of them. Milliseconds since the epoch. */
+  readonly startedAt: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }

@@ -14,6 +14,7 @@ import type { UserRow } from '../db/user-row.ts'
 import { ApiError } from '../errors.ts'
 import { type AccessTokenSettings, createAccessToken, toAccessClaims } from './access-tokens.ts'
 import { type AuditAction, toAuditEntry } from './audit.ts'
+import { createAuditId } from './audit-ids.ts'
 import type { Deliveries } from './deliveries.ts'
 import { isBelowLevel } from './factors/member.ts'
 import type { Hooks } from './hooks.ts'
@@ -41,6 +42,8 @@ export interface SessionParts {
   readonly customize: Hooks['customAccessToken']
   readonly tokenSize: TokenSize
   readonly deliveries: Pick<Deliveries, 'mark' | 'settled'>
+  /** Somebody has signed in to an account that was there before. */
+  readonly onSignedIn?: () => void
   readonly now: () => number
 }
 
@@ -180,7 +183,9 @@ export function createSessions(parts: SessionParts): Sessions {
       login.shownHash ?? null,
       client.tag ?? null,
     ])
-    return row && toFirstResponse(row, client, nowMs)
+    const response = row && (await toFirstResponse(row, client, nowMs))
+    if (response !== undefined && action === 'login') parts.onSignedIn?.()
+    return response
   }
 
   return {
@@ -205,7 +210,7 @@ export function createSessions(parts: SessionParts): Sessions {
         token.counter,
         client.userAgent,
         client.ip,
-        randomUUID(),
+        createAuditId(),
         'token_refreshed' satisfies AuditAction,
         ...limits,
       ])

@@ -11,10 +11,12 @@ import type { Statement } from '../db/statement.ts'
 import type { EffectName } from '../db/verification-effects.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type AuditAction, auditActions } from './audit.ts'
+import { createAuditId } from './audit-ids.ts'
 import { draftNotice } from './notifications.ts'
 import { mostAttempts, type OneTimeTokenType, pkcePrefix } from './one-time-tokens.ts'
 import type { Services } from './services.ts'
 import type { Client, TokenResponse } from './sessions.ts'
+import { notingFailure } from './sign-in-log.ts'
 import { toTakenError } from './taken-names.ts'
 
 interface VerificationRule {
@@ -112,7 +114,18 @@ export function verifyPhone(services: Services, input: VerifyPhoneInput): Promis
   return verify(services, { ...input, wantsCode: false, asksPassword: false, password: undefined })
 }
 
-async function verify(services: Services, input: Verifying): Promise<Verified> {
+function verify(services: Services, input: Verifying): Promise<Verified> {
+  const { type, proof, client } = input
+  const isSignIn = type !== 'email_change' && type !== 'phone_change'
+  // A link names no address, and most links that fail were opened twice.
+  if (proof.how === 'link' || !isSignIn) return verifyProof(services, input)
+  const found = { name: proof.recipient, audience: proof.audience, userId: undefined }
+  return notingFailure(services.signInLog, { ...found, ip: client.ip }, () =>
+    verifyProof(services, input),
+  )
+}
+
+async function verifyProof(services: Services, input: Verifying): Promise<Verified> {
   const { type, password } = input
   const { effect, methods } = rules[type]
   const run = (change: Partial<Verification>) =>
@@ -134,11 +147,9 @@ async function verify(services: Services, input: Verifying): Promise<Verified> {
     if (row.consumed_type === 'email_change_new') return { outcome: 'changed' }
     throw new TypeError(`${effect} has opened no session`)
   }
-  return {
-    outcome: 'tokens',
-    type: toEffectiveType(methods, row.token_type),
-    tokens: await services.sessions.toTokenResponse(row, input.client),
-  }
+  const tokens = await services.sessions.toTokenResponse(row, input.client)
+  services.signInLog.countSignIn()
+  return { outcome: 'tokens', type: toEffectiveType(methods, row.token_type), tokens }
 }
 
 async function runVerification(
@@ -183,7 +194,7 @@ function toVerification(services: Services, input: Verifying): Verification {
           is_recovery: type === 'recovery',
           tag: client.tag ?? null,
         },
-    audit: { id: randomUUID(), ...toAudit(effect, wantsCode) },
+    audit: { id: createAuditId(), ...toAudit(effect, wantsCode) },
     identity_id: randomUUID(),
     notice: draftOf(services, effect),
   }

@@ -29,7 +29,10 @@ const fullName = "u.raw_user_meta_data ->> 'full_name'"
 
 /** As `ilike` would, in half the time; $6 in lower case is worked out once and not for every user. */
 const hasText = (text: string) => `strpos(lower(${text}), (select lower($6::text))) > 0`
-const isMatch = `(${hasText('u.email')} or ${hasText(fullName)})`
+/** $7 digits of a phone number, $8 and $9 the first and the last id with some characters; nulls: none. */
+const isPhone = 'strpos(u.phone, $7::text) > 0'
+const isId = 'u.id between $8::uuid and $9::uuid'
+const isMatch = `(${hasText('u.email')} or ${hasText(fullName)} or ${isPhone} or ${isId})`
 
 const orders = {
   asc: ['u.created_at, u.id', 'u.created_at desc, u.id desc'],
@@ -42,8 +45,8 @@ const joinPage = `(unnest(array(select id from page)) as listed(id)
 
 /**
  * Reads so many users in their order, and no more, however few of them match.
- * $1 audience, $2 and $3 the user to begin behind, $4 offset, $5 limit, $6 what is searched for, $7 how
- * many to read.
+ * $1 audience, $2 and $3 the user to begin behind, $4 offset, $5 limit, $6 what is searched for, $7 to $9 the
+ * same as a phone number and an id, $10 how many to read.
  */
 function toReading(direction: SortDirection): Statement {
   const [order, reverse] = orders[direction]
@@ -51,7 +54,7 @@ function toReading(direction: SortDirection): Statement {
     `read_users_${direction}`,
     `with read as materialized (
      select u.created_at, u.id, coalesce(${isMatch}, false) as is_match
-     from {ns}.users u where u.aud = $1 and ${isAfter(direction)} order by ${order} limit $7
+     from {ns}.users u where u.aud = $1 and ${isAfter(direction)} order by ${order} limit $10
    ), page as (
      select u.id from read u where u.is_match order by ${order} offset $4 limit $5
    ), last as (
@@ -68,19 +71,25 @@ function toReading(direction: SortDirection): Statement {
 }
 
 /**
- * Finds users by the index of trigrams, up to a bound. $6 a pattern of `ilike`; the others are those of the
- * other statement.
+ * Finds users by indexes, up to a bound: texts by trigrams, phone numbers by groups of three digits, ids by
+ * the primary key. $6 a pattern of `ilike`; the others are those of the other statement.
  */
 function toFinding(direction: SortDirection): Statement {
   const [order] = orders[direction]
+  const rest = `u.aud = $1 and ${isAfter(direction)} limit ${mostFound + 1}`
   return statement(
     `find_users_${direction}`,
     `with index as materialized (
      select to_regclass('{ns}.users_search') is not null as is_there
    ), matching as materialized (
-     select u.id, u.created_at from {ns}.users u
-     where (select is_there from index) and u.aud = $1 and (u.email ilike $6 or ${fullName} ilike $6) and ${isAfter(direction)}
-     limit ${mostFound + 1}
+     (select u.id, u.created_at from {ns}.users u
+       where (select is_there from index) and (u.email ilike $6 or ${fullName} ilike $6) and ${rest})
+     union
+     (select u.id, u.created_at from {ns}.users u
+       where u.phone is not null and {ns}.phone_parts(u.phone) @> {ns}.phone_parts($7::text)
+         and ${isPhone} and ${rest})
+     union
+     (select u.id, u.created_at from {ns}.users u where ${isId} and ${rest})
    ), page as (
      select u.id from matching u order by ${order} offset $4 limit $5
    ), numbers as (

@@ -8,6 +8,7 @@ import { adminGetUser } from './admin/get-user.ts'
 import { adminListUsers } from './admin/list-users.ts'
 import { adminDeletePasskey, adminListPasskeys } from './admin/passkeys.ts'
 import { adminEndSession, adminListSessions, adminRevokeAllSessions } from './admin/sessions.ts'
+import { adminSignInFailures, adminSignIns } from './admin/sign-ins.ts'
 import { adminUpdateUser } from './admin/update-user.ts'
 import { authorize } from './authorize.ts'
 import { callback, callbackByForm } from './callback.ts'
@@ -110,6 +111,8 @@ const table: readonly Endpoint[] = [
   adminRevokeAllSessions,
   adminGenerateLink,
   adminAudit,
+  adminSignIns,
+  adminSignInFailures,
   jwks,
 ]
 

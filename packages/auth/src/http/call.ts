@@ -23,6 +23,8 @@ export interface Call<Body = unknown> {
   readonly caller: CallerRow | undefined
   /** The role of an administrator; undefined for everybody else. */
   readonly adminRole: string | undefined
+  /** Whom the token of an administrator names, if anybody. */
+  readonly adminSubject: string | undefined
 }
 
 /** A user who has shown an access token. */

@@ -51,7 +51,11 @@ function withoutQuery(referer: string | undefined): string | undefined {
 }
 
 /** What the person did, where that is worth remembering; the audit log has the rest. */
-function toEvent({ audited }: WatchedCall) {
+function toEvent({ audited, signInFailure }: WatchedCall) {
+  if (signInFailure !== undefined) {
+    const { reason, userId } = signInFailure
+    return { action: 'login_failed', reason, actor_id: userId, log_type: 'account' }
+  }
   const payload = audited.at(-1)?.payload
   if (payload === undefined) return undefined
   const { action, actor_id, log_type } = payload

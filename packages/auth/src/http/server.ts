@@ -275,6 +275,7 @@ export function createServer({
       audience: named ?? claimed ?? tokens.audience,
       caller,
       adminRole,
+      adminSubject: adminRole === undefined ? undefined : toSubject(claims?.['sub']),
     }
   }
 
@@ -283,6 +284,11 @@ export function createServer({
     done()
   })
   return server
+}
+
+/** Undefined: none, or one that the audit log could not keep. */
+function toSubject(sub: unknown): string | undefined {
+  return typeof sub === 'string' && /^[\x21-\x7e]{1,128}$/.test(sub) ? sub : undefined
 }
 
 /** @throws {TypeError} where Node would refuse to send one of them. */

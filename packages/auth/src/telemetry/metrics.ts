@@ -20,6 +20,7 @@ export interface Metrics extends AsyncDisposable {
     | 'countMessage'
     | 'countGivenUp'
     | 'countCleanup'
+    | 'countSignIn'
   >
   readonly watchStatement: (name: string) => StatementEnded
   flush(giveUp: AbortSignal): Promise<void>
@@ -112,7 +113,10 @@ function watchCalls(meter: Meter): CallWatch {
 
 function createCounters(
   meter: Meter,
-): Pick<Telemetry, 'countHashing' | 'countMessage' | 'countGivenUp' | 'countCleanup'> {
+): Pick<
+  Telemetry,
+  'countHashing' | 'countMessage' | 'countGivenUp' | 'countCleanup' | 'countSignIn'
+> {
   const count = (name: string, description: string) => meter.createCounter(name, { description })
   const hashing: Readonly<Record<Hashing, Readonly<Record<'submitted' | 'completed', Counter>>>> = {
     hash_password: {
@@ -125,6 +129,7 @@ function createCounters(
     },
   }
   const givenUp = count('auth_messages_given_up', 'Messages that will never be sent')
+  const signIns = count('auth_sign_ins', 'Sign-ins that succeeded, and those that failed by reason')
   const messages = new Map<string, readonly [all: Counter, failed: Counter]>()
   const messagesOf = (channel: string) => {
     const known = messages.get(channel) ?? [
@@ -143,6 +148,7 @@ function createCounters(
     },
     countGivenUp: (channel, kind) => givenUp.add(1, { channel, type: kind }),
     countCleanup: createCleanupMetrics(meter),
+    countSignIn: (outcome) => signIns.add(1, { outcome }),
   }
 }
 

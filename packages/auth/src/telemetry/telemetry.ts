@@ -26,6 +26,8 @@ export interface Telemetry extends AsyncDisposable {
   /** An attempt to send a message. */
   countMessage(channel: string, kind: string, isFailed: boolean): void
   countCleanup(round: CleanupRound): void
+  /** A sign-in that succeeded, or the reason why it failed. */
+  countSignIn(outcome: string): void
   /** Sends what waits, for as long as a stop may take, or until told to give up. */
   flush(giveUp: AbortSignal): Promise<void>
 }
@@ -46,6 +48,7 @@ export const noTelemetry: Telemetry = {
   countHashing: nothing,
   countMessage: nothing,
   countCleanup: nothing,
+  countSignIn: nothing,
   flush: async () => {},
   [Symbol.asyncDispose]: async () => {},
 }

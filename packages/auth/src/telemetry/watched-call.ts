@@ -23,6 +23,8 @@ export interface WatchedCall {
   traceId?: string
   /** What went wrong, so far. */
   failure?: ApiError
+  /** Why a sign-in failed, and whose, where that is known. */
+  signInFailure?: { readonly reason: string; readonly userId: string | undefined }
   /** What was written to the audit log, so far. */
   readonly audited: AuditNotice[]
   /** These two are known at the end. 499: the caller left before there was an answer. */

@@ -12,6 +12,8 @@ export interface WorkerStart {
   readonly size: number
   readonly config: Config
   readonly version: string
+  /** When the primary started, in milliseconds since the epoch. */
+  readonly startedAt: number
   /** Of a PostgreSQL that runs, with its tables in place. */
   readonly databaseUrl: string
   /** What PostgreSQL allows this worker, where that is known. */

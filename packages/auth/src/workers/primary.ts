@@ -4,6 +4,7 @@ import process from 'node:process'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config.ts'
+import { toProcessStart } from '../create-services.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
 import { listener } from './messages.ts'
 import { openPool } from './pool.ts'
@@ -36,6 +37,7 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
       size,
       config,
       version,
+      startedAt: toProcessStart(),
       databaseUrl,
       maxConnections: maxConnections && toShare(maxConnections, size),
     },

@@ -11,7 +11,7 @@ import { AuthLink } from './primary-link.ts'
 
 /** Answers on the connections that the primary hands over, until it says stop or is gone. */
 export async function runWorker(start: WorkerStart): Promise<number> {
-  const { config, version, databaseUrl, maxConnections } = start
+  const { config, version, startedAt, databaseUrl, maxConnections } = start
   // Standard error, or the log file: the primary has opened it.
   using output = openLogOutput({ fd: 2, format: 'logrus' })
   const write = (line: string) => output.write(line)
@@ -26,6 +26,7 @@ export async function runWorker(start: WorkerStart): Promise<number> {
       await openApp({
         config,
         version,
+        startedAt,
         databaseUrl,
         ...(maxConnections !== undefined && { maxConnections }),
         log,

@@ -11,8 +11,8 @@ test('a search among many users reads a bounded number of them', async (t) => {
   if (!server) return
   // The oldest 12,000 are of another domain, and more than are counted.
   await server.query(
-    `insert into users (id, aud, email, raw_user_meta_data, created_at)
-     select gen_random_uuid(), 'authenticated',
+    `insert into users (id, aud, phone, email, raw_user_meta_data, created_at)
+     select gen_random_uuid(), 'authenticated', case when n > 33000 then '1555' || lpad(n::text, 7, '0') end,
        n || case when n > 23000 then '@before.example' else '@today.example' end,
        case when n = 34999 then '{"full_name": "日本"}' else '{}' end::jsonb,
        '2026-01-01T00:00:00Z'::timestamptz - n * interval '1 hour'
@@ -71,6 +71,28 @@ test('a search among many users reads a bounded number of them', async (t) => {
       '35000',
       '34999',
     ])
+  })
+
+  await t.test('a part of a phone number and the start of an id are found by indexes', async () => {
+    for (const filter of ['15550034997', '+1 (555) 003-4997', '0034997']) {
+      const { names, total } = await list(`filter=${encodeURIComponent(filter)}`)
+      assert.deepEqual([names, total], [['34997'], 1], filter)
+    }
+    const [user] = await server.query(`select id from users where email = '34996@before.example'`)
+    const id = user?.id ?? ''
+    for (const length of [8, 13, 36]) {
+      assert.deepEqual((await list(`filter=${id.slice(0, length)}`)).names, ['34996'])
+    }
+    const { findUsers } = await import('../../src/db/search-users.ts')
+    const values = ['authenticated', null, null, 0, 50, '%0034997%', '0034997', id, id]
+    const plan = await server.query(
+      `explain ${findUsers.desc.text.replaceAll('{ns}.', '')}`,
+      values,
+    )
+    const text = plan.map((row) => Object.values(row)[0]).join('\n')
+    for (const index of ['users_phone_parts', 'users_pkey']) {
+      assert.ok(text.includes(index), `${index} is not used:\n${text}`)
+    }
   })
 
   await t.test('so does one for a text that is too short for the index', async () => {

@@ -96,9 +96,13 @@ test('the log is JSON, with a line for each request and each audit entry', async
     await ask(url, '/token?grant_type=password', { body: { email, password: 'wrong' }, headers })
     const line = await logged(requestId)
     assert.deepEqual(
-      [line.level, line.status, line.grant_type, line.error_code, line.error, line.auth_event],
-      ['warning', 400, 'password', 'invalid_credentials', 'Invalid login credentials', undefined],
+      [line.level, line.status, line.grant_type, line.error_code, line.error],
+      ['warning', 400, 'password', 'invalid_credentials', 'Invalid login credentials'],
     )
+    const { actor_id: actorId, ...event } = line.auth_event
+    assert.match(actorId, /^[\da-f-]{36}$/)
+    const failure = { action: 'login_failed', reason: 'wrong_password', log_type: 'account' }
+    assert.deepEqual(event, failure)
   })
 
   await t.test('of a body that cannot be read: not what it holds', async () => {

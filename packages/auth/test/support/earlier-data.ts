@@ -239,6 +239,24 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
   '0015-code-attempts': [
     ['code_attempts', { key: Buffer.alloc(32, 9), attempts: 3, tried_at: '2024-01-01T00:00:00Z' }],
   ],
+  '0039-sign-ins': [
+    ['sign_in_counts', { step: '2024-01-01T00:00:00Z', outcome: 'succeeded', count: 3 }],
+    [
+      'sign_in_failures',
+      {
+        id: '00000000-0000-4000-8000-0000000000ac',
+        period: '2024-01-01T00:00:00Z',
+        aud: 'authenticated',
+        name: ada.email,
+        reason: 'wrong_password',
+        ip_address: '192.0.2.1',
+        user_id: ada.id,
+        count: 2,
+        first_at: '2024-01-01T00:00:00Z',
+        last_at: '2024-01-01T00:01:00Z',
+      },
+    ],
+  ],
 }
 
 /** Adds what a version brought. The search path is that of the schema. */

@@ -65,7 +65,8 @@ function openFakePool(t: TestContext, size: number) {
   const warnings: unknown[] = []
   const log = { error: () => {}, warning: (text: unknown) => warnings.push(text), info: () => {} }
   const { config } = parseConfig(testEnvironment)
-  const start = { size, config, version: '0', databaseUrl: '', maxConnections: undefined }
+  const basics = { size, config, version: '0', startedAt: 0 }
+  const start = { ...basics, databaseUrl: '', maxConnections: undefined }
   const pool = openPool({ start, logFd: 2, log, onHopeless: assert.ifError })
   return { pool, children, warnings }
 }

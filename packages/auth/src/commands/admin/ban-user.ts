@@ -24,6 +24,7 @@ export const banuser: AdminVerb = {
       appMetadata: undefined,
       bannedUntil,
       adminRole: operator,
+      adminSubject: undefined,
       client: operatorClient,
     })
     const until = bannedUntil ? `banned until ${bannedUntil.toISOString()}` : 'no longer banned'

@@ -8,6 +8,7 @@ import { ApiError } from '../../errors.ts'
 import type { Metadata } from '../metadata.ts'
 import type { Services } from '../services.ts'
 import type { Client, TokenResponse } from '../sessions.ts'
+import { notingFailure } from '../sign-in-log.ts'
 import {
   type Assertion,
   CredentialError,
@@ -39,6 +40,27 @@ export async function finishPasskeySignIn(
   client: Client,
 ): Promise<TokenResponse> {
   requirePasskeys(services)
+  const { audience } = services.config.tokens
+  const found: FoundOwner = { name: '', audience, userId: undefined, ip: client.ip }
+  return await notingFailure(services.signInLog, found, () =>
+    signIn(services, answer, client, found),
+  )
+}
+
+/** What the log of failed sign-ins has of it. */
+interface FoundOwner {
+  name: string
+  readonly audience: string
+  userId: string | undefined
+  readonly ip: string
+}
+
+async function signIn(
+  services: Services,
+  answer: CeremonyAnswer,
+  client: Client,
+  found: FoundOwner,
+): Promise<TokenResponse> {
   const { db, config, sessions } = services
   const assertion = toAssertion(answer.credential)
   const nowMs = services.now()
@@ -52,6 +74,8 @@ export async function finishPasskeySignIn(
     throw new ApiError('webauthn_verification_failed', 'Invalid credential response')
   }
   if (passkey === null) throw verificationFailed()
+  found.userId = passkey.id
+  found.name = passkey.email ?? passkey.phone ?? ''
   const { relyingParty } = config.passkeys
   const signed = await verifyOrRefuse(
     verifyAssertion({ relyingParty, challenge }, assertion, {

@@ -43,6 +43,12 @@
 -- table sessions
 -- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb, delivered_counter integer, delivered_at timestamp with time zone
 
+-- table sign_in_counts
+-- step timestamp with time zone, outcome text, count bigint
+
+-- table sign_in_failures
+-- id uuid, period timestamp with time zone, aud text, name text, reason text, ip_address text, user_id uuid, count bigint, first_at timestamp with time zone, last_at timestamp with time zone
+
 -- table user_counts
 -- aud text, slot smallint, count bigint
 
@@ -104,6 +110,17 @@ AS $function$
     nullif(current_setting('request.jwt.claim', true), ''),
     nullif(current_setting('request.jwt.claims', true), '')
   )::jsonb
+$function$
+;
+
+-- function phone_parts(phone text)
+CREATE OR REPLACE FUNCTION {ns}.phone_parts(phone text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select coalesce(array_agg(distinct substr(phone, n, 3)), '{}')
+  from generate_series(1, length(phone) - 2) n
 $function$
 ;
 
@@ -231,6 +248,15 @@ ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_counter_check CHECK ((refresh_
 -- constraint sessions.sessions_pkey
 ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 
+-- constraint sign_in_counts.sign_in_counts_pkey
+ALTER TABLE {ns}.sign_in_counts ADD CONSTRAINT sign_in_counts_pkey PRIMARY KEY (step, outcome);
+
+-- constraint sign_in_failures.sign_in_failures_period_aud_name_reason_ip_add
+ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_period_aud_name_reason_ip_address_key UNIQUE (period, aud, name, reason, ip_address);
+
+-- constraint sign_in_failures.sign_in_failures_pkey
+ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
+
 -- constraint user_counts.user_counts_pkey
 ALTER TABLE {ns}.user_counts ADD CONSTRAINT user_counts_pkey PRIMARY KEY (aud, slot);
 
@@ -272,6 +298,9 @@ ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_factor_id_fkey FOREIGN KEY (fa
 
 -- constraint sessions.sessions_user_id_fkey
 ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
+
+-- constraint sign_in_failures.sign_in_failures_user_id_fkey
+ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
 
 -- constraint webauthn_challenges.webauthn_challenges_user_id_fkey
 ALTER TABLE {ns}.webauthn_challenges ADD CONSTRAINT webauthn_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
@@ -360,6 +389,12 @@ CREATE INDEX sessions_revoked_at ON {ns}.sessions USING btree (revoked_at) WHERE
 -- index sessions.sessions_user_id
 CREATE INDEX sessions_user_id ON {ns}.sessions USING btree (user_id, created_at);
 
+-- index sign_in_failures.sign_in_failures_last_at
+CREATE INDEX sign_in_failures_last_at ON {ns}.sign_in_failures USING btree (last_at, id);
+
+-- index sign_in_failures.sign_in_failures_user
+CREATE INDEX sign_in_failures_user ON {ns}.sign_in_failures USING btree (user_id, last_at, id);
+
 -- index users.users_email
 CREATE UNIQUE INDEX users_email ON {ns}.users USING btree (email) WHERE (NOT is_sso_user);
 
@@ -368,6 +403,9 @@ CREATE INDEX users_page ON {ns}.users USING btree (aud, created_at, id);
 
 -- index users.users_phone
 CREATE UNIQUE INDEX users_phone ON {ns}.users USING btree (phone);
+
+-- index users.users_phone_parts
+CREATE INDEX users_phone_parts ON {ns}.users USING gin ({ns}.phone_parts(phone)) WHERE (phone IS NOT NULL);
 
 -- index users.users_search
 CREATE INDEX users_search ON {ns}.users USING gin (email {trgm}.gin_trgm_ops, ((raw_user_meta_data ->> 'full_name'::text)) {trgm}.gin_trgm_ops);

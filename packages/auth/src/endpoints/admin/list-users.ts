@@ -13,7 +13,8 @@ export const adminListUsers = defineEndpoint({
   query: {
     page: 'The number of the page, from 1',
     per_page: 'Users on a page; 50 by default',
-    filter: 'A part of the address, or of full_name in the metadata',
+    filter:
+      'A part of the address, of full_name in the metadata or of the phone number, or the first 8 characters or more of the id',
     sort: 'created_at asc, or created_at desc (the default)',
     limit: 'Instead of page: how many users, up to 1000',
     cursor: 'Instead of page: next_cursor of the answer before',

@@ -14,7 +14,7 @@ export const adminUpdateUser = defineEndpoint({
   allowed: 'admin',
   body: Type.Object(userFields),
   success: { status: 200, description: 'The user record' },
-  async handle({ body, params, adminRole, client }, services) {
+  async handle({ body, params, adminRole, adminSubject, client }, services) {
     const { user_metadata: userMetadata, app_metadata: appMetadata } = body
     return json(
       await updateUserAsAdmin(services, {
@@ -26,6 +26,7 @@ export const adminUpdateUser = defineEndpoint({
         appMetadata: appMetadata && toMetadata(appMetadata),
         bannedUntil: parseBan(body.ban_duration, services.now()),
         adminRole,
+        adminSubject,
         client,
       }),
     )

@@ -1,4 +1,5 @@
 import { requireMember } from '../../core/factors/member.ts'
+import { notingFactorFailure } from '../../core/factors/note-failure.ts'
 import {
   findRecoveryCodes,
   generateRecoveryCodes as generate,
@@ -70,8 +71,13 @@ export const verifyRecoveryCode = defineEndpoint({
     code: Type.Optional(Type.String({ description: 'Case, spaces and hyphens do not matter' })),
   }),
   success: { status: 200, description: 'A token response' },
-  async handle({ body: { code = '' }, caller, client }, services) {
-    return json(await verify(services, { member: requireMember(caller), client, code }))
+  async handle({ body: { code = '' }, caller, client, audience }, services) {
+    const member = requireMember(caller)
+    return json(
+      await notingFactorFailure(services, { member, audience, client }, () =>
+        verify(services, { member, client, code }),
+      ),
+    )
   },
 })
 

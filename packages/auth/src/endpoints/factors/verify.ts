@@ -1,4 +1,5 @@
 import { requireMember } from '../../core/factors/member.ts'
+import { notingFactorFailure } from '../../core/factors/note-failure.ts'
 import { verifyFactor as verify } from '../../core/factors/verify.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
@@ -18,12 +19,16 @@ export const verifyFactor = defineEndpoint({
     webauthn: Type.Optional(Type.Unknown()),
   }),
   success: { status: 200, description: 'A token response' },
-  async handle({ body, params, caller, client }, services) {
+  async handle({ body, params, caller, client, audience }, services) {
     const factorId = readFactorId(params)
     const member = requireMember(caller)
     const { challenge_id: id = '', code = '', webauthn } = body
     const challengeId = uuidPattern.test(id) ? id.toLowerCase() : undefined
     const answer = { code, webauthn }
-    return json(await verify(services, { member, factorId, challengeId, answer, client }))
+    return json(
+      await notingFactorFailure(services, { member, audience, client }, () =>
+        verify(services, { member, factorId, challengeId, answer, client }),
+      ),
+    )
   },
 })

@@ -3,6 +3,7 @@ import { guardPassword } from '../../core/password-attempts.ts'
 import { noticeWeakness } from '../../core/password-policy.ts'
 import { parsePhone } from '../../core/phone-number.ts'
 import type { Services } from '../../core/services.ts'
+import { notingFailure } from '../../core/sign-in-log.ts'
 import { isStorableText } from '../../core/storable-json.ts'
 import type { UserRow } from '../../db/user-row.ts'
 import { findUserByEmail, findUserByPhone } from '../../db/users.ts'
@@ -15,11 +16,23 @@ const mostTries = 3
 
 export const passwordGrant: Grant = async (call, services) => {
   const name = readName(call.body, services)
-  for (let tries = 1; tries <= mostTries; tries++) {
-    const response = await signIn(call, name, services)
-    if (response !== undefined) return json(response)
-  }
-  throw wrongPassword()
+  const { audience, client } = call
+  const found: FoundAccount = { name: name.text, audience, userId: undefined, ip: client.ip }
+  return await notingFailure(services.signInLog, found, async () => {
+    for (let tries = 1; tries <= mostTries; tries++) {
+      const response = await signIn(call, name, services, found)
+      if (response !== undefined) return json(response)
+    }
+    throw wrongPassword()
+  })
+}
+
+/** What the log of failed sign-ins has of it. */
+interface FoundAccount {
+  readonly name: string
+  readonly audience: string
+  userId: string | undefined
+  readonly ip: string
 }
 
 /** Undefined: the password was changed since it was checked. @throws {ApiError} */
@@ -27,6 +40,7 @@ async function signIn(
   call: Call<GrantBody>,
   name: LoginName,
   services: Services,
+  found: FoundAccount,
 ): Promise<object | undefined> {
   const { body, client, audience } = call
   const { passwords, sessions, now, passwordPolicy } = services
@@ -35,6 +49,7 @@ async function signIn(
   const checking = guardPassword(services, { account, client }, async () => {
     const user = await findUser(services, name, audience)
     const hash = user?.encrypted_password ?? undefined
+    found.userId = user?.id
     return { user, ...(await passwords.check(password, hash)) }
   })
   const { user, isRight, isOutdated } = await checking
