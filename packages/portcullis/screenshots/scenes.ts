@@ -4,7 +4,7 @@ import { showLimits, showRuleFiles } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
 import { showTry } from './try-scene.ts'
-import { prepareOneUser, prepareUsers } from './users-scene.ts'
+import { prepareOneUser, prepareUsers, showFailures } from './users-scene.ts'
 
 /** Brings a page into a state worth a picture. */
 type Prepare = (page: Page, world: TestWorld) => Promise<void>
@@ -21,6 +21,7 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   overview: showBusyOverview,
   users: prepareUsers,
   'users-one': prepareOneUser,
+  'users-failures': showFailures,
   mailbox: showMailbox,
   limits: showLimits,
   'limits-files': showRuleFiles,

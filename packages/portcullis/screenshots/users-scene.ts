@@ -33,6 +33,23 @@ export async function prepareOneUser(page: Page, world: TestWorld): Promise<void
   await page.getByRole('tablist').waitFor()
 }
 
+/** Sign-ins that failed, each for another reason. */
+export async function showFailures(page: Page, world: TestWorld): Promise<void> {
+  await prepareUsers(page, world)
+  for (const name of ['grace.hopper', 'katherine.johnson', 'alan.turing']) {
+    await signIn(world, `${name}@example.org`)
+  }
+  for (const name of ['grace.hopper', 'grace.hopper', 'charles.babbage']) {
+    await signIn(world, `${name}@example.org`, 'not the right one')
+  }
+  const isThere = page.getByText('charles.babbage@example.org')
+  while (!(await isThere.isVisible())) {
+    await page.goto(`${world.consoleUrl}/users?view=failures`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator('.loading').first().waitFor({ state: 'detached' })
+  }
+}
+
 const password = 'a-password-for-pictures'
 
 async function createPerson(
@@ -58,13 +75,17 @@ async function createPerson(
   })
 }
 
-async function signIn({ baseUrls }: TestWorld, email: string): Promise<void> {
+async function signIn(
+  { baseUrls }: TestWorld,
+  email: string,
+  tried: string = password,
+): Promise<void> {
   await fetch(`${baseUrls.auth}/token?grant_type=password`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       'user-agent': 'Mozilla/5.0 (Windows NT 10.0) Gecko/20100101 Firefox/140.0',
     },
-    body: JSON.stringify({ email, password }),
+    body: JSON.stringify({ email, password: tried }),
   })
 }

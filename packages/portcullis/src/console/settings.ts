@@ -33,6 +33,8 @@ export interface RatelimitTarget {
 
 export interface GraphqlTarget {
   readonly url: string
+  /** Milliseconds since the epoch; an API of somebody else does not say. */
+  readonly startedAt?: number | undefined
   /** With these our audits of it are not cut short by its limits. They stay on this side, too. */
   readonly auditHeaders?: Readonly<Record<string, string>> | undefined
 }

@@ -40,6 +40,13 @@ export function formatAge(time: number | string | Date, now = Date.now()): strin
   return relative.format(Math.round(seconds / step.seconds), step.unit)
 }
 
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+
+/** `16:42:57`. */
+export function formatClock(time: number): string {
+  return clock.format(new Date(time))
+}
+
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** `15 Nov 2026, 16:42:57`. */

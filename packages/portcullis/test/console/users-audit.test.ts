@@ -21,11 +21,28 @@ const log = Array.from({ length: logSize }, (_, index) => ({
 }))
 const own = log.filter((_, index) => index % 100 === 0)
 
+/** Between the first two entries of the user. */
+const failure = {
+  id: 'failure',
+  user_id: userId,
+  name: 'ada@example.com',
+  reason: 'wrong_password',
+  ip_address: '192.0.2.1',
+  count: 3,
+  first_at: new Date(1_799_999_999_000).toISOString(),
+  last_at: new Date(1_799_999_999_950).toISOString(),
+}
+
 /** The console's route before an auth server that can search its log for a user, or cannot. */
 async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: boolean }) {
   const asked: string[] = []
   const auth = createServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://auth')
+    const { searchParams, pathname } = new URL(request.url ?? '', 'http://auth')
+    if (pathname === '/admin/sign-in-failures') {
+      response.statusCode = canSearch ? 200 : 404
+      response.setHeader('content-type', 'application/json')
+      return response.end(JSON.stringify(canSearch ? [failure] : {}))
+    }
     const search = searchParams.get('query')
     asked.push(search ?? `page ${searchParams.get('page')}`)
     response.setHeader('content-type', 'application/json')
@@ -68,7 +85,14 @@ test('the trail of a user is asked for by their id', async (t) => {
   const { asked, read } = await openTrail(t, { canSearch: true })
   const trail = await read(1)
   assert.deepEqual(asked, [`user:${userId}`])
-  assert.deepEqual(trail, { entries: own, counts: 'user', read: own.length, total: own.length })
+  const { entries, ...rest } = trail
+  assert.deepEqual(rest, { counts: 'user', read: own.length, total: own.length })
+  assert.deepEqual(
+    entries.map(({ id }) => id),
+    [own[0]?.id, 'failure', ...own.slice(1).map(({ id }) => id)],
+    'in the order of time',
+  )
+  assert.deepEqual(entries[1]?.payload.traits?.['count'], 3)
 })
 
 test('where the log cannot be searched for a user, it is read until enough is found', async (t) => {

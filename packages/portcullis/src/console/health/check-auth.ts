@@ -12,7 +12,7 @@ export function createAuthCheck({ url, key }: AuthTarget): CheckPart {
       const health = await ask(name, `${url}/health`, options)
       if (health.status !== 200) return toTrouble(health, `${url}/health`)
       const users = await ask(name, `${url}/admin/users?page=1&per_page=1`, options)
-      return { ...toHealth(health), ...judgeKey(users) }
+      return { ...toHealth(health), ...judgeKey(users), ...(await findStart(url, options)) }
     } catch (error) {
       return toDown(error)
     }
@@ -28,6 +28,15 @@ function toHealth({ text, latencyMs }: Answer): PartHealth {
   const { name: product, version } = parseObject(text) ?? {}
   const toText = (value: unknown) => (typeof value === 'string' ? value : undefined)
   return { state: 'up', product: toText(product), version: toText(version), latencyMs }
+}
+
+/** Supabase Auth does not say when it started. */
+async function findStart(url: string, options: RequestInit): Promise<Partial<PartHealth>> {
+  const since = encodeURIComponent(new Date().toISOString())
+  const { status, text } = await ask(name, `${url}/admin/sign-ins?since=${since}`, options)
+  if (status !== 200) return {}
+  const { started_at: startedAt } = parseObject(text) ?? {}
+  return typeof startedAt === 'string' ? { startedAt: Date.parse(startedAt) } : {}
 }
 
 function toTrouble({ status, latencyMs }: Answer, url: string): PartHealth {

@@ -9,7 +9,12 @@ const query = JSON.stringify({ query: '{ __typename }' })
  * A query tells whether it is one. But queries may be counted against a limit: unless ours are not, it is
  * enough after the first answer that somebody is still there.
  */
-export function createGraphqlCheck({ url, auditHeaders }: GraphqlTarget): CheckPart {
+export function createGraphqlCheck(target: GraphqlTarget): CheckPart {
+  const check = createAnswerCheck(target)
+  return async (signal) => ({ ...(await check(signal)), startedAt: target.startedAt })
+}
+
+function createAnswerCheck({ url, auditHeaders }: GraphqlTarget): CheckPart {
   let hasAnswered = false
   return async (signal) => {
     const options = signal ? { signal } : {}

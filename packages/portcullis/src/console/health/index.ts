@@ -6,7 +6,8 @@ import type { CheckPart, PartName } from './part-health.ts'
 
 export type Checks = Partial<Readonly<Record<PartName, CheckPart>>>
 
-const consoleStartedAt = Date.now() - process.uptime() * 1000
+/** The console and the mailbox run in this process. */
+export const processStartedAt = Math.round(Date.now() - process.uptime() * 1000)
 
 /** How to ask each part that the console was given. */
 export function createChecks(settings: Omit<ConsoleSettings, 'host' | 'port' | 'token'>): Checks {
@@ -18,11 +19,12 @@ export function createChecks(settings: Omit<ConsoleSettings, 'host' | 'port' | '
     ...(mailbox && {
       mailbox: async () => ({
         state: 'up' as const,
+        startedAt: processStartedAt,
         address: `SMTP ${mailbox.smtpAddress}`,
         detail: toCaught(mailbox.list().length),
       }),
     }),
-    console: async () => ({ state: 'up', version, startedAt: consoleStartedAt }),
+    console: async () => ({ state: 'up', version, startedAt: processStartedAt }),
   }
 }
 

@@ -23,7 +23,7 @@ function isEntry(value: unknown): value is AuditEntry {
 }
 
 /** Where an administrator did something to a user, the traits name the user. */
-function toEvent(entry: AuditEntry): AuditEvent {
+export function toEvent(entry: AuditEntry): AuditEvent {
   const { actor_id: actorId, actor_username: actorName, traits = {} } = entry.payload
   const { user_id: userId, user_email: email, user_phone: phone } = traits
   const isOther = isText(userId) && userId !== actorId
@@ -31,7 +31,7 @@ function toEvent(entry: AuditEntry): AuditEvent {
   return {
     entry,
     at: Date.parse(entry.created_at),
-    user: { id: isOther ? userId : actorId, name: names.find(isText) ?? 'Somebody' },
+    user: { id: isOther ? userId : actorId, name: names.find(isText) ?? '' },
   }
 }
 

@@ -1,11 +1,12 @@
 import { createChecks } from '../health/index.ts'
 import type { ConsoleSettings } from '../settings.ts'
+import type { RangeName } from './ranges.ts'
 import { createWatchRunner, type Watch, type WatchRun } from './watch.ts'
 import { type ActivityState, watchActivity } from './watch-activity.ts'
 import { type DecisionsState, watchDecisions } from './watch-decisions.ts'
 import { type HealthState, watchHealth } from './watch-health.ts'
 
-/** The events of the stream. Each tells the whole state of its section: one that is missed does no harm. */
+/** The events of the stream. Each has the whole state of its section: one that is missed does no harm. */
 export interface OverviewSections {
   readonly health: HealthState
   readonly decisions: DecisionsState
@@ -14,15 +15,18 @@ export interface OverviewSections {
 
 export type Listener = (section: keyof OverviewSections, state: unknown) => void
 
-export interface Overview {
+export interface Overview extends Disposable {
   /** Hears what is known at once, and then all that is new. @returns what ends it. */
-  watch(listener: Listener): () => void
+  watch(listener: Listener, range: RangeName): () => void
 }
 
-/** Looks at the parts while somebody wants to know, and as often for many as for one. */
+/**
+ * Looks at the parts while a page is open, as often for many pages as for one. What is lost otherwise is
+ * looked at all the time, less often.
+ */
 export function createOverview(settings: ConsoleSettings): Overview {
   const { auth, ratelimit } = settings
-  const listeners = new Set<Listener>()
+  const listeners = new Map<Listener, RangeName>()
   const sections: Partial<Record<keyof OverviewSections, Watch<unknown>>> = {
     health: watchHealth(createChecks(settings)),
     ...(ratelimit && { decisions: watchDecisions(ratelimit) }),
@@ -33,25 +37,39 @@ export function createOverview(settings: ConsoleSettings): Overview {
   const runners = names.flatMap((section) => {
     const watch = sections[section]
     if (watch === undefined) return []
-    const tell = (state: unknown) => {
+    const onLooked = () => {
       known.add(section)
-      for (const listener of listeners) listener(section, state)
+      for (const [listener, range] of listeners) listener(section, watch.state(range))
     }
-    return [createWatchRunner(watch, tell)]
+    return [{ watch, start: createWatchRunner(watch, onLooked) }]
   })
   let runs: readonly WatchRun[] = []
 
+  function restart(isWatched: boolean): void {
+    stop()
+    runs = runners.flatMap(({ watch, start }) => {
+      const intervalMs = isWatched ? watch.intervalMs : watch.idleIntervalMs
+      return intervalMs === undefined ? [] : [start(intervalMs)]
+    })
+  }
+  function stop(): void {
+    for (const run of runs) run.stop()
+    runs = []
+  }
+
+  restart(false)
   return {
-    watch(listener) {
-      for (const section of known) listener(section, sections[section]?.state())
-      listeners.add(listener)
-      if (listeners.size === 1) runs = runners.map((start) => start())
+    watch(listener, range) {
+      for (const section of known) listener(section, sections[section]?.state(range))
+      listeners.set(listener, range)
+      if (listeners.size === 1) restart(true)
       return () => {
-        listeners.delete(listener)
-        if (listeners.size > 0) return
-        for (const run of runs) run.stop()
-        runs = []
+        if (listeners.delete(listener) && listeners.size === 0) restart(false)
       }
+    },
+    [Symbol.dispose]() {
+      listeners.clear()
+      stop()
     },
   }
 }

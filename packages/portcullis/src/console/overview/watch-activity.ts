@@ -2,18 +2,21 @@ import { toMessage } from '../error-answers.ts'
 import { ask } from '../health/ask.ts'
 import { toKeyHeaders } from '../health/check-auth.ts'
 import type { AuthTarget } from '../settings.ts'
-import { type AuditEvent, parseAuditEntries } from './audit-entries.ts'
-import { countSignIns, signInsCapacity, stepMs } from './sign-ins.ts'
+import { type AuditEvent, parseAuditEntries, toEvent } from './audit-entries.ts'
+import type { RangeName } from './ranges.ts'
+import { readSignInCounts } from './read-sign-in-counts.ts'
+import { parseSignInFailures, toFailureEntry } from './sign-in-failures.ts'
+import { countSignIns, type SignInsPeriod } from './sign-ins.ts'
 import type { Watch } from './watch.ts'
 
 export type { AuditEvent }
 
-/** What people did, as the audit log of the auth server tells. */
-export interface ActivityState {
-  readonly capacity: number
-  /** Sign-ins in the minute before each step, the newest last; none before the log could be read. */
-  readonly signInsPerMinute: readonly number[]
-  /** More happened than was read: the numbers are too low. */
+/** What people did, as the auth server counts it and its audit log has it. */
+export interface ActivityState extends SignInsPeriod {
+  readonly range: RangeName
+  /** Whether the auth server counts failed sign-ins. */
+  readonly hasFailures: boolean
+  /** The auth server does not count sign-ins, and more happened than was read: the numbers are too low. */
   readonly isPartial: boolean
   /** The newest first. */
   readonly events: readonly AuditEvent[]
@@ -23,25 +26,28 @@ export interface ActivityState {
 const pageSize = 200
 const mostPages = 5
 const eventCount = 8
-/** An entry may become visible somewhat later than it says it was made. */
+/** An entry may become visible somewhat later than its time. */
 const lateMs = 15_000
+/** What is read of a log that is read for the first time. */
+const firstMs = 16 * 60_000
 const signInAction = 'login'
 /** What clients do by themselves every so often is no news. */
 const routineActions: ReadonlySet<string> = new Set(['token_refreshed', 'token_revoked'])
 
-/** Reads what is new in the audit log, and never more than some pages at once. */
+/** Reads the counts of the auth server and what is new in its log, never more than some pages at once. */
 export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
   const signIns = countSignIns()
   const seen = new Map<string, number>()
   let newestAt = 0
   let events: readonly AuditEvent[] = []
+  let failures: readonly AuditEvent[] = []
   let missedAt = Number.NEGATIVE_INFINITY
-  let hasRead = false
+  let countsItself = true
   let fault: string | undefined
 
   async function readNew(signal: AbortSignal): Promise<void> {
     const isFirst = newestAt === 0
-    const knownUntil = Math.max(newestAt - lateMs, signIns.oldest(Date.now()))
+    const knownUntil = Math.max(newestAt - lateMs, Date.now() - firstMs)
     const fresh: AuditEvent[] = []
     let isComplete = false
     for (let page = 1; page <= mostPages && !isComplete; page += 1) {
@@ -54,15 +60,19 @@ export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
         fresh.push(event)
       }
       const last = entries.at(-1)
-      isComplete = entries.length < pageSize || last === undefined || last.at < knownUntil
+      // The latest events are on the first page; only counting needs the others.
+      isComplete =
+        countsItself || entries.length < pageSize || last === undefined || last.at < knownUntil
     }
     if (!isComplete) missedAt = Date.now()
     take(fresh)
+    if (!countsItself && isFirst) signIns.setKnownFrom(knownUntil)
   }
 
   function take(fresh: readonly AuditEvent[]): void {
     for (const { entry, at } of fresh) {
-      if (entry.payload.action === signInAction) signIns.add(at)
+      const isSignIn = entry.payload.action === signInAction
+      if (isSignIn && !countsItself) signIns.add(at, { succeeded: 1, failed: 0 })
     }
     const news = fresh.filter(({ entry }) => !routineActions.has(entry.payload.action))
     events = [...news, ...events].sort((a, b) => b.at - a.at).slice(0, eventCount)
@@ -70,19 +80,27 @@ export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
     for (const [id, at] of seen) if (at < newestAt - 2 * lateMs) seen.delete(id)
   }
 
+  async function readFailures(signal: AbortSignal): Promise<void> {
+    const path = `/admin/sign-in-failures?per_page=${eventCount}`
+    const { status, text } = await readAuth(auth, path, signal)
+    if (status === 200) failures = parseSignInFailures(text).map(toFailureEntry).map(toEvent)
+  }
+
   return {
-    intervalMs: stepMs,
-    state: () => ({
-      capacity: signInsCapacity,
-      signInsPerMinute: hasRead ? signIns.perMinute(Date.now()) : [],
-      isPartial: missedAt > signIns.oldest(Date.now()),
-      events,
+    intervalMs: 5_000,
+    state: (range) => ({
+      range,
+      ...signIns.read(range, Date.now()),
+      hasFailures: countsItself,
+      isPartial: missedAt > Date.now() - firstMs,
+      events: [...events, ...failures].sort((a, b) => b.at - a.at).slice(0, eventCount),
       fault,
     }),
     async look(signal) {
       try {
+        countsItself = await readSignInCounts(signIns, (path) => readAuth(auth, path, signal))
+        if (countsItself) await readFailures(signal)
         await readNew(signal)
-        hasRead = true
         fault = undefined
       } catch (error) {
         if (!signal.aborted) fault = toMessage(error)
@@ -91,16 +109,18 @@ export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
   }
 }
 
+async function readAuth({ url, key }: AuthTarget, path: string, signal: AbortSignal) {
+  const headers = toKeyHeaders(await key())
+  return await ask('The auth server', `${url}${path}`, { headers, signal })
+}
+
 async function readPage(
-  { url, key }: AuthTarget,
+  auth: AuthTarget,
   page: number,
   signal: AbortSignal,
 ): Promise<readonly AuditEvent[]> {
-  const { status, text } = await ask(
-    'The auth server',
-    `${url}/admin/audit?page=${page}&per_page=${pageSize}`,
-    { headers: toKeyHeaders(await key()), signal },
-  )
+  const path = `/admin/audit?page=${page}&per_page=${pageSize}`
+  const { status, text } = await readAuth(auth, path, signal)
   if (status === 200) return parseAuditEntries(text)
   throw new Error(faults[status] ?? `The auth server answers ${status} to GET /admin/audit.`)
 }

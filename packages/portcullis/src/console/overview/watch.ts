@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RangeName } from './ranges.ts'
 
 /** Something that is looked at again and again, once for all who want to know. */
 export interface Watch<State> {
   readonly intervalMs: number
-  /** What is known so far. */
-  readonly state: () => State
+  /** How often to look while no page is open. Without it, nothing is looked at then. */
+  readonly idleIntervalMs?: number
+  /** What is known so far, as far back as the range goes. */
+  readonly state: (range: RangeName) => State
   /** Never rejects: what goes wrong is part of the state. */
   look(signal: AbortSignal): Promise<void>
 }
@@ -17,33 +20,34 @@ export interface WatchRun {
 }
 
 /**
- * Looks until stopped, and tells after each look. A look that is under way when it is stopped has ended
+ * Looks until stopped, and reports each look. A look that is under way when it is stopped has ended
  * before the next run begins.
  */
-export function createWatchRunner<State>(
-  watch: Watch<State>,
-  tell: (state: State) => void,
-): () => WatchRun {
+export function createWatchRunner(
+  watch: Watch<unknown>,
+  onLooked: () => void,
+): (intervalMs: number) => WatchRun {
   let last = Promise.resolve()
-  return () => {
+  return (intervalMs) => {
     const stopping = new AbortController()
-    last = last.then(() => run(watch, tell, stopping.signal))
+    last = last.then(() => run(watch, intervalMs, onLooked, stopping.signal))
     return { stop: () => stopping.abort() }
   }
 }
 
-async function run<State>(
-  watch: Watch<State>,
-  tell: (state: State) => void,
+async function run(
+  watch: Watch<unknown>,
+  intervalMs: number,
+  onLooked: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     const startedAt = performance.now()
     await watch.look(signal)
     if (signal.aborted) return
-    tell(watch.state())
+    onLooked()
     const costMs = performance.now() - startedAt
-    const pauseMs = Math.max(watch.intervalMs - costMs, costMs * restFactor)
+    const pauseMs = Math.max(intervalMs - costMs, costMs * restFactor)
     // Rejects when it is stopped, which the condition of the loop sees too.
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {})
   }

@@ -1,16 +1,33 @@
 import type { AddRoutes } from '../console.ts'
 import { createOverview } from '../overview/overview.ts'
+import { type RangeName, rangeNames } from '../overview/ranges.ts'
 
 export type { OverviewSections } from '../overview/overview.ts'
+export type { RangeName } from '../overview/ranges.ts'
 export type { ActivityState, AuditEvent } from '../overview/watch-activity.ts'
-export type { DecisionsSecond, DecisionsState } from '../overview/watch-decisions.ts'
+export type { DecisionsPoint, DecisionsState } from '../overview/watch-decisions.ts'
 export type { HealthState, PartName, WatchedPart } from '../overview/watch-health.ts'
 
 export const addOverview: AddRoutes = (server, context) => {
   const overview = createOverview(context)
-  server.get('/api/overview/stream', (_request, reply) => {
-    const stream = context.streams.open(reply)
-    const stop = overview.watch((section, state) => stream.send(section, state))
-    stream.closed.addEventListener('abort', stop, { once: true })
-  })
+  server.addHook('onClose', async () => overview[Symbol.dispose]())
+  server.get<{ Querystring: { range: RangeName } }>(
+    '/api/overview/stream',
+    {
+      schema: {
+        querystring: {
+          type: 'object',
+          properties: { range: { type: 'string', enum: [...rangeNames], default: '15m' } },
+        },
+      },
+    },
+    (request, reply) => {
+      const stream = context.streams.open(reply)
+      const stop = overview.watch(
+        (section, state) => stream.send(section, state),
+        request.query.range,
+      )
+      stream.closed.addEventListener('abort', stop, { once: true })
+    },
+  )
 }

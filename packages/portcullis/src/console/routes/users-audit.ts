@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { parseSignInFailures, toFailureEntry } from '../overview/sign-in-failures.ts'
 import type { AuthTarget } from '../settings.ts'
 import { callAsAdmin, readJson } from './users-upstream.ts'
 
@@ -16,7 +17,7 @@ export interface AuditEntry {
   }
 }
 
-/** A part of what the log tells of one user, newest first. */
+/** A part of what the log has of one user, and of their failed sign-ins, newest first. */
 export interface UserAudit {
   readonly entries: readonly AuditEntry[]
   /** What `read` and `total` count: entries of the user, or all of a log that cannot be searched for one. */
@@ -33,6 +34,7 @@ const logPageSize = 1_000
 /** Somebody waits: after as many entries they are asked whether to go on. */
 const mostPages = 10
 const enough = 20
+const mostFailures = 200
 
 /**
  * Our auth server finds the entries of a user. Others know the names of actors only, which change, and
@@ -50,7 +52,25 @@ export async function readUserAudit(
   if (own.answer.status === 400) return readLog(auth, userId, first, reply)
   if (!own.answer.ok) return handOn(own, reply)
   const { log, read, total } = parsePage(own)
-  return { entries: log, counts: 'user', read, total, ...(read < total && { next: first + 1 }) }
+  const hasMore = read < total
+  // Older failures come with older entries; newer ones may come again, and the page leaves them out then.
+  const oldest = hasMore ? toTime(log.at(-1)) : 0
+  const failures = (await readFailures(auth, userId)).filter((entry) => toTime(entry) >= oldest)
+  const entries = [...log, ...failures].sort((a, b) => toTime(b) - toTime(a))
+  return { entries, counts: 'user', read, total, ...(hasMore && { next: first + 1 }) }
+}
+
+function toTime(entry: AuditEntry | undefined): number {
+  return entry === undefined ? 0 : Date.parse(entry.created_at)
+}
+
+/** None where the auth server keeps none. */
+async function readFailures(auth: AuthTarget, userId: string): Promise<readonly AuditEntry[]> {
+  const query = new URLSearchParams({ user_id: userId, per_page: `${mostFailures}` })
+  const answer = await callAsAdmin(auth, { method: 'GET', path: '/admin/sign-in-failures', query })
+  if (answer.ok) return parseSignInFailures(await readJson(answer)).map(toFailureEntry)
+  await answer.body?.cancel()
+  return []
 }
 
 async function readLog(

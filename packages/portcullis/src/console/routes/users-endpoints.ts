@@ -60,6 +60,12 @@ export const userEndpoints: readonly UserEndpoint[] = [
     upstream: '/admin/generate_link',
     body: linkFields,
   },
+  {
+    method: 'GET',
+    path: '/sign-in-failures',
+    upstream: '/admin/sign-in-failures',
+    query: ['page', 'per_page'],
+  },
   { method: 'GET', path: ofUser, upstream: upstreamUser },
   { method: 'PUT', path: ofUser, upstream: upstreamUser, body: userFields },
   {

@@ -1,3 +1,5 @@
+export type { SignInFailure } from '../overview/sign-in-failures.ts'
+
 /** What the auth server tells of users; only what the page shows is named here. */
 export interface User {
   readonly id: string

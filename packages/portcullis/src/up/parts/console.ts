@@ -1,4 +1,5 @@
 import { openConsole } from '../../console/console.ts'
+import { processStartedAt } from '../../console/health/index.ts'
 import { toAllowedHosts, toOwnHost } from '../addresses.ts'
 import { createAdminKeys } from '../admin-key.ts'
 import { toAuditHeaders } from '../audit-pass.ts'
@@ -26,7 +27,11 @@ export const startConsole: StartPart = async (world) => {
       },
     }),
     ...(has.has('graphql') && {
-      graphql: { url: `${at(ports.graphql)}/graphql`, auditHeaders: toAuditHeaders(secrets) },
+      graphql: {
+        url: `${at(ports.graphql)}/graphql`,
+        auditHeaders: toAuditHeaders(secrets),
+        startedAt: processStartedAt,
+      },
     }),
   })
   return {

@@ -1,6 +1,6 @@
 import type { JSX, TargetedPointerEvent } from 'preact'
 import { useState } from 'preact/hooks'
-import { formatNumber } from '../format.ts'
+import { formatClock, formatCount, formatNumber } from '../format.ts'
 import { useWidth } from './use-width.ts'
 
 /** A point without a value leaves a gap. */
@@ -16,22 +16,24 @@ export interface LineChartProps {
   /** How many the whole width has: the line grows from the right. */
   readonly capacity: number
   readonly unit: string
-  /** How far back the left end is, such as `2 min ago`. */
-  readonly span: string
-  /** Seconds from one point to the next, so that pointing at one tells its age. */
-  readonly stepSeconds?: number
+  /** What the vertical axis counts, such as `decisions per second`. */
+  readonly axis: string
+  /** Seconds from one point to the next. */
+  readonly stepSeconds: number
   readonly series?: 1 | 2
 }
 
-const height = 168
-const left = 40
+const height = 184
+const left = 44
 const right = 4
 const bottom = 22
-const top = 10
+const top = 26
+/** Marks of the horizontal axis, besides now. */
+const thirds = [1, 2 / 3, 1 / 3] as const
 
 /** A line over time, on a scale that begins at nothing and ends at a round number. */
 export function LineChart(props: LineChartProps): JSX.Element {
-  const { label, values, second, capacity, unit, span, stepSeconds, series = 1 } = props
+  const { label, values, second, capacity, unit, axis, stepSeconds, series = 1 } = props
   const [element, width] = useWidth<HTMLDivElement>(600)
   const [pointed, setPointed] = useState<number>()
   const highest = Math.max(0, ...toNumbers(values), ...toNumbers(second?.values ?? []))
@@ -45,8 +47,8 @@ export function LineChart(props: LineChartProps): JSX.Element {
     const age = Math.round((width - right - x) / step)
     setPointed(age >= 0 && age < values.length ? age : undefined)
   }
-  const last = values.at(-1) ?? 0
-  const summary = `${label}: now ${formatNumber(last)} ${unit}, highest ${formatNumber(highest)}`
+  const summary = `${label}: now ${toReading(values, 0, unit)}, highest ${formatNumber(highest)}`
+  const spanSeconds = capacity * stepSeconds
   return (
     <div
       ref={element}
@@ -56,11 +58,14 @@ export function LineChart(props: LineChartProps): JSX.Element {
       onPointerLeave={() => setPointed(undefined)}
     >
       <svg viewBox={`0 0 ${width} ${height}`} height={height} role="img" aria-label={summary}>
+        <text x={0} y={11}>
+          {axis}
+        </text>
         {[0, ceiling / 2, ceiling].map((mark) => (
           <g key={mark}>
             <line class="grid-line" x1={left} x2={width} y1={toY(mark)} y2={toY(mark)} />
             <text x={left - 8} y={toY(mark) + 4} text-anchor="end">
-              {formatNumber(mark)}
+              {formatCount(mark)}
             </text>
           </g>
         ))}
@@ -73,16 +78,23 @@ export function LineChart(props: LineChartProps): JSX.Element {
         {pointed !== undefined && (
           <line class="pointer" x1={toX(pointed)} x2={toX(pointed)} y1={top} y2={toY(0)} />
         )}
-        <text x={left} y={height - 4}>
-          {span}
-        </text>
+        {thirds.map((part) => (
+          <text
+            key={part}
+            x={width - right - part * (width - left - right)}
+            y={height - 4}
+            text-anchor={part === 1 ? 'start' : 'middle'}
+          >
+            {toSpan(part * spanSeconds)}
+          </text>
+        ))}
         <text x={width - right} y={height - 4} text-anchor="end">
           now
         </text>
       </svg>
       {pointed !== undefined && (
         <div class="chart-reading" aria-hidden="true">
-          {stepSeconds !== undefined && <span>{toAge(pointed * stepSeconds)}</span>}
+          <span>{formatClock(Date.now() - pointed * stepSeconds * 1000)}</span>
           <span>{toReading(values, pointed, unit)}</span>
           {second && (
             <span class="second">
@@ -105,6 +117,11 @@ function Line({ values, toX, toY }: LineProps): JSX.Element {
   return (
     <>
       {toStretches(values).map(({ end, numbers }) => {
+        const [only] = numbers
+        if (numbers.length === 1 && only !== undefined) {
+          const at = toX(values.length - 1 - end)
+          return <circle key={end} class="point" cx={at} cy={toY(only)} r={2} />
+        }
         const x = (index: number) => toX(values.length - 1 - (end - numbers.length + 1 + index))
         const points = numbers.map((value, i) => `${x(i).toFixed(1)},${toY(value).toFixed(1)}`)
         const first = x(0).toFixed(1)
@@ -127,7 +144,7 @@ interface Stretch {
   readonly numbers: readonly number[]
 }
 
-/** What lies between gaps. One value alone makes no line. */
+/** What lies between gaps. */
 function toStretches(values: ChartValues): readonly Stretch[] {
   const stretches: { end: number; numbers: number[] }[] = []
   for (const [index, value] of values.entries()) {
@@ -140,7 +157,7 @@ function toStretches(values: ChartValues): readonly Stretch[] {
       stretches.push({ end: index, numbers: [value] })
     }
   }
-  return stretches.filter(({ numbers }) => numbers.length > 1)
+  return stretches
 }
 
 function toNumbers(values: ChartValues): readonly number[] {
@@ -149,15 +166,13 @@ function toNumbers(values: ChartValues): readonly number[] {
 
 function toReading(values: ChartValues, age: number, unit: string): string {
   const value = values.at(-1 - age)
-  return value === null || value === undefined ? 'not known' : `${formatNumber(value)} ${unit}`
+  return value === null || value === undefined ? 'no data' : `${formatNumber(value)} ${unit}`
 }
 
-function toAge(seconds: number): string {
-  if (seconds === 0) return 'now'
-  const minutes = Math.floor(seconds / 60)
-  const rest = seconds % 60
-  const parts = [minutes > 0 && `${minutes} min`, (rest > 0 || minutes === 0) && `${rest} s`]
-  return `${parts.filter(Boolean).join(' ')} ago`
+/** `10 min ago`. */
+function toSpan(seconds: number): string {
+  const minutes = Math.round(seconds / 60)
+  return minutes >= 120 ? `${Math.round(minutes / 60)} h ago` : `${minutes} min ago`
 }
 
 /** The least of 1, 2 and 5 times a power of ten that nothing reaches over. */

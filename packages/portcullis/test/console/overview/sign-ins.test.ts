@@ -1,37 +1,45 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countSignIns, signInsCapacity, stepMs } from '../../../src/console/overview/sign-ins.ts'
+import { countSignIns, stepMs } from '../../../src/console/overview/sign-ins.ts'
 
 const now = 1_800_000_000_000
+const one = { succeeded: 1, failed: 0 }
 
 test('a sign-in counts for the minute after it, and then no more', () => {
   const signIns = countSignIns()
-  signIns.add(now - 90_000)
-  signIns.add(now - 90_000)
-  signIns.add(now)
-  const points = signIns.perMinute(now)
-  const stepsAgo = (steps: number) => points.at(-1 - steps)
-  assert.equal(points.length, signInsCapacity)
-  assert.equal(stepsAgo(0), 1)
-  assert.equal(stepsAgo(90_000 / stepMs), 2)
-  assert.equal(stepsAgo(90_000 / stepMs + 1), 0)
-  assert.equal(stepsAgo(30_000 / stepMs + 1), 2)
-  assert.equal(stepsAgo(30_000 / stepMs), 0)
+  signIns.setKnownFrom(now - 86_400_000)
+  signIns.add(now - 90_000, { succeeded: 2, failed: 1 })
+  signIns.add(now, one)
+  const { succeeded, failed, current, stepSeconds } = signIns.read('15m', now)
+  assert.equal(succeeded.length * stepSeconds, 15 * 60)
+  assert.deepEqual(current, { succeeded: 1, failed: 0 })
+  const ago = (ms: number) => [succeeded, failed].map((points) => points.at(-1 - ms / stepMs))
+  assert.deepEqual(ago(0), [1, 0])
+  assert.deepEqual(ago(90_000), [2, 1])
+  assert.deepEqual(ago(100_000), [0, 0])
+  assert.deepEqual(ago(40_000), [2, 1])
+  assert.deepEqual(ago(30_000), [0, 0])
 })
 
-test('what happened before the first point still counts into it', () => {
+test('longer ranges have averages per minute, and what is older is forgotten', () => {
   const signIns = countSignIns()
-  signIns.add(signIns.oldest(now) + 2 * stepMs)
-  assert.equal(signIns.perMinute(now)[0], 1)
+  signIns.setKnownFrom(now - 2 * 86_400_000)
+  signIns.add(now - 2 * 86_400_000, one)
+  signIns.add(now - 86_400_000 + stepMs, { succeeded: 30, failed: 0 })
+  const day = signIns.read('24h', now)
+  assert.equal(day.succeeded.length * day.stepSeconds, 86_400)
+  assert.deepEqual([day.succeeded[0], Math.max(...day.succeeded.map(Number))], [2, 2])
+  const hour = signIns.read('1h', now)
+  assert.deepEqual([hour.succeeded.length, hour.stepSeconds], [60, 60])
+  assert.equal(Math.max(...hour.succeeded.map(Number)), 0)
 })
 
-test('what is too old is forgotten, and leaves no point below zero while it goes', () => {
+test('before anything was read there are no points, and none are made up', () => {
   const signIns = countSignIns()
-  signIns.add(now - 3_600_000)
-  assert.equal(Math.max(...signIns.perMinute(now)), 0)
-  signIns.add(now)
-  for (let later = now; later < now + 1_200_000; later += stepMs) {
-    const points = signIns.perMinute(later)
-    assert.ok(Math.min(...points) === 0 && Math.max(...points) <= 1, `${later - now} ms later`)
-  }
+  assert.equal(signIns.read('15m', now).current, undefined)
+  signIns.setKnownFrom(now - 120_000)
+  const { succeeded } = signIns.read('15m', now)
+  assert.equal(succeeded.at(0), null)
+  assert.equal(succeeded.at(-1), 0)
+  assert.equal(succeeded.filter((point) => point !== null).length, 8)
 })

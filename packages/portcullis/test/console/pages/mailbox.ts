@@ -229,9 +229,12 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     async () => {
       const listing = await startOver(page, call)
       const sender = createSender(listing.smtpAddress)
-      for (let number = 1; number <= 23; number += 1) await sender.sendMail(toMail(`Mail ${number}`))
+      for (let number = 1; number <= 23; number += 1)
+        await sender.sendMail(toMail(`Mail ${number}`))
       await getItems(page).nth(22).waitFor()
-      const overhang = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)
+      const overhang = await page.evaluate(
+        () => document.documentElement.scrollHeight - innerHeight,
+      )
       assert.equal(overhang, 0, 'the page scrolls below its end')
       await getItems(page).nth(22).scrollIntoViewIfNeeded()
       assert.ok(await getItems(page).nth(22).isVisible())

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { createAdminKeys } from '../../../src/up/admin-key.ts'
 import { provideSecrets } from '../../../src/up/secrets.ts'
-import { openVisitor } from '../../support/visitor.ts'
+import { openVisitor, turnTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
 import type { RunSuite } from './suite.ts'
 
 export const testOverview: RunSuite = async (t, scene) => {
   const { world, browser } = scene
-  await using visitor = await openVisitor(browser, world.entryUrl)
+  await using visitor = await openVisitor(browser, world.entryUrl, { timezoneId: 'UTC' })
   const { page } = visitor
 
   await t.test('every part is up, with its address and how fast it answers', async () => {
@@ -17,7 +17,15 @@ export const testOverview: RunSuite = async (t, scene) => {
       await part.getByText('Up', { exact: true }).waitFor()
     }
     const auth = parts.getByRole('listitem').filter({ hasText: 'Auth' })
-    assert.match((await auth.textContent()) ?? '', /:\d+.*Version\d.*Answers in.* ms/)
+    assert.match((await auth.textContent()) ?? '', /http:\/\/.*:\d+.*Version\d.*Answers in.* ms/)
+    // The servers run since before this page was opened for the first time.
+    const openedAt = await page.evaluate(() => performance.timeOrigin)
+    for (const name of ['Auth', 'Limits', 'GraphQL', 'Mailbox', 'Console']) {
+      const part = parts.getByRole('listitem').filter({ hasText: name })
+      const title = await part.locator('[title^="running since"]').getAttribute('title')
+      const startedAt = Date.parse(`${title?.replace('running since ', '')} UTC`)
+      assert.ok(startedAt < openedAt, `${name}: ${title}`)
+    }
     await page.getByText('Live', { exact: true }).waitFor()
   })
 
@@ -34,12 +42,22 @@ export const testOverview: RunSuite = async (t, scene) => {
 
     await askForDecision(world)
     const decisions = page.getByRole('region', { name: 'Rate limit decisions' })
-    await decisions.getByText(/^[1-9]\d* in 3 min$/).waitFor()
+    await decisions.getByText(/^[1-9]\d* in 15 min$/).waitFor()
+    await decisions.getByText('decisions per second').waitFor()
+    await page.getByRole('button', { name: '24 h' }).click()
+    await decisions.getByText(/^[1-9]\d* in 24 h$/).waitFor()
+    await decisions.getByText('16 h ago').waitFor()
+    // Nothing is known of yesterday, so nothing is drawn there.
+    const chart = await decisions.locator('.chart svg').boundingBox()
+    const drawn = decisions.locator('.chart .line, .chart .point').first()
+    const left = (await drawn.boundingBox())?.x ?? 0
+    assert.ok(chart && left > chart.x + chart.width / 2, 'a gap is drawn as a gap')
+    await page.getByRole('button', { name: '15 min' }).click()
 
     const second = await page.context().newPage()
     await second.goto(world.consoleUrl)
     // Nothing new has happened: it is told what happened before.
-    await second.locator('.chart .line').first().waitFor()
+    await second.locator('.chart .line, .chart .point').first().waitFor()
     await second
       .getByText(/overview@example\.com/)
       .first()
@@ -47,10 +65,40 @@ export const testOverview: RunSuite = async (t, scene) => {
     await second.close()
   })
 
-  await t.test('the first visit is shown where to go, until it has had enough', async () => {
+  await t.test('a failed sign-in shows with its reason, with an account or without', async () => {
+    await tryToSignIn(world, 'overview@example.com')
+    await tryToSignIn(world, 'stranger@example.com')
+    const events = page.getByRole('region', { name: 'Latest events' }).getByRole('listitem')
+    const wrong = /Failed to sign in: wrong password/
+    await events.filter({ hasText: 'overview@example.com' }).filter({ hasText: wrong }).waitFor()
+    await events.filter({ hasText: /stranger@example\.com.*No account/ }).waitFor()
+    const signIns = page.getByRole('region', { name: 'Sign-ins' })
+    const figure = signIns.locator('.figure-danger')
+    await figure.getByText(/^[1-9]/).waitFor()
+    await signIns.locator('.chart .second path').first().waitFor({ state: 'attached' })
+
+    await signIns.getByRole('link', { name: 'Failed sign-ins' }).click()
+    const rows = page.getByRole('table', { name: 'Failed sign-ins' }).getByRole('row')
+    await rows.filter({ hasText: /stranger@example\.com.*No account.*wrong password/ }).waitFor()
+    await rows.getByRole('link', { name: 'overview@example.com' }).click()
+    const trail = page.getByRole('list', { name: 'Activity' }).getByRole('listitem')
+    await trail.filter({ hasText: wrong }).waitFor()
+    const times = await trail
+      .locator('time')
+      .evaluateAll((all) => all.map((time) => Date.parse(time.getAttribute('datetime') ?? '')))
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => b - a),
+    )
+    await turnTo(page, '/')
+  })
+
+  await t.test('the first visit is shown where to go, until it is done or hidden', async () => {
     const steps = page.getByRole('region', { name: 'What to do next' })
     await steps.waitFor()
-    const targets = ['/users', '/try', '/limits']
+    // There are users by now.
+    await steps.getByRole('link', { name: 'Create a user' }).waitFor({ state: 'detached' })
+    const targets = ['/try', '/limits']
     const links = await steps.getByRole('link').all()
     assert.deepEqual(await Promise.all(links.map((link) => link.getAttribute('href'))), targets)
     await steps.getByRole('button', { name: 'Hide these' }).click()
@@ -71,6 +119,15 @@ async function signSomebodyIn({ folder, baseUrls }: TestWorld, email: string): P
   const url = `${baseUrls.auth}/token?grant_type=password`
   const answer = await fetch(url, { method: 'POST', headers, body })
   assert.equal(answer.status, 200)
+}
+
+async function tryToSignIn({ baseUrls }: TestWorld, email: string): Promise<void> {
+  const answer = await fetch(`${baseUrls.auth}/token?grant_type=password`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password: 'not the right one' }),
+  })
+  assert.equal(answer.status, 400)
 }
 
 async function askForDecision({ baseUrls }: TestWorld): Promise<void> {

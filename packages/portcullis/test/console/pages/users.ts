@@ -20,6 +20,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     })
   const mark = Math.random().toString(36).slice(2, 8)
   const email = `ada-${mark}@example.org`
+  const phone = `1555${Math.random().toFixed(7).slice(2)}`
 
   await run('a user is created, found by search, and has an address of their own', async () => {
     await openUsers(page)
@@ -28,6 +29,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await dialog.getByRole('button', { name: 'Create' }).click()
     await dialog.getByText('Give an email address or a phone number.').waitFor()
     await dialog.getByLabel('Email').fill(email)
+    await dialog.getByLabel('Phone').fill(`+1 555 ${phone.slice(4)}`)
     await dialog.getByLabel('Full name').fill('Ada Lovelace')
     await dialog.getByLabel('Password').fill(password)
     await dialog.getByRole('button', { name: 'Create' }).click()
@@ -45,6 +47,15 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     const id = new URL(page.url()).searchParams.get('id') ?? ''
     assert.match(id, /^[\da-f-]{36}$/)
 
+    for (const part of [
+      id.slice(0, 8),
+      phone.slice(4),
+      `+${phone.slice(0, 1)} ${phone.slice(1)}`,
+    ]) {
+      await page.getByLabel('Search users').fill(part)
+      await page.getByText(`1 user found by “${part}”`).waitFor()
+      await page.getByRole('row', { name: email }).waitFor()
+    }
     await page.goto(`${world.consoleUrl}/users?q=${id}`)
     await page.getByText(/^1 user found/).waitFor()
     await page.getByRole('link', { name: email }).click()
@@ -130,6 +141,8 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await page.getByRole('dialog').getByLabel('One week').check()
     await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click()
     await page.getByRole('row', { name: email }).getByText('Banned').waitFor()
+    const ban = /banned until \d+ \w+ \d{4}, [\d:]+ by portcullis-console \(service_role\)/
+    await page.getByText(ban).waitFor()
     assert.match(await (await signIn(world, email)).text(), /user_banned/)
     await page.getByRole('button', { name: 'Lift the ban' }).click()
     await page.getByRole('button', { name: 'Ban…' }).waitFor()
@@ -154,6 +167,16 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     const texts = (await entries.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))
     assert.match(texts[0] ?? '', /^Signed in/)
     assert.match(texts.at(-1) ?? '', /^The account was created by service_role/)
+    assert.ok(texts.some((text) => text.startsWith('Failed to sign in: banned')))
+    assert.ok(texts.some((text) => text.startsWith('The ban was lifted by portcullis-console')))
+    assert.ok(texts.some((text) => /^Banned until \d+ \w+ \d{4}, /.test(text)))
+    const times = await entries
+      .locator('time')
+      .evaluateAll((all) => all.map((time) => Date.parse(time.getAttribute('datetime') ?? '')))
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => b - a),
+    )
     for (const sentence of ['A link to get in was generated', 'A session was ended']) {
       assert.ok(
         texts.some((text) => text.startsWith(`${sentence} by service_role`)),
@@ -187,7 +210,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await openUser(page, email)
     const id = new URL(page.url()).searchParams.get('id')
     await deleteOpenUser(page, 'Everything')
-    await page.getByText('Nobody is found').waitFor()
+    await page.getByText('No users match').waitFor()
     await turnTo(page, `/users?id=${id}`)
     await page.getByText('There is no such user').waitFor()
     takeRefusal(complaints, 404)

@@ -27,7 +27,7 @@ export function LimitsPage(): JSX.Element {
     <>
       <PageHeader title="Limits" summary={summary}>
         {ratelimit.canEdit && (
-          <ul class="limits-views" aria-label="Views">
+          <ul class="views" aria-label="Views">
             <li>
               <a href="/limits" aria-current={isEditing ? undefined : 'true'}>
                 Rules in force

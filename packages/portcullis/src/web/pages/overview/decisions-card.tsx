@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
-import type { DecisionsSecond, DecisionsState } from '../../../console/routes/overview.ts'
+import type { DecisionsState } from '../../../console/routes/overview.ts'
 import { Card } from '../../components/card.tsx'
 import { LineChart } from '../../components/line-chart.tsx'
 import { Empty, Loading, Notice } from '../../components/states.tsx'
 import { formatNumber } from '../../format.ts'
 import { Figure, Figures } from './figures.tsx'
+import { rangeTitles, toStepSeconds } from './range-choice.tsx'
 
 export interface DecisionsCardProps {
   readonly decisions: DecisionsState | undefined
@@ -25,15 +26,15 @@ export function DecisionsCard({ decisions, isMissing }: DecisionsCardProps): JSX
           <DecisionFigures decisions={decisions} />
           <LineChart
             label="Decisions per second"
-            values={decisions.seconds.map((second) => second?.total ?? null)}
+            values={decisions.points.map((point) => point?.total ?? null)}
             second={{
               label: 'over the limit',
-              values: decisions.seconds.map((second) => second?.over ?? null),
+              values: decisions.points.map((point) => point?.over ?? null),
             }}
-            capacity={decisions.capacity}
+            capacity={decisions.points.length}
             unit="/s"
-            span="3 min ago"
-            stepSeconds={1}
+            axis="decisions per second"
+            stepSeconds={toStepSeconds(decisions.range, decisions.points.length)}
           />
           {decisions.fault !== undefined && (
             <Notice tone="warn" title="No new numbers.">
@@ -46,37 +47,23 @@ export function DecisionsCard({ decisions, isMissing }: DecisionsCardProps): JSX
   )
 }
 
-const recentSeconds = 5
-
-/** Of some seconds together: a single one jumps too much to be read. */
-function toRecent(seconds: DecisionsState['seconds']): number | undefined {
-  const recent = seconds.slice(-recentSeconds).filter((second) => second !== null)
-  if (recent.length === 0) return undefined
-  return recent.reduce((sum, { total }) => sum + total, 0) / recent.length
-}
-
 function DecisionFigures({ decisions }: { readonly decisions: DecisionsState }): JSX.Element {
-  const { seconds, capacity } = decisions
-  const known = seconds.filter((second) => second !== null)
-  const sum = (name: keyof DecisionsSecond) =>
-    Math.round(known.reduce((total, second) => total + second[name], 0))
-  const total = sum('total')
-  const over = sum('over')
-  const shadow = sum('shadow')
-  const passed = shadow > 0 ? `, ${formatNumber(shadow)} let pass in shadow mode` : ''
+  const { sums, current, range } = decisions
+  const { hits, over, shadow } = sums
+  const passed = shadow > 0 ? `, ${formatNumber(shadow)} allowed in shadow mode` : ''
   return (
     <Figures>
       <Figure
         tone="series-1"
         name="Decisions"
-        value={toRecent(seconds)}
+        value={current}
         unit="/s"
-        note={`${formatNumber(total)} in ${capacity / 60} min`}
+        note={`${formatNumber(hits)} in ${rangeTitles[range]}`}
       />
       <Figure
         tone="danger"
         name="Over the limit"
-        value={total > 0 ? (over / total) * 100 : undefined}
+        value={hits > 0 ? (over / hits) * 100 : undefined}
         unit="%"
         note={`${formatNumber(over)} of them${passed}`}
       />

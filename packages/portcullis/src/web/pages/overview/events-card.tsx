@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import type { AuditEvent } from '../../../console/routes/overview.ts'
+import { Badge } from '../../components/badge.tsx'
 import { Card } from '../../components/card.tsx'
 import { Empty, Loading } from '../../components/states.tsx'
 import { formatAge, formatTime } from '../../format.ts'
@@ -18,7 +19,7 @@ export function EventsCard({ activity, isMissing }: ActivityCardProps): JSX.Elem
         <Empty icon="overview" title="Nothing has happened yet">
           {activity.fault ?? (
             <>
-              <a href="/try">Sign somebody up</a>, and it is told here.
+              <a href="/try">Sign up a user</a> to see it here.
             </>
           )}
         </Empty>
@@ -37,13 +38,19 @@ function EventLine({ event }: { readonly event: AuditEvent }): JSX.Element {
   const { entry, user, at } = event
   return (
     <li>
-      <a class="event-user" href={`/users?id=${encodeURIComponent(user.id)}`}>
-        {user.name}
-      </a>
+      {user.id === '' ? (
+        <span class="event-user" title="There is no such account">
+          {user.name || 'no address'} <Badge>No account</Badge>
+        </span>
+      ) : (
+        <a class="event-user" href={`/users?id=${encodeURIComponent(user.id)}`}>
+          {user.name || user.id.slice(0, 8)}
+        </a>
+      )}
       <span class="event-what">{toSentence(entry, user.id)}</span>
       <span class="small muted mono event-from">{entry.ip_address}</span>
-      <time class="small muted number nowrap" dateTime={entry.created_at} title={formatTime(at)}>
-        {formatAge(at)}
+      <time class="small muted number nowrap" dateTime={entry.created_at} title={formatAge(at)}>
+        {formatTime(at)}
       </time>
     </li>
   )

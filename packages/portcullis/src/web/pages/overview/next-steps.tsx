@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Icon, type IconName } from '../../components/icons.tsx'
 import { type ConsoleSession, useSession } from '../../session.ts'
+import { type FirstStep, readDoneSteps } from '../../steps-done.ts'
 
 interface Step {
-  readonly href: string
+  readonly href: FirstStep
   readonly icon: IconName
   readonly title: string
   readonly text: string
@@ -39,11 +40,20 @@ const steps: readonly Step[] = [
 
 const storageKey = 'portcullis-steps-seen'
 
-/** For the first visit, until somebody has had enough of it. */
-export function NextSteps(): JSX.Element | null {
+export interface NextStepsProps {
+  /** How many there are, where known. */
+  readonly users: number | undefined
+}
+
+/** For the first visit: each step until it is done, and all of them until they are hidden. */
+export function NextSteps({ users = 0 }: NextStepsProps): JSX.Element | null {
   const { parts } = useSession()
+  const [done] = useState(readDoneSteps)
   const [isSeen, setSeen] = useState(() => localStorage.getItem(storageKey) !== null)
-  const offered = steps.filter(({ needs }) => parts[needs] !== undefined)
+  const offered = steps.filter(({ href, needs }) => {
+    const isDone = done.includes(href) || (href === '/users' && users > 0)
+    return parts[needs] !== undefined && !isDone
+  })
   if (isSeen || offered.length === 0) return null
   const dismiss = () => {
     localStorage.setItem(storageKey, '1')

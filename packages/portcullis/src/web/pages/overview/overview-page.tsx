@@ -13,6 +13,7 @@ import { DecisionsCard } from './decisions-card.tsx'
 import { EventsCard } from './events-card.tsx'
 import { NextSteps } from './next-steps.tsx'
 import { PartCards } from './part-cards.tsx'
+import { RangeChoice, readRange } from './range-choice.tsx'
 import { SignInsCard } from './sign-ins-card.tsx'
 
 /** What is going on right now, at a glance. */
@@ -21,26 +22,25 @@ export function OverviewPage(): JSX.Element {
   const [health, setHealth] = useState<HealthState>()
   const [decisions, setDecisions] = useState<DecisionsState>()
   const [activity, setActivity] = useState<ActivityState>()
-  const isConnected = useEventStream('/api/overview/stream', {
+  const [range, setRange] = useState(readRange)
+  const isConnected = useEventStream(`/api/overview/stream?range=${range}`, {
     health: setHealth,
     decisions: setDecisions,
     activity: setActivity,
   })
+  const users = health?.find(({ part }) => part === 'auth')?.users
   return (
     <>
       <PageHeader title="Overview" summary="How everything is doing right now.">
+        <RangeChoice range={range} onChoose={setRange} />
         <Liveness isConnected={isConnected} hasNews={health !== undefined} />
       </PageHeader>
       <div class={isConnected || health === undefined ? 'stack' : 'stack overview-stale'}>
-        <NextSteps />
+        <NextSteps users={users} />
         <PartCards health={health} decisions={decisions} />
         <div class="grid overview-charts">
           <DecisionsCard decisions={decisions} isMissing={parts.ratelimit === undefined} />
-          <SignInsCard
-            activity={activity}
-            users={health?.find(({ part }) => part === 'auth')?.users}
-            isMissing={parts.auth === undefined}
-          />
+          <SignInsCard activity={activity} users={users} isMissing={parts.auth === undefined} />
         </div>
         <EventsCard activity={activity} isMissing={parts.auth === undefined} />
       </div>

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact'
+import { Fragment, type JSX } from 'preact'
 import type {
   DecisionsState,
   HealthState,
@@ -133,11 +133,19 @@ interface PartBodyProps {
 
 function PartBody({ address, found, since }: PartBodyProps): JSX.Element {
   const isWell = found?.state === 'up'
-  const start = since ?? found?.since
+  // How long it has been up, the server says; how long it has been down, only we can say.
+  const start = isWell ? since : found?.since
   return (
     <>
-      <p class="small muted part-address" title={address}>
-        {address?.replace(/^http:\/\//, '')}
+      <p class="small muted part-address">
+        {/* A narrow card breaks the line after the scheme rather than inside the port. */}
+        {address?.split('//').map((part, index) => (
+          <Fragment key={part}>
+            {index > 0 && '//'}
+            {index > 0 && <wbr />}
+            {part}
+          </Fragment>
+        ))}
       </p>
       {found?.detail !== undefined && (
         <p class={isWell ? 'small muted' : 'small part-fault'}>{found.detail}</p>
@@ -154,7 +162,7 @@ function PartBody({ address, found, since }: PartBodyProps): JSX.Element {
             <Fact
               name={`${states[found.state].text} for`}
               value={formatSpan(Date.now() - start)}
-              title={`${since === undefined ? 'seen' : 'running'} since ${formatTime(start)}`}
+              title={`${isWell ? 'running' : 'seen'} since ${formatTime(start)}`}
             />
           )}
         </dl>

@@ -17,7 +17,15 @@ export interface SignInsCardProps extends ActivityCardProps {
 
 export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): JSX.Element {
   return (
-    <Card title="Sign-ins" actions={<a href="/users">Users</a>}>
+    <Card
+      title="Sign-ins"
+      actions={
+        <div class="row">
+          {activity?.hasFailures && <a href="/users?view=failures">Failed sign-ins</a>}
+          <a href="/users">Users</a>
+        </div>
+      }
+    >
       {isMissing ? (
         <Empty icon="users" title="No auth server">
           Start the console with <code>--auth-url</code> and <code>--auth-key</code> to see who
@@ -31,19 +39,29 @@ export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): J
             <Figure
               tone="series-2"
               name="Sign-ins"
-              value={activity.fault === undefined ? activity.signInsPerMinute.at(-1) : undefined}
+              value={activity.fault === undefined ? activity.current?.succeeded : undefined}
               unit="/min"
               note="in the last minute"
             />
+            {activity.hasFailures && (
+              <Figure
+                tone="danger"
+                name="Failed"
+                value={activity.fault === undefined ? activity.current?.failed : undefined}
+                unit="/min"
+                note="in the last minute"
+              />
+            )}
             <Figure name="Users" value={users} note="altogether" />
           </Figures>
           <LineChart
             label="Sign-ins per minute"
-            values={activity.signInsPerMinute}
-            capacity={activity.capacity}
+            values={activity.succeeded}
+            second={activity.hasFailures ? { label: 'failed', values: activity.failed } : undefined}
+            capacity={activity.succeeded.length}
             unit="/min"
-            span="15 min ago"
-            stepSeconds={5}
+            axis="sign-ins per minute"
+            stepSeconds={activity.stepSeconds}
             series={2}
           />
           {activity.fault !== undefined && (
@@ -52,7 +70,7 @@ export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): J
             </Notice>
           )}
           {activity.isPartial && (
-            <Notice>So much happens that not all of it was read: there are more sign-ins.</Notice>
+            <Notice>Too many events to read all of them: there are more sign-ins.</Notice>
           )}
         </div>
       )}

@@ -1,5 +1,6 @@
 import type { Session } from '@supabase/auth-js'
 import { useEffect, useState } from 'preact/hooks'
+import { noteStepDone } from '../../steps-done.ts'
 import {
   type AuthClient,
   cleanAddress,
@@ -40,6 +41,7 @@ export function useAuth(): Auth {
     let isGone = false
     const { data } = client.onAuthStateChange((event, next) => {
       setSession(next)
+      if (next !== null) noteStepDone('/try')
       if (event === 'PASSWORD_RECOVERY') setRecovering(true)
       if (event === 'SIGNED_OUT') setRecovering(false)
     })

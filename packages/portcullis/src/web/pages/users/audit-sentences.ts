@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../../console/routes/users-audit.ts'
+import { formatTime } from '../../format.ts'
 
 /** What the user did, and how it reads when an administrator did it. */
 interface Sentence {
@@ -42,9 +43,32 @@ const sentences: Readonly<Record<string, Sentence>> = {
   recovery_codes_generated: { own: 'Made new recovery codes' },
 }
 
+const failureReasons: Readonly<Record<string, string>> = {
+  wrong_password: 'wrong password',
+  wrong_code: 'wrong or expired code',
+  wrong_passkey: 'passkey not accepted',
+  unconfirmed: 'address not confirmed',
+  banned: 'banned',
+  second_factor: 'second factor failed',
+  limited: 'too many attempts',
+}
+
+/** Why a sign-in failed, in words. */
+export function toFailureReason(reason: unknown): string {
+  return failureReasons[String(reason)] ?? String(reason)
+}
+
 /** `Signed in with google`. An action that we do not know is told as it is. */
 export function toSentence({ payload }: AuditEntry, userId: string): string {
   const { action, traits = {}, actor_id: actorId } = payload
+  if (action === 'login_failed') {
+    const times = Number(traits['count']) > 1 ? `, ${traits['count']} times` : ''
+    return `Failed to sign in: ${toFailureReason(traits['reason'])}${times}`
+  }
+  const { banned_until: bannedUntil } = traits
+  if (action === 'user_modified' && typeof bannedUntil === 'string') {
+    return bannedUntil === '' ? 'The ban was lifted' : `Banned until ${formatTime(bannedUntil)}`
+  }
   const sentence = sentences[action]
   if (!sentence) return action
   const isOwn = actorId === userId
@@ -57,5 +81,7 @@ export function toSentence({ payload }: AuditEntry, userId: string): string {
 
 /** Undefined: the user. */
 export function toActor({ payload }: AuditEntry, userId: string): string | undefined {
-  return payload.actor_id === userId ? undefined : payload.actor_username
+  if (payload.actor_id === userId) return undefined
+  const { admin } = payload.traits ?? {}
+  return typeof admin === 'string' ? `${admin} (${payload.actor_username})` : payload.actor_username
 }

@@ -55,7 +55,7 @@ function toStanding(user: User): readonly Mark[] {
           {
             label: 'Banned',
             tone: 'danger',
-            title: `Until ${formatTime(user.banned_until)}`,
+            title: `Banned until ${formatTime(user.banned_until)}`,
           } as const,
         ]
       : []),

@@ -1,23 +1,29 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
 import type { User } from '../../../console/routes/users-records.ts'
 import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Empty } from '../../components/states.tsx'
 import { formatNumber } from '../../format.ts'
 import { useSession } from '../../session.ts'
+import { noteStepDone } from '../../steps-done.ts'
 import { CreateUserDialog } from './dialogs/create-user-dialog.tsx'
 import { InviteUserDialog } from './dialogs/invite-user-dialog.tsx'
+import { FailuresView } from './failures/failures-view.tsx'
 import { SearchField } from './list/search-field.tsx'
 import { useUserPages } from './list/use-user-pages.ts'
 import { UserBrowser } from './list/user-browser.tsx'
 import { userListId } from './list/user-list.tsx'
 import { UserPanel } from './panel/user-panel.tsx'
 import { useUsersAddress } from './use-users-address.ts'
+import { UserViews } from './user-views.tsx'
 
 export function UsersPage(): JSX.Element {
   const { parts } = useSession()
-  return parts.auth ? <Users /> : <NoAuthServer />
+  const { query } = useLocation()
+  if (!parts.auth) return <NoAuthServer />
+  return query['view'] === 'failures' ? <FailuresView /> : <Users />
 }
 
 function NoAuthServer(): JSX.Element {
@@ -42,12 +48,14 @@ function Users(): JSX.Element {
   const [opened, setOpened] = useState<keyof typeof dialogs>()
   const OpenDialog = opened && dialogs[opened]
   const showNew = (user: User) => {
+    noteStepDone('/users')
     pages?.reload()
     address.go({ id: user.id })
   }
   return (
     <div class={userId === undefined ? 'users' : 'users with-panel'}>
       <PageHeader title="Users" summary={toSummary(pages?.total, search.text)}>
+        <UserViews shown="users" />
         <Button icon="mailbox" onClick={() => setOpened('invite')}>
           Invite
         </Button>

@@ -6,6 +6,7 @@ import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
 import { Failure, Loading, Notice } from '../../../components/states.tsx'
+import { noteStepDone } from '../../../steps-done.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { CodeArea, type Jump } from './code-area.tsx'
 import { DeleteFileDialog } from './delete-file-dialog.tsx'
@@ -54,7 +55,9 @@ function Editor(props: EditorProps): JSX.Element {
     lastLine.current = line
   }, [line])
   const save = async () => {
-    if (await file.save()) onSaved()
+    if (!(await file.save())) return
+    noteStepDone('/limits')
+    onSaved()
   }
   return (
     <Card

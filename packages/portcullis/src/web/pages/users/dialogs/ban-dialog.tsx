@@ -21,8 +21,10 @@ const durations = [
 
 export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
   const ban = async (form: FormData) => {
-    onChange(await changeUser(user.id, { ban_duration: `${readText(form, 'hours')}h` }))
-    tellDone(`${toUserName(user)} is banned.`)
+    const changed = await changeUser(user.id, { ban_duration: `${readText(form, 'hours')}h` })
+    onChange(changed)
+    const until = changed.banned_until && ` until ${formatTime(changed.banned_until)}`
+    tellDone(`${toUserName(user)} is banned${until ?? ''}.`)
   }
   const now = Date.now()
   return (

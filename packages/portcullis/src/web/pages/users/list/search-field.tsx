@@ -32,7 +32,7 @@ export function SearchField({ text, onSearch }: SearchFieldProps): JSX.Element {
         id={id}
         class="input"
         type="search"
-        placeholder="Email, name or id"
+        placeholder="Email, phone, name or id"
         autocomplete="off"
         spellcheck={false}
         value={typed}

@@ -52,8 +52,9 @@ function Content({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.El
   }
   return (
     <div>
-      <Empty icon="search" title="Nobody is found">
-        The search looks for a part of an email address or of a full name, or for a whole id.
+      <Empty icon="search" title="No users match">
+        Search for a part of an email address, of a full name or of a phone number, or for the first
+        8 characters of an id.
       </Empty>
       <div class="user-empty-actions">
         <Button onClick={() => address.go({ q: '' }, { isReplacing: true })}>Show everybody</Button>

@@ -8,7 +8,7 @@ import { toFullName, toProviders, toUserName } from '../user-facts.ts'
 import { UserMarks } from '../user-marks.tsx'
 import { rowHeightPx } from './list-window.ts'
 
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
 
 export interface UserRowProps {
   readonly id: string
@@ -68,7 +68,7 @@ function UserCells({ user, href }: UserCellsProps): JSX.Element {
         <UserMarks user={user} />
       </td>
       <td class="created number muted" title={formatTime(user.created_at)}>
-        {day.format(new Date(user.created_at))}
+        {moment.format(new Date(user.created_at))}
       </td>
       <td
         class="seen number muted"

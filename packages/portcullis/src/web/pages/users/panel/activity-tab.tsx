@@ -73,9 +73,11 @@ function Trail({ userId, path, newest }: TrailProps): JSX.Element {
   )
 }
 
-/** New entries push older ones on to the next part, where they come again. */
+/** New entries push older ones on to the next part, where they come again. The newest is first. */
 function withoutRepeats(entries: readonly AuditEntry[]): readonly AuditEntry[] {
-  return [...new Map(entries.map((entry) => [entry.id, entry])).values()]
+  return [...new Map(entries.map((entry) => [entry.id, entry])).values()].sort(
+    (a, b) => Date.parse(b.created_at) - Date.parse(a.created_at),
+  )
 }
 
 interface EntryProps {
@@ -100,11 +102,9 @@ function Entry({ entry, userId }: EntryProps): JSX.Element {
           )}
         </div>
       </div>
-      <time
-        class="muted small number nowrap"
-        dateTime={entry.created_at}
-        title={formatTime(entry.created_at)}
-      >
+      <time class="muted small number nowrap" dateTime={entry.created_at}>
+        {formatTime(entry.created_at)}
+        <br />
         {formatAge(entry.created_at)}
       </time>
     </li>

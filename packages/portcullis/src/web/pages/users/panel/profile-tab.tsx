@@ -1,6 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact'
+import type { UserAudit } from '../../../../console/routes/users-audit.ts'
 import type { User } from '../../../../console/routes/users-records.ts'
+import { callApi } from '../../../api.ts'
 import { formatAge, formatTime } from '../../../format.ts'
+import { useLoaded } from '../../../use-loaded.ts'
+import { toActor } from '../audit-sentences.ts'
 import { isBanned, toPhoneNumber } from '../user-facts.ts'
 import { MetadataEditor } from './metadata-editor.tsx'
 import type { TabProps } from './tabs.ts'
@@ -57,12 +61,35 @@ function toFacts(user: User): readonly Fact[] {
       ? []
       : [{ name: 'Invited', value: <Moment time={user.invited_at} /> }]),
     ...(user.banned_until !== undefined && isBanned(user)
-      ? [{ name: 'Banned until', value: formatTime(user.banned_until) }]
+      ? [{ name: 'Banned', value: <Ban user={user} until={user.banned_until} /> }]
       : []),
     ...(user.deleted_at === undefined
       ? []
       : [{ name: 'Deleted', value: <Moment time={user.deleted_at} /> }]),
   ]
+}
+
+/** The audit log has who set the ban. */
+function Ban({ user, until }: { readonly user: User; readonly until: string }): JSX.Element {
+  const loaded = useLoaded(
+    (signal) => callApi<UserAudit>(`/api/users/${user.id}/audit`, { signal }),
+    [user.id, user.updated_at],
+  )
+  const entry =
+    loaded.state === 'ready'
+      ? loaded.value.entries.find(({ payload }) => Boolean(payload.traits?.['banned_until']))
+      : undefined
+  return (
+    <>
+      banned until {formatTime(until)}
+      {entry && (
+        <span class="muted small">
+          {' '}
+          by {toActor(entry, user.id)}, {formatTime(entry.created_at)}
+        </span>
+      )}
+    </>
+  )
 }
 
 function toReach(address: string, confirmedAt: string | undefined): ComponentChildren {

@@ -1,0 +1,101 @@
+import type { RuleCount } from './counters.ts'
+import { type RangeName, rangeNames, ranges } from './ranges.ts'
+
+/** Decisions per second, on average over one step of a chart. */
+export interface DecisionsPoint {
+  readonly total: number
+  readonly over: number
+  /** Those of `over` that a rule in shadow mode let pass. */
+  readonly shadow: number
+}
+
+export interface DecisionsPeriod {
+  /** The newest last; null for steps without a measurement. As many as the range has steps. */
+  readonly points: readonly (DecisionsPoint | null)[]
+  /** All that was counted in the range. */
+  readonly sums: RuleCount
+  /** Decisions per second, averaged over the last steps: a single one changes too much to be read. */
+  readonly current: number | undefined
+}
+
+export interface DecisionHistory {
+  /** What was counted between two readings, in milliseconds since the epoch. */
+  add(fromMs: number, toMs: number, count: RuleCount): void
+  read(range: RangeName, nowMs: number): DecisionsPeriod
+}
+
+interface Step extends RuleCount {
+  /** For how much of the step there is a measurement. */
+  readonly coveredMs: number
+}
+
+const none: Step = { hits: 0, over: 0, shadow: 0, coveredMs: 0 }
+const currentMs = 10_000
+
+/** Keeps counts in steps, for each range separately. Steps that nothing was measured in stay empty. */
+export function createDecisionHistory(): DecisionHistory {
+  const kept = new Map(rangeNames.map((name) => [name, new Map<number, Step>()]))
+
+  return {
+    add(fromMs, toMs, count) {
+      if (toMs <= fromMs) return
+      for (const [name, steps] of kept) {
+        const stepMs = ranges[name].stepSeconds * 1000
+        for (let index = Math.floor(fromMs / stepMs); index * stepMs < toMs; index += 1) {
+          const coveredMs = Math.min(toMs, (index + 1) * stepMs) - Math.max(fromMs, index * stepMs)
+          const share = coveredMs / (toMs - fromMs)
+          steps.set(index, addSteps(steps.get(index) ?? none, scale(count, share, coveredMs)))
+        }
+        const oldest = Math.floor(toMs / stepMs) - toCapacity(name)
+        for (const index of steps.keys()) if (index < oldest) steps.delete(index)
+      }
+    },
+    read(range, nowMs) {
+      const steps = kept.get(range) ?? new Map<number, Step>()
+      const newest = Math.floor(nowMs / (ranges[range].stepSeconds * 1000))
+      const capacity = toCapacity(range)
+      const listed = Array.from({ length: capacity }, (_, age) =>
+        steps.get(newest - capacity + 1 + age),
+      )
+      const { hits, over, shadow } = listed.reduce<Step>(
+        (sum, step) => addSteps(sum, step ?? none),
+        none,
+      )
+      return {
+        points: listed.map((step) => (step === undefined ? null : toPoint(step))),
+        sums: { hits: Math.round(hits), over: Math.round(over), shadow: Math.round(shadow) },
+        current: toCurrent(kept.get('15m') ?? new Map(), nowMs),
+      }
+    },
+  }
+}
+
+function toCapacity(range: RangeName): number {
+  const { minutes, stepSeconds } = ranges[range]
+  return (minutes * 60) / stepSeconds
+}
+
+function addSteps(left: Step, right: Step): Step {
+  return {
+    hits: left.hits + right.hits,
+    over: left.over + right.over,
+    shadow: left.shadow + right.shadow,
+    coveredMs: left.coveredMs + right.coveredMs,
+  }
+}
+
+function scale({ hits, over, shadow }: RuleCount, share: number, coveredMs: number): Step {
+  return { hits: hits * share, over: over * share, shadow: shadow * share, coveredMs }
+}
+
+function toPoint({ hits, over, shadow, coveredMs }: Step): DecisionsPoint {
+  const toRate = (count: number) => Math.round((count * 1e6) / coveredMs) / 1000
+  return { total: toRate(hits), over: toRate(over), shadow: toRate(shadow) }
+}
+
+function toCurrent(steps: ReadonlyMap<number, Step>, nowMs: number): number | undefined {
+  const stepMs = ranges['15m'].stepSeconds * 1000
+  const recent = [...steps].filter(([index]) => (index + 1) * stepMs > nowMs - currentMs)
+  const sum = recent.reduce<Step>((total, [, step]) => addSteps(total, step), none)
+  return sum.coveredMs === 0 ? undefined : toPoint(sum).total
+}
