@@ -50,6 +50,8 @@ export interface AuthServer {
 const cheapHashes = createBcrypt(4)
 
 const backgroundStatements: ReadonlySet<string> = new Set([
+  'write_sign_ins',
+  'trim_sign_ins',
   claimMessages.name,
   deleteMessage.name,
   retryMessage.name,
