@@ -281,7 +281,7 @@ async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Pr
   if (refusal?.why === 'cap') throw refusal.error
 }
 
-/** @param ip of somebody who signs in. */
+/** @param ip the address of the client, where this is a sign-in. */
 export function checkBan({ now, signInLog }: Services, user: UserRow, ip?: string): void {
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
     const name = user.email ?? user.phone ?? ''

@@ -42,7 +42,7 @@ export interface SessionParts {
   readonly customize: Hooks['customAccessToken']
   readonly tokenSize: TokenSize
   readonly deliveries: Pick<Deliveries, 'mark' | 'settled'>
-  /** Somebody has signed in to an account that was there before. */
+  /** Called after a sign-in to an existing account. */
   readonly onSignedIn?: () => void
   readonly now: () => number
 }

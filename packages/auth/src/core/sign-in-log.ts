@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '../errors.ts'
 
-/** Why somebody could not sign in, as operators see it. Clients get the answers they always got. */
+/** Why a sign-in failed, as operators see it. The answers to clients do not change. */
 export type SignInFailureReason =
   | 'wrong_password'
   | 'wrong_code'

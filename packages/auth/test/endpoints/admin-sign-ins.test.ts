@@ -36,8 +36,8 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
     assert.equal((await signIn('ada@example.com')).status, 200)
     const wrong = await signIn('ada@example.com', 'not the right one')
     await signIn('ADA@example.com', 'nor is this one')
-    const nobody = await signIn('nobody@example.com')
-    assert.deepEqual([wrong.status, wrong.body], [nobody.status, nobody.body])
+    const unknown = await signIn('unknown@example.com')
+    assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body])
     await signIn('ben@example.com')
     await signIn('eve@example.com')
     // A password in the wrong field.
@@ -55,7 +55,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
       ['ada@example.com', 'wrong_password', 2, false],
       ['ben@example.com', 'unconfirmed', 1, false],
       ['eve@example.com', 'banned', 1, false],
-      ['nobody@example.com', 'wrong_password', 1, true],
+      ['unknown@example.com', 'wrong_password', 1, true],
     ])
     const own = await readFailures(`user_id=${ada}`, 1)
     assert.deepEqual(

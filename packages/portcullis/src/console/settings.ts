@@ -33,7 +33,7 @@ export interface RatelimitTarget {
 
 export interface GraphqlTarget {
   readonly url: string
-  /** Milliseconds since the epoch; an API of somebody else does not say. */
+  /** Milliseconds since the epoch; not known for an external API. */
   readonly startedAt?: number | undefined
   /** With these our audits of it are not cut short by its limits. They stay on this side, too. */
   readonly auditHeaders?: Readonly<Record<string, string>> | undefined
