@@ -77,7 +77,23 @@ test('the API refuses tokens that are missing, forged or expired', async (t) => 
   server.clock.aheadMs = -7_200_000
   const login = await ask(server.url, '/token?grant_type=password', { body })
   const old = await ask(api, '/', { token: login.body.access_token })
-  assert.deepEqual([old.status, old.body], [401, 'ERR_JWT_EXPIRED\n'])
+  assert.deepEqual([old.status, old.body.error], [401, 'expired_token'])
+  const service = await ask(api, '/', { token: server.serviceToken })
+  assert.deepEqual([service.status, service.body.error], [401, 'missing_claim'])
+})
+
+test('the API goes on while the auth server is down, and says so', async (t) => {
+  const api = await startExample(t, 'verify-jwt.ts', {
+    AUTH_URL: `http://127.0.0.1:${await findFreePort()}`,
+  })
+  const jwt = [{ alg: 'ES256', kid: 'any' }, { sub: 'somebody' }, {}]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  for (let times = 0; times < 2; times++) {
+    const { status, body } = await ask(api, '/', { token: jwt })
+    assert.deepEqual([status, body.error], [503, 'auth_unavailable'])
+  }
+  assert.equal((await ask(api, '/')).status, 401)
 })
 
 test('the API checks tokens by the public keys of the server', async (t) => {

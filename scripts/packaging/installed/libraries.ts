@@ -41,7 +41,7 @@ async function compileExamples(project: Project, specifiers: readonly string[]):
     .filter((specifier) => !needsFramework.test(specifier))
     .map((specifier, index) => `export * as n${index} from '${specifier}'\n`)
   writeFileSync(join(project.folder, 'all.ts'), code.join(''))
-  const examples = ['grpc-unary', 'ratelimit'].flatMap((name) =>
+  const examples = ['auth', 'grpc-unary', 'ratelimit'].flatMap((name) =>
     copyExamples(join(root, 'packages', name, 'README.md'), project, name),
   )
   await typeCheck(project, compiler, {

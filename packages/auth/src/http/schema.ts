@@ -18,11 +18,11 @@ export interface Schema<Value = unknown> {
 /** What a schema accepts. */
 export type Static<S extends Schema> = Exclude<S['~value'], undefined>
 
-interface Optional<Value> extends Schema<Value> {
+export interface Optional<Value> extends Schema<Value> {
   readonly '~optional': true
 }
 
-interface ObjectSchema<F extends Fields> extends Schema<ObjectOf<F>> {
+export interface ObjectSchema<F extends Fields> extends Schema<ObjectOf<F>> {
   readonly properties: F
 }
 

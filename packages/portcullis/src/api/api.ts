@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { AuthUnavailableError } from '@portcullis/auth/verify'
 import { createHandler } from '@portcullis/graphql-over-http/use/http'
 import { createIdentify, type Identify, type SigningKeys, type User } from './identify.ts'
 import { createCountRequest } from './limit.ts'
@@ -29,7 +30,7 @@ export function openApi({
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { user, fault } = await identify(request.headers.authorization)
-    // Who shows a token that is not good is counted by address: guessing has a limit too.
+    // Requests with a bad token are counted by address: guessing has a limit too.
     const address = request.socket.remoteAddress ?? 'unknown'
     const count = countsRequest(request) ? countRequest : undefined
     const decision = user ? await count?.('user', user.id) : await count?.('address', address)
@@ -40,7 +41,7 @@ export function openApi({
       refuse(response, 429, `Too many requests. Try again in ${retryAfterSeconds} s.`)
     } else if (fault) {
       response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
-      refuse(response, 401, `The access token is not good (${fault}). Sign in again.`)
+      refuse(response, 401, `The access token was refused: ${fault}. Sign in again.`)
     } else {
       if (user) users.set(request, user)
       await handler(request, response)
@@ -55,13 +56,16 @@ export function openApi({
     answer(request, response).catch((error: unknown) => {
       console.error(error)
       if (response.headersSent) response.destroy()
-      else refuse(response, 500, 'Something went wrong here.')
+      else if (error instanceof AuthUnavailableError) {
+        response.setHeader('retry-after', 1)
+        refuse(response, 503, 'The auth server cannot be reached. Try again.')
+      } else refuse(response, 500, 'Something went wrong here.')
     })
   }
 }
 
 /** In the shape of GraphQL, so that its clients understand it. */
-function refuse(response: ServerResponse, status: 401 | 429 | 500, message: string): void {
+function refuse(response: ServerResponse, status: 401 | 429 | 500 | 503, message: string): void {
   response.writeHead(status, { 'content-type': 'application/graphql-response+json; charset=utf-8' })
   response.end(JSON.stringify({ errors: [{ message, extensions: { status } }] }))
 }

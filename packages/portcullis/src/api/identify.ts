@@ -1,4 +1,9 @@
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
+import {
+  type AccessTokenClaims,
+  createVerifier,
+  TokenError,
+  type Verifier,
+} from '@portcullis/auth/verify'
 
 export interface User {
   readonly id: string
@@ -6,43 +11,32 @@ export interface User {
 }
 
 export interface Caller {
-  /** Undefined for whoever is not signed in. */
+  /** Undefined if the caller is not signed in. */
   readonly user?: User
-  /** Why the token was not believed. */
+  /** Why the token was refused. */
   readonly fault?: string
 }
 
+/** @throws {AuthUnavailableError} if the keys of the auth server cannot be fetched. */
 export type Identify = (authorization: string | undefined) => Promise<Caller>
 
-/** What the auth server signs with: a secret we share, or keys whose public halves it shows. */
+/** What the auth server signs with: a secret that it shares, or keys whose public halves it publishes. */
 export type SigningKeys = { readonly secret: string } | { readonly authUrl: string }
 
-type Verify = (token: string) => Promise<{ readonly payload: JWTPayload & { email?: string } }>
-
-/** Tells who is asking by the auth server's token, without asking that server. */
+/** Identifies callers by the access tokens of the auth server, without a request to that server. */
 export function createIdentify(keys: SigningKeys): Identify {
-  const verify = createVerify(keys)
+  const verifier: Verifier = createVerifier(keys)
   return async (authorization) => {
     if (authorization === undefined) return {}
     try {
-      const { payload } = await verify(authorization.replace(/^Bearer /i, ''))
-      if (payload.sub === undefined) return { fault: 'ERR_NO_USER' }
-      return { user: { id: payload.sub, email: payload.email || undefined } }
+      return { user: toUser(await verifier.verifyHeader(authorization)) }
     } catch (error) {
-      if (!(error instanceof errors.JOSEError)) throw error
-      return { fault: error.code }
+      if (error instanceof TokenError) return { fault: error.message }
+      throw error
     }
   }
 }
 
-function createVerify(keys: SigningKeys): Verify {
-  const audience = 'authenticated'
-  // Say which algorithms you expect: a token must not choose how it is checked.
-  if ('secret' in keys) {
-    const secret = new TextEncoder().encode(keys.secret)
-    return (token) => jwtVerify(token, secret, { algorithms: ['HS256'], audience })
-  }
-  const publicKeys = createRemoteJWKSet(new URL(`${keys.authUrl}/.well-known/jwks.json`))
-  const algorithms = ['ES256', 'RS256', 'EdDSA']
-  return (token) => jwtVerify(token, publicKeys, { algorithms, audience })
+function toUser({ sub, email }: AccessTokenClaims): User {
+  return { id: sub, email: email || undefined }
 }

@@ -1,0 +1,76 @@
+/** Why a token was refused. */
+export type TokenErrorCode =
+  | 'missing_token'
+  | 'malformed_token'
+  | 'expired_token'
+  | 'token_not_yet_valid'
+  | 'bad_signature'
+  | 'unknown_key'
+  | 'wrong_algorithm'
+  | 'wrong_audience'
+  | 'wrong_issuer'
+  | 'wrong_role'
+  | 'missing_claim'
+  | 'second_factor_required'
+
+/** The request has no token, or one that must not be accepted. Answer with 401 or 403. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError'
+  readonly code: TokenErrorCode
+
+  constructor(code: TokenErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/**
+ * The keys that verify tokens cannot be fetched, so nothing is known about the token. Answer with 503:
+ * a 401 would make clients sign their users out.
+ */
+export class AuthUnavailableError extends Error {
+  override readonly name = 'AuthUnavailableError'
+}
+
+/** An answer to a request whose token could not be verified. */
+export interface Refusal {
+  readonly status: 401 | 403 | 503
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** A valid token that does not allow the request: signing in once more would not help. */
+const forbidden: ReadonlySet<TokenErrorCode> = new Set(['wrong_role', 'second_factor_required'])
+
+/**
+ * Turns an error of a verifier into an HTTP answer with a JSON body, as RFC 6750 describes it.
+ * @returns undefined for any other error.
+ */
+export function toRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof AuthUnavailableError)
+    return toAnswer(503, 'auth_unavailable', 'The auth server cannot be reached. Try again.', {
+      'retry-after': '1',
+    })
+  if (!(error instanceof TokenError)) return undefined
+  const { code, message } = error
+  if (forbidden.has(code))
+    return toAnswer(403, code, message, {
+      'www-authenticate': 'Bearer error="insufficient_scope"',
+    })
+  // A request without any token is not told that its token is invalid (RFC 6750, 3.1).
+  const challenge = code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"'
+  return toAnswer(401, code, message, { 'www-authenticate': challenge })
+}
+
+function toAnswer(
+  status: Refusal['status'],
+  error: string,
+  message: string,
+  headers: Readonly<Record<string, string>>,
+): Refusal {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    body: JSON.stringify({ error, message }),
+  }
+}

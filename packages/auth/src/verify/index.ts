@@ -1,0 +1,14 @@
+/** Verifies the access tokens of an auth server, in an API or a program that receives them. */
+export {
+  AuthUnavailableError,
+  type Refusal,
+  TokenError,
+  type TokenErrorCode,
+  toRefusal,
+} from './errors.ts'
+export {
+  type AccessTokenClaims,
+  createVerifier,
+  type Verifier,
+  type VerifierOptions,
+} from './verifier.ts'

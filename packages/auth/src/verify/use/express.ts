@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AccessTokenClaims } from '../verifier.ts'
+import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+
+export type { RequireTokenOptions } from './read-claims.ts'
+
+/**
+ * A middleware for Express 4 and 5 and Connect. The claims are in `request.claims`, and in
+ * `response.locals.claims` of Express:
+ *
+ * ```ts
+ * app.use(requireToken({ verifier: createVerifier({ authUrl }) }))
+ * app.get('/me', (request, response) => response.json(response.locals.claims))
+ * ```
+ */
+export function requireToken<Claims extends AccessTokenClaims>(
+  options: RequireTokenOptions<Claims>,
+) {
+  return (
+    request: IncomingMessage & { claims?: Claims | undefined },
+    response: ServerResponse & { locals?: Record<string, unknown> },
+    next: (error?: unknown) => void,
+  ): void => {
+    readClaims(options, request.headers.authorization).then((outcome) => {
+      if (outcome.refusal) {
+        const { status, headers, body } = outcome.refusal
+        response.writeHead(status, headers).end(body)
+        return
+      }
+      request.claims = outcome.claims
+      if (response.locals) response.locals['claims'] = outcome.claims
+      next()
+    }, next)
+  }
+}

@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AccessTokenClaims } from '../verifier.ts'
+import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+
+export type { RequireTokenOptions } from './read-claims.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the access token that {@link requireToken} has verified. */
+    claims?: AccessTokenClaims | undefined
+  }
+}
+
+/**
+ * A hook for Fastify 5, of all routes or of one. The claims are in `request.claims`:
+ *
+ * ```ts
+ * app.addHook('onRequest', requireToken({ verifier: createVerifier({ authUrl }) }))
+ * app.get('/me', async (request) => request.claims)
+ * ```
+ */
+export function requireToken(options: RequireTokenOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const outcome = await readClaims(options, request.headers.authorization)
+    if (outcome.refusal) {
+      const { status, headers, body } = outcome.refusal
+      return reply.code(status).headers(headers).send(body)
+    }
+    request.claims = outcome.claims
+    return undefined
+  }
+}

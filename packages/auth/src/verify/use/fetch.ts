@@ -1,0 +1,41 @@
+import type { AccessTokenClaims } from '../verifier.ts'
+import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+
+export type { RequireTokenOptions } from './read-claims.ts'
+
+/** Called with the claims of a verified token; without any only if tokens are optional. */
+export type TokenHandler<Claims> = (
+  request: Request,
+  claims: Claims,
+) => Response | Promise<Response>
+
+/**
+ * Wraps a fetch handler, as Next.js routes, Bun, Deno and workers have them:
+ *
+ * ```ts
+ * export const GET = requireToken({ verifier: createVerifier({ authUrl }) }, (_request, { sub }) =>
+ *   Response.json({ sub }),
+ * )
+ * ```
+ */
+export function requireToken<Claims extends AccessTokenClaims>(
+  options: RequireTokenOptions<Claims> & { readonly isOptional: true },
+  handle: TokenHandler<Claims | undefined>,
+): (request: Request) => Promise<Response>
+export function requireToken<Claims extends AccessTokenClaims>(
+  options: RequireTokenOptions<Claims>,
+  handle: TokenHandler<Claims>,
+): (request: Request) => Promise<Response>
+export function requireToken<Claims extends AccessTokenClaims>(
+  options: RequireTokenOptions<Claims>,
+  handle: TokenHandler<Claims> | TokenHandler<Claims | undefined>,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const outcome = await readClaims(options, request.headers.get('authorization'))
+    if (outcome.refusal) {
+      const { status, headers, body } = outcome.refusal
+      return new Response(body, { status, headers })
+    }
+    return (handle as TokenHandler<Claims | undefined>)(request, outcome.claims)
+  }
+}

@@ -1,0 +1,73 @@
+import { STATUS_CODES } from 'node:http'
+import type { AccessTokenClaims } from '../verifier.ts'
+import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+
+export type { RequireTokenOptions } from './read-claims.ts'
+
+/** What is used of the request that a GraphQL-over-HTTP handler passes to its options. */
+interface GraphqlRequest {
+  readonly headers:
+    | { readonly get: (name: string) => string | null }
+    | { readonly [name: string]: string | string[] | undefined }
+}
+
+type GraphqlResponse = [
+  body: string,
+  init: { status: number; statusText: string; headers: Record<string, string> },
+]
+
+export interface TokenOptions<Claims> {
+  /** Answers requests with a bad token, and leaves the rest to the handler. */
+  readonly parseRequestParams: (request: GraphqlRequest) => Promise<GraphqlResponse | undefined>
+  /** What resolvers receive: the claims of the verified token. */
+  readonly context: (request: GraphqlRequest) => { readonly claims: Claims | undefined }
+}
+
+/**
+ * Options for a handler of `@portcullis/graphql-over-http`. Resolvers find the claims in their context,
+ * and a bad token is answered with 401 before anything is parsed:
+ *
+ * ```ts
+ * const handler = createHandler({ schema, ...requireToken({ verifier, isOptional: true }) })
+ * ```
+ */
+export function requireToken<Claims extends AccessTokenClaims>(
+  options: RequireTokenOptions<Claims>,
+): TokenOptions<Claims> {
+  const claimsOf = new WeakMap<GraphqlRequest, Claims>()
+  return {
+    async parseRequestParams(request) {
+      const outcome = await readClaims(options, readAuthorization(request))
+      if (outcome.refusal) return toResponse(outcome.refusal, options.toBody !== undefined)
+      if (outcome.claims) claimsOf.set(request, outcome.claims)
+      return undefined
+    },
+    context: (request) => ({ claims: claimsOf.get(request) }),
+  }
+}
+
+function readAuthorization({ headers }: GraphqlRequest): string | undefined {
+  if (typeof headers.get === 'function') return headers.get('authorization') ?? undefined
+  const value = (headers as Record<string, string | string[] | undefined>)['authorization']
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Clients of GraphQL show `errors`, so the reason is one. */
+function toResponse(
+  { status, headers, body }: { status: number; headers: object; body: string },
+  isOwnBody: boolean,
+): GraphqlResponse {
+  const init = { status, statusText: STATUS_CODES[status] ?? '' }
+  if (isOwnBody) return [body, { ...init, headers: { ...headers } }]
+  const { error: code, message } = JSON.parse(body) as { error: string; message: string }
+  return [
+    JSON.stringify({ errors: [{ message, extensions: { code } }] }),
+    {
+      ...init,
+      headers: {
+        ...headers,
+        'content-type': 'application/graphql-response+json; charset=utf-8',
+      },
+    },
+  ]
+}

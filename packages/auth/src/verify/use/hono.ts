@@ -1,0 +1,34 @@
+import type { AccessTokenClaims } from '../verifier.ts'
+import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+
+export type { RequireTokenOptions } from './read-claims.ts'
+
+/** What is used of Hono's `Context`. */
+interface HonoContext {
+  readonly req: { header(name: string): string | undefined }
+  set(key: 'claims', value: unknown): void
+}
+
+/**
+ * A middleware for Hono. The claims are in the variable `claims`:
+ *
+ * ```ts
+ * const app = new Hono<{ Variables: { claims: AccessTokenClaims } }>()
+ * app.use(requireToken({ verifier: createVerifier({ authUrl }) }))
+ * app.get('/me', (c) => c.json(c.get('claims')))
+ * ```
+ */
+export function requireToken<Claims extends AccessTokenClaims>(
+  options: RequireTokenOptions<Claims>,
+) {
+  return async (c: HonoContext, next: () => Promise<void>): Promise<Response | undefined> => {
+    const outcome = await readClaims(options, c.req.header('authorization'))
+    if (outcome.refusal) {
+      const { status, headers, body } = outcome.refusal
+      return new Response(body, { status, headers })
+    }
+    c.set('claims', outcome.claims)
+    await next()
+    return undefined
+  }
+}

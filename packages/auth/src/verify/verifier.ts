@@ -1,0 +1,225 @@
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose'
+import { TokenError, type TokenErrorCode } from './errors.ts'
+import { RemoteKeys } from './remote-keys.ts'
+
+/** The claims of an access token. A hook on the auth server may add others: see {@link createVerifier}. */
+export interface AccessTokenClaims {
+  /** The id of the user. */
+  readonly sub: string
+  readonly aud: string | readonly string[]
+  /** When the token expires, in seconds since 1970. */
+  readonly exp: number
+  readonly iat?: number
+  readonly iss?: string
+  readonly role?: string
+  /** Empty if the user has none. */
+  readonly email?: string
+  /** Empty if the user has none. */
+  readonly phone?: string
+  /** Only the auth server and administrators can write it. */
+  readonly app_metadata?: Readonly<Record<string, unknown>>
+  /** Users can write it themselves: do not base permissions on it. */
+  readonly user_metadata?: Readonly<Record<string, unknown>>
+  /** `aal2` after sign-in with a second factor. */
+  readonly aal?: 'aal1' | 'aal2'
+  readonly amr?: readonly { readonly method: string; readonly timestamp: number }[]
+  readonly session_id?: string
+  readonly is_anonymous?: boolean
+}
+
+export interface VerifierOptions {
+  /** The address of the auth server, whose public keys are fetched and cached. */
+  readonly authUrl?: string | URL | undefined
+  /** The secret that signs tokens (`AUTH_JWT_SECRET`), for an auth server without key pairs. */
+  readonly secret?: string | undefined
+  /** The public keys themselves, for programs that must not call the auth server. */
+  readonly jwks?: JSONWebKeySet | undefined
+  /** `aud` must be or contain one of these; `authenticated` by default. */
+  readonly audience?: string | readonly string[] | undefined
+  /** `iss` must be this. By default it is not checked, since auth servers need not set it. */
+  readonly issuer?: string | undefined
+  /** `role` must be one of these. By default it is not checked. */
+  readonly roles?: readonly string[] | undefined
+  /** `aal2`: only tokens of users who have shown a second factor. */
+  readonly aal?: 'aal1' | 'aal2' | undefined
+  /** By how many seconds clocks may differ; 5 by default. */
+  readonly clockToleranceSeconds?: number | undefined
+  /** The current time in milliseconds, for tests. */
+  readonly now?: (() => number) | undefined
+}
+
+export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> {
+  /**
+   * @throws {TokenError} if the token must not be accepted.
+   * @throws {AuthUnavailableError} if the keys cannot be fetched.
+   */
+  verify(token: string): Promise<Claims>
+  /**
+   * The same for an `Authorization` header: `Bearer <token>`.
+   * @throws {TokenError} with code `missing_token` if there is no such header.
+   */
+  verifyHeader(authorization: string | null | undefined): Promise<Claims>
+}
+
+// A token must not choose how it is verified: secrets verify only HS256, public keys never do.
+const publicAlgorithms = ['ES256', 'RS256', 'EdDSA']
+
+const optionNames: ReadonlySet<string> = new Set<keyof VerifierOptions>([
+  'authUrl',
+  'secret',
+  'jwks',
+  'audience',
+  'issuer',
+  'roles',
+  'aal',
+  'clockToleranceSeconds',
+  'now',
+])
+
+/**
+ * Verifies access tokens without a request to the auth server for each of them:
+ *
+ * ```ts
+ * const verifier = createVerifier({ authUrl: 'https://auth.example.com' })
+ * const { sub, email } = await verifier.verifyHeader(request.headers.authorization)
+ * ```
+ *
+ * With `secret` and `authUrl` (or `jwks`) together, tokens of both kinds are accepted: use this while an
+ * auth server changes from one to the other.
+ * @typeParam Extra claims that a hook of the auth server adds. They are not checked at run time.
+ */
+export function createVerifier<Extra extends object = object>(
+  options: VerifierOptions,
+): Verifier<AccessTokenClaims & Extra> {
+  checkOptions(options)
+  const { audience = 'authenticated', issuer, clockToleranceSeconds = 5 } = options
+  const { now = Date.now } = options
+  const findKey = createFindKey(options, now)
+  const algorithms = [
+    ...(options.secret === undefined ? [] : ['HS256']),
+    ...(options.authUrl === undefined && options.jwks === undefined ? [] : publicAlgorithms),
+  ]
+
+  async function verify(token: string): Promise<AccessTokenClaims & Extra> {
+    const payload = await jwtVerify(token, findKey, {
+      algorithms,
+      audience: typeof audience === 'string' ? audience : [...audience],
+      ...(issuer !== undefined && { issuer }),
+      requiredClaims: ['sub', 'exp'],
+      clockTolerance: clockToleranceSeconds,
+      currentDate: new Date(now()),
+    }).then(
+      (result) => result.payload,
+      (error: unknown) => {
+        throw toTokenError(error)
+      },
+    )
+    return checkClaims(payload, options) as AccessTokenClaims & Extra
+  }
+
+  return {
+    verify,
+    async verifyHeader(authorization) {
+      if (!authorization)
+        throw new TokenError(
+          'missing_token',
+          'Send an access token: "Authorization: Bearer <token>"',
+        )
+      const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
+      if (token === undefined)
+        throw new TokenError(
+          'malformed_token',
+          'The Authorization header is not "Bearer <access token>"',
+        )
+      return verify(token)
+    },
+  }
+}
+
+function createFindKey(options: VerifierOptions, now: () => number): JWTVerifyGetKey {
+  const secret = new TextEncoder().encode(options.secret)
+  const findPublicKey = createFindPublicKey(options, now)
+  return async (header) => {
+    if (header.alg === 'HS256') return secret
+    return findPublicKey(header)
+  }
+}
+
+function createFindPublicKey({ authUrl, jwks }: VerifierOptions, now: () => number) {
+  if (jwks) return createLocalJWKSet(jwks)
+  const remote = authUrl === undefined ? undefined : new RemoteKeys(toKeysUrl(authUrl), now)
+  return async (header: Parameters<RemoteKeys['find']>[0]) => {
+    if (!remote) throw new errors.JWKSNoMatchingKey()
+    return remote.find(header)
+  }
+}
+
+function toKeysUrl(authUrl: string | URL): URL {
+  const { href } = new URL(authUrl)
+  return new URL('.well-known/jwks.json', href.endsWith('/') ? href : `${href}/`)
+}
+
+function checkOptions(options: VerifierOptions): void {
+  const unknown = Object.keys(options ?? {}).find((name) => !optionNames.has(name))
+  if (unknown !== undefined)
+    throw new TypeError(
+      `createVerifier has no option "${unknown}"; it has: ${[...optionNames].join(', ')}`,
+    )
+  const { authUrl, secret, jwks } = options ?? {}
+  if (authUrl === undefined && secret === undefined && jwks === undefined)
+    throw new TypeError(
+      'createVerifier needs a way to verify signatures: "authUrl", "secret" or "jwks"',
+    )
+  if (authUrl !== undefined && jwks !== undefined)
+    throw new TypeError('createVerifier takes keys from "authUrl" or "jwks", not from both')
+  if (authUrl !== undefined && !/^https?:\/\/[^/]/.test(String(authUrl)))
+    throw new TypeError(
+      `"authUrl" must be the address of the auth server, like https://auth.example.com; it is "${authUrl}"`,
+    )
+  if (secret === '') throw new TypeError('"secret" is empty: is AUTH_JWT_SECRET set?')
+}
+
+function checkClaims(
+  payload: JWTPayload & { readonly role?: unknown; readonly aal?: unknown },
+  { roles, aal }: VerifierOptions,
+): JWTPayload {
+  if (roles && !(typeof payload.role === 'string' && roles.includes(payload.role)))
+    throw new TokenError('wrong_role', `The role must be ${roles.join(' or ')}`)
+  if (aal === 'aal2' && payload.aal !== 'aal2')
+    throw new TokenError('second_factor_required', 'Sign in with a second factor')
+  return payload
+}
+
+function toTokenError(error: unknown): unknown {
+  const because = (code: TokenErrorCode, message: string) =>
+    new TokenError(code, message, { cause: error })
+  if (error instanceof errors.JWTExpired) return because('expired_token', 'The token has expired')
+  if (error instanceof errors.JWTClaimValidationFailed) return fromClaim(error, because)
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return because('bad_signature', 'The signature is not from the key of the auth server')
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
+    return because('unknown_key', 'The auth server has no key with the id in the token')
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return because('wrong_algorithm', 'The token is signed with an algorithm that is not accepted')
+  if (error instanceof errors.JOSEError)
+    return because('malformed_token', 'The token is not an access token (a JWT)')
+  return error
+}
+
+function fromClaim(
+  { claim, reason }: errors.JWTClaimValidationFailed,
+  because: (code: TokenErrorCode, message: string) => TokenError,
+): TokenError {
+  if (reason === 'missing') return because('missing_claim', `The token has no claim "${claim}"`)
+  if (claim === 'aud') return because('wrong_audience', 'The token is for another audience (aud)')
+  if (claim === 'iss') return because('wrong_issuer', 'The token is from another issuer (iss)')
+  if (claim === 'nbf') return because('token_not_yet_valid', 'The token is not valid yet (nbf)')
+  return because('malformed_token', `The claim "${claim}" of the token is not valid`)
+}
