@@ -45,8 +45,13 @@ test('the configuration to try is complete', () => {
   assert.equal(config.database.url, 'embedded://.portcullis/auth')
 })
 
+const audience = {
+  AUTH_JWT_AUD: 'authenticated',
+  AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',
+} as const
+
 test('the Node app signs up, in, refreshes, and an API believes its token', async (t) => {
-  const server = await openAuthServer(t)
+  const server = await openAuthServer(t, { env: audience })
   if (!server) return
   const api = await startExample(t, 'verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
   const email = newEmail()
@@ -64,7 +69,7 @@ test('the Node app signs up, in, refreshes, and an API believes its token', asyn
 })
 
 test('the API refuses tokens that are missing, forged or expired', async (t) => {
-  const server = await openAuthServer(t)
+  const server = await openAuthServer(t, { env: audience })
   if (!server) return
   const api = await startExample(t, 'verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
   const body = { email: newEmail(), password }
@@ -100,7 +105,9 @@ test('the API checks tokens by the public keys of the server', async (t) => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const jwk = privateKey.export({ format: 'jwk' })
   const keys = [{ ...jwk, kid: 'first', alg: 'ES256', key_ops: ['sign', 'verify'] }]
-  const server = await openAuthServer(t, { env: { AUTH_JWT_KEYS: JSON.stringify(keys) } })
+  const server = await openAuthServer(t, {
+    env: { ...audience, AUTH_JWT_KEYS: JSON.stringify(keys) },
+  })
   if (!server) return
   const api = await startExample(t, 'verify-jwt.ts', { AUTH_URL: server.url })
   const email = newEmail()

@@ -41,7 +41,10 @@ export interface VerifierOptions {
   readonly secret?: string | undefined
   /** The public keys themselves, for programs that must not call the auth server. */
   readonly jwks?: JSONWebKeySet | undefined
-  /** `aud` must be or contain one of these; `authenticated` by default. */
+  /**
+   * `aud` must be or contain one of these; `authenticated` by default. An auth server without
+   * `AUTH_JWT_AUD` issues tokens for the audience `''`.
+   */
   readonly audience?: string | readonly string[] | undefined
   /** `iss` must be this. By default it is not checked, since auth servers need not set it. */
   readonly issuer?: string | undefined
@@ -188,8 +191,11 @@ function checkOptions(options: VerifierOptions): void {
 
 function checkClaims(
   payload: JWTPayload & { readonly role?: unknown; readonly aal?: unknown },
-  { roles, aal }: VerifierOptions,
+  { audience, roles, aal }: VerifierOptions,
 ): JWTPayload {
+  // jose takes an empty audience for none to check.
+  if (audience === '' && payload.aud)
+    throw new TokenError('wrong_audience', 'The token is for another audience (aud)')
   if (roles && !(typeof payload.role === 'string' && roles.includes(payload.role)))
     throw new TokenError('wrong_role', `The role must be ${roles.join(' or ')}`)
   if (aal === 'aal2' && payload.aal !== 'aal2')

@@ -62,6 +62,8 @@ test('every reason to refuse a token has a code', async (t) => {
     ['bad_signature', await sign({}, 'another secret of thirty-two bytes')],
     ['wrong_audience', await sign({ aud: 'others' })],
     ['wrong_audience', await sign(), { audience: ['admins', 'staff'] }],
+    ['wrong_audience', await sign(), { audience: '' }],
+    ['wrong_audience', await sign({ aud: '' })],
     ['wrong_issuer', await sign(), { issuer: 'https://other.example.com' }],
     ['missing_claim', await sign({ sub: undefined })],
     ['missing_claim', await sign({ exp: undefined })],
@@ -89,6 +91,11 @@ test('headers that carry no bearer token are refused', async () => {
   for (const malformed of ['Bearer', 'Bearer ', 'Basic YTpi', `Bearer ${await sign()} x`]) {
     await refuses(verifier.verifyHeader(malformed), 'malformed_token')
   }
+})
+
+test('a server without an audience issues tokens for the empty one', async () => {
+  const verifier = createVerifier({ secret, now, audience: '' })
+  assert.equal((await verifier.verify(await sign({ aud: '' }))).sub, claims.sub)
 })
 
 test('clocks may differ by a few seconds', async () => {
