@@ -138,10 +138,9 @@ function PartBody({ address, found, since }: PartBodyProps): JSX.Element {
   return (
     <>
       <p class="small muted part-address">
-        {/* A narrow card breaks the line after the scheme rather than inside the port. */}
-        {address?.split('//').map((part, index) => (
+        {/* A narrow card breaks the line after the scheme and before the path, not inside the port. */}
+        {address?.split(/(?<=\/\/)|(?<!\/)(?=\/\w)/).map((part, index) => (
           <Fragment key={part}>
-            {index > 0 && '//'}
             {index > 0 && <wbr />}
             {part}
           </Fragment>
