@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Services } from '../../src/core/services.ts'
+import { noSignInLog } from '../../src/core/sign-in-log.ts'
 import {
   type EmailVerificationType,
   type PhoneVerificationType,
@@ -62,6 +63,7 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
     wakeMessages: () => {
       woken.count += 1
     },
+    signInLog: noSignInLog,
     now: () => 5_900,
     // A verification needs no more of the services than this.
   } as unknown as Services

@@ -68,7 +68,7 @@ test('mogrifiers are read from variables of their own', () => {
     port: 8125,
     mogrifiers: [
       {
-        pattern: /^ratelimit\.(.*)$/,
+        pattern: /^ratelimit\.(.*)$/s,
         name: 'ratelimit.$1',
         tags: new Map([
           ['domain', '$1'],

@@ -22,7 +22,7 @@ test('GRPC_HOST, GRPC_PORT, DEBUG_HOST and DEBUG_PORT set the listeners', () => 
   assert.deepEqual(faults, [])
   const { grpc, debug } = config.listeners
   assert.deepEqual([grpc.host, grpc.port], ['127.0.0.2', 1])
-  assert.deepEqual(debug, { host: '127.0.0.3', port: 2 })
+  assert.deepEqual([debug.host, debug.port], ['127.0.0.3', 2])
 })
 
 test('without HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED a service without rules is healthy', async (t) => {
