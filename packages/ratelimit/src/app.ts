@@ -108,12 +108,13 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const serviceErrors = statistics.counter(`${decisionCalls}.service_error`)
   const decider = boundDecider(traced, decisions, serviceErrors)
   // Before any listener: the first calls after a start must not take longer than callers wait.
-  await warmUp({
-    decisions,
-    // That of memcached counts what it reads in the statistics.
-    redis: config.store.kind === 'redis' ? store : undefined,
-    now,
-  })
+  if (config.lifecycle.warmsUp)
+    await warmUp({
+      decisions,
+      // That of memcached counts what it reads in the statistics.
+      redis: config.store.kind === 'redis' ? store : undefined,
+      now,
+    })
   const debugAddress = await openDebug(config.listeners.debug, {
     contents: {
       ruleLines: () => rules.current?.describe() ?? [],

@@ -89,6 +89,7 @@ test('an empty environment gives the documented defaults', () => {
     lifecycle: {
       healthNeedsRules: false,
       startWithoutRules: false,
+      warmsUp: true,
       drainDelayMs: 5_000,
       drainTimeoutMs: 20_000,
     },

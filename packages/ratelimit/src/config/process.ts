@@ -43,6 +43,11 @@ export const processSettings = {
       false,
       'Whether the listeners open before the first attempt to load rules',
     ),
+    warmsUp: boolean(
+      'WARM_UP',
+      true,
+      'Whether each process decides synthetic requests before it takes connections, so that its first calls are fast',
+    ),
     drainDelayMs: duration(
       'DRAIN_DELAY',
       '5s',
@@ -64,6 +69,7 @@ export interface LogConfig {
 export interface LifecycleConfig {
   readonly healthNeedsRules: boolean
   readonly startWithoutRules: boolean
+  readonly warmsUp: boolean
   readonly drainDelayMs: number
   readonly drainTimeoutMs: number
 }
@@ -78,6 +84,7 @@ export function toLifecycle(settings: ProcessSettings): LifecycleConfig {
   return {
     healthNeedsRules: settings.healthNeedsRules,
     startWithoutRules: settings.startWithoutRules,
+    warmsUp: settings.warmsUp,
     drainDelayMs: settings.drainDelayMs,
     drainTimeoutMs: settings.drainTimeoutMs,
   }

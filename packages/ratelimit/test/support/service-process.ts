@@ -46,6 +46,8 @@ export const testEnvironment = {
   DISABLE_STATS: 'true',
   // One process starts sooner than several, whatever the number of cores.
   WORKERS: '1',
+  // No test measures its first calls.
+  WARM_UP: 'false',
 } as const
 
 /** The environment of a test, with what all services of tests have in common. */

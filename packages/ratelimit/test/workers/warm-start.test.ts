@@ -21,7 +21,12 @@ test('workers are warm before they serve, and nothing of it is seen', async (t) 
     const info = String(await command(redis, 'INFO', 'commandstats'))
     return Number(/^cmdstat_get:calls=(\d+)/m.exec(info)?.[1] ?? 0)
   }
-  const env = { KVSTORE_URL: `127.0.0.1:${redis.port}`, WORKERS: '2', LOG_LEVEL: 'debug' }
+  const env = {
+    KVSTORE_URL: `127.0.0.1:${redis.port}`,
+    WORKERS: '2',
+    WARM_UP: 'true',
+    LOG_LEVEL: 'debug',
+  }
   const service = await startService(t, { rules, env })
 
   // The listeners are open only now, so all of this was read before.
