@@ -1,5 +1,6 @@
 import {
   createLocalJWKSet,
+  decodeProtectedHeader,
   errors,
   type JSONWebKeySet,
   type JWTPayload,
@@ -121,7 +122,7 @@ export function createVerifier<Extra extends object = object>(
     }).then(
       (result) => result.payload,
       (error: unknown) => {
-        throw toTokenError(error)
+        throw toTokenError(error, token)
       },
     )
     return checkClaims(payload, options) as AccessTokenClaims & Extra
@@ -203,7 +204,7 @@ function checkClaims(
   return payload
 }
 
-function toTokenError(error: unknown): unknown {
+function toTokenError(error: unknown, token: string): unknown {
   const because = (code: TokenErrorCode, message: string) =>
     new TokenError(code, message, { cause: error })
   if (error instanceof errors.JWTExpired) return because('expired_token', 'The token has expired')
@@ -213,10 +214,17 @@ function toTokenError(error: unknown): unknown {
   if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
     return because('unknown_key', 'The auth server has no key with the id in the token')
   if (error instanceof errors.JOSEAlgNotAllowed)
-    return because('wrong_algorithm', 'The token is signed with an algorithm that is not accepted')
+    return because('wrong_algorithm', describeAlgorithm(token))
   if (error instanceof errors.JOSEError)
     return because('malformed_token', 'The token is not an access token (a JWT)')
   return error
+}
+
+/** The usual reason is an API that knows only the address of an auth server that signs with a secret. */
+function describeAlgorithm(token: string): string {
+  if (decodeProtectedHeader(token).alg !== 'HS256')
+    return 'The token is signed with an algorithm that is not accepted'
+  return 'The token is signed with a secret (HS256), and this API verifies only tokens of key pairs'
 }
 
 function fromClaim(

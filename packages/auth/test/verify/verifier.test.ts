@@ -179,6 +179,7 @@ test('public keys are fetched once, and again for a new key, but not for made-up
   assert.equal(server.fetches, 2)
   await refuses(verifier.verify(await first.sign()), 'unknown_key')
   await refuses(verifier.verify(await sign()), 'wrong_algorithm')
+  await assert.rejects(verifier.verify(await sign()), { message: /signed with a secret/ })
 })
 
 test('keys that were fetched last as long as the auth server is down, for a day', async (t) => {
