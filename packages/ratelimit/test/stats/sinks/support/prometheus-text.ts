@@ -16,6 +16,8 @@ const labelFormat = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(,|$)/y
 
 /** Reads the text format 0.0.4, and throws at everything that is not quite right. */
 export function parsePrometheus(text: string): Map<string, ParsedFamily> {
+  // Before the first hit there is nothing to show.
+  if (text === '') return new Map()
   if (!text.endsWith('\n')) throw new Error('the last line has no end')
   const families = new Map<string, ParsedFamily>()
   const seen = new Set<string>()
