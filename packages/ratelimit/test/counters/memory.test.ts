@@ -199,7 +199,9 @@ test('above its bytes it drops counters, and reports that', (t) => {
   assert.equal(reports, 0)
   t.mock.timers.tick(1_000)
   assert.equal(reports, 1)
-  assert.ok(store.evicted > 10_000, `${store.evicted} were dropped`)
+  // How many fit depends on the random seed of the hash.
+  assert.ok(store.evicted > 0)
+  assert.equal(store.evicted + store.size, 30_000)
   assert.ok(store.bytes < 1.1 * 2 ** 20, `${store.bytes} bytes`)
 })
 
