@@ -3,8 +3,7 @@
  * @slow
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -17,18 +16,12 @@ import { runCommand } from '../support/auth-command.ts'
 import { startAuth } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { addEarlierRows } from '../support/earlier-data.ts'
-import { openEmbedded, waitUntil } from '../support/embedded-place.ts'
+import { makeFolder, openEmbedded, waitUntil } from '../support/embedded-place.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 import { readColumns, readRows } from '../support/table-rows.ts'
 
 const schema = 'auth'
-
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'portcullis-backup-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
 
 async function connect(t: TestContext, url: string): Promise<Client> {
   const client = new Client({ connectionString: url, options: `-c search_path=${schema}` })
