@@ -12,7 +12,7 @@ import {
 import type { Methods } from './method.ts'
 import { createGrpcServer } from './server.ts'
 
-export interface RehearsalSettings {
+export interface WarmUpSettings {
   readonly methods: Methods
   /** The unary method to call. */
   readonly path: string
@@ -28,7 +28,10 @@ export interface RehearsalSettings {
  * first client would, and then several in one read.
  * @returns how many calls were answered.
  */
-export async function rehearse(settings: RehearsalSettings, signal: AbortSignal): Promise<number> {
+export async function makeWarmUpCalls(
+  settings: WarmUpSettings,
+  signal: AbortSignal,
+): Promise<number> {
   const server = createGrpcServer({ methods: settings.methods })
   const stop = (): void => void server.close()
   try {
@@ -49,7 +52,7 @@ export async function rehearse(settings: RehearsalSettings, signal: AbortSignal)
 /** Calls that are sent together, once single ones went well. */
 const BATCH = 8
 
-async function useConnection(socket: Socket, settings: RehearsalSettings): Promise<number> {
+async function useConnection(socket: Socket, settings: WarmUpSettings): Promise<number> {
   const { path, messages, callsPerConnection } = settings
   const lost = once(socket, 'close').then(() => Number.POSITIVE_INFINITY)
   socket.on('error', () => {})

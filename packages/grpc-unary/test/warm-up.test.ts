@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { status } from '../src/index.ts'
-import { rehearse } from '../src/rehearsal.ts'
+import { makeWarmUpCalls } from '../src/warm-up.ts'
 
 const PATH = '/test.Echo/Say'
 
 test('a method is called through sockets, one by one and several at a time', async () => {
   const seen: string[] = []
-  const answered = await rehearse(
+  const answered = await makeWarmUpCalls(
     {
       methods: {
         [PATH]: {
@@ -34,7 +34,7 @@ test('a method is called through sockets, one by one and several at a time', asy
 
 test('a method that does not answer is given up', async () => {
   const enough = new AbortController()
-  const answered = await rehearse(
+  const answered = await makeWarmUpCalls(
     {
       methods: { [PATH]: { kind: 'unary', handle: () => enough.abort() } },
       path: PATH,

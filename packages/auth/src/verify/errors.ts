@@ -36,6 +36,9 @@ export class AuthUnavailableError extends Error {
 export interface Refusal {
   readonly status: 401 | 403 | 503
   readonly headers: Readonly<Record<string, string>>
+  readonly code: TokenErrorCode | 'auth_unavailable'
+  readonly message: string
+  /** JSON with `error` (the code) and `message`. */
   readonly body: string
 }
 
@@ -64,13 +67,15 @@ export function toRefusal(error: unknown): Refusal | undefined {
 
 function toAnswer(
   status: Refusal['status'],
-  error: string,
+  code: Refusal['code'],
   message: string,
   headers: Readonly<Record<string, string>>,
 ): Refusal {
   return {
     status,
+    code,
+    message,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
-    body: JSON.stringify({ error, message }),
+    body: JSON.stringify({ error: code, message }),
   }
 }

@@ -112,7 +112,7 @@ test('requests fail in time and with a word while PostgreSQL is away, and go on 
     const memory = readMemoryMb(server.pid) ?? 0
     assert.ok(memory < memoryBefore + 100, `${memoryBefore} MB before, ${memory} MB after`)
     assert.doesNotMatch(server.output(), /unhandled|uncaught|"level":"fatal"|\n\s+at /i)
-    // A connection that nobody uses is lost with a word in the log.
+    // The loss of an idle connection is logged.
     await until(async () => {
       await signUpInTheEnd(server.url)
       await queryOnce(

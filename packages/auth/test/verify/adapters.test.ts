@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { createHandler } from '@portcullis/graphql-over-http/use/fetch'
 import express from 'express'
@@ -14,6 +12,7 @@ import { requireToken as forFastify } from '../../src/verify/use/fastify.ts'
 import { requireToken as forFetch } from '../../src/verify/use/fetch.ts'
 import { requireToken as forGraphql } from '../../src/verify/use/graphql.ts'
 import { requireToken as forHono } from '../../src/verify/use/hono.ts'
+import { listen } from './listen.ts'
 
 const secret = 'a secret of at least thirty-two bytes'
 const options = { verifier: createVerifier({ secret }) }
@@ -21,19 +20,6 @@ const down = { verifier: createVerifier({ authUrl: 'http://127.0.0.1:1' }) }
 
 type Ask = (authorization?: string) => Promise<Response>
 type OpenHost = (t: TestContext, isDown: boolean) => Promise<Ask>
-
-async function listen(t: TestContext, listener: RequestListener): Promise<Ask> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  assert.ok(address && typeof address === 'object')
-  return (authorization) =>
-    fetch(`http://127.0.0.1:${address.port}/`, { headers: toHeaders(authorization) })
-}
 
 const toHeaders = (authorization?: string): Record<string, string> =>
   authorization === undefined ? {} : { authorization }
@@ -47,13 +33,14 @@ const schema = new GraphQLSchema({
 
 /** Each answers a request that has a valid token with the id of the user. */
 const hosts: Readonly<Record<string, OpenHost>> = {
-  Express: (t, isDown) => {
+  Express: async (t, isDown) => {
     const app = express()
     app.use(forExpress(isDown ? down : options))
     app.get('/', (_request, response) => {
       response.end(response.locals['claims'].sub)
     })
-    return listen(t, app)
+    const url = await listen(t, app)
+    return (authorization) => fetch(url, { headers: toHeaders(authorization) })
   },
   Fastify: async (t, isDown) => {
     const app = fastify()

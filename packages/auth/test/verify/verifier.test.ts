@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import {
@@ -11,6 +9,7 @@ import {
   toRefusal,
   type VerifierOptions,
 } from '../../src/verify/index.ts'
+import { listen } from './listen.ts'
 
 const secret = 'a secret of at least thirty-two bytes'
 const nowMs = Date.parse('2026-05-05T12:00:00Z')
@@ -127,27 +126,14 @@ interface KeyServer {
 }
 
 async function openKeyServer(t: TestContext): Promise<KeyServer> {
-  const server = createServer((request, response) => {
+  const keyServer = { url: '', keys: [], status: 200, fetches: 0 }
+  const url = await listen(t, (request, response) => {
     keyServer.fetches += 1
     const isFound = request.url === '/auth/v1/.well-known/jwks.json'
     response.writeHead(isFound ? keyServer.status : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ keys: keyServer.keys }))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  assert.ok(address && typeof address === 'object')
-  const keyServer: KeyServer = {
-    url: `http://127.0.0.1:${address.port}/auth/v1`,
-    keys: [],
-    status: 200,
-    fetches: 0,
-  }
-  return keyServer
+  return Object.assign(keyServer, { url: `${url}/auth/v1` })
 }
 
 async function makeKey(kid: string) {
@@ -225,7 +211,7 @@ test('tokens of the secret and of the keys are both accepted during a change', a
   const verifier = createVerifier({ secret, jwks: { keys: [key.jwk] }, now })
   assert.equal((await verifier.verify(await sign())).sub, claims.sub)
   assert.equal((await verifier.verify(await key.sign())).sub, claims.sub)
-  // A public key is no secret: nobody can sign with it.
+  // Public keys are known to everyone, so a signature made with one as a secret proves nothing.
   const forged = await sign({}, JSON.stringify(key.jwk))
   await refuses(verifier.verify(forged), 'bad_signature')
   await refuses(

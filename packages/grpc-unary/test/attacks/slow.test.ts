@@ -36,6 +36,29 @@ async function drip(attacker: RawClient, bytes: Uint8Array, pauseMs = 15): Promi
   return sent
 }
 
+/** A message with a long answer. */
+const long = 'x'.repeat(15_000)
+
+/** Makes calls and reads no answers, until the server does not read either or all are sent. */
+async function callWithoutReading(port: number, most: number) {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.on('error', () => {})
+  socket.pause()
+  const wide = settings([settingId.INITIAL_WINDOW_SIZE, 2 ** 31 - 1])
+  const window = frame(frameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30))
+  socket.write(Buffer.concat([PREFACE, wide, window]))
+  const attacker = { socket, sent: 0 }
+  const write = (): void => {
+    while (attacker.sent < most && socket.writable) {
+      if (!socket.write(unaryCall(idOf(attacker.sent++), SAY, long))) return
+    }
+  }
+  socket.on('drain', write)
+  write()
+  return attacker
+}
+
 // Each test has a server of its own, and mostly waits.
 describe('who keeps the server waiting is sent away', { concurrency: true }, () => {
   test('a connection on which nothing comes', async (t) => {
@@ -165,8 +188,6 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
 })
 
 describe('who does not take the answers', { concurrency: true }, () => {
-  const long = 'x'.repeat(15_000)
-
   test('by a window of 0, loses its connection', async (t) => {
     await underAttack(t, { heldBackTimeoutMs: timeoutMs }, async ({ port }) => {
       using attacker = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 0]))
@@ -212,48 +233,19 @@ describe('who does not take the answers', { concurrency: true }, () => {
 
   test('by not reading, when all who do so keep too much waiting, is closed at once', async (t) => {
     await underAttack(t, { totalUnsentBytes: 300_000 }, async ({ port, server }) => {
-      const socket = connect(port, '127.0.0.1')
-      await once(socket, 'connect')
-      socket.on('error', () => {})
-      socket.pause()
-      const wide = settings([settingId.INITIAL_WINDOW_SIZE, 2 ** 31 - 1])
-      const window = frame(frameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30))
-      socket.write(Buffer.concat([PREFACE, wide, window]))
-      let calls = 0
-      const write = (): void => {
-        while (calls < 4000 && socket.writable) {
-          if (!socket.write(unaryCall(idOf(calls++), SAY, long))) return
-        }
-      }
-      socket.on('drain', write)
-      write()
+      const attacker = await callWithoutReading(port, 4000)
       await until(() => server.connections === 1)
-      socket.destroy()
+      attacker.socket.destroy()
     })
   })
 
   test('by not reading, is not read from, and then loses its connection', async (t) => {
     const limits = { unsentBytes: 100_000, unsentTimeoutMs: timeoutMs }
     await underAttack(t, limits, async ({ port, server }) => {
-      const socket = connect(port, '127.0.0.1')
-      await once(socket, 'connect')
-      socket.on('error', () => {})
-      socket.pause()
-      const wide = settings([settingId.INITIAL_WINDOW_SIZE, 2 ** 31 - 1])
-      const window = frame(frameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30))
-      socket.write(Buffer.concat([PREFACE, wide, window]))
-      let calls = 0
-      // Until the server does not read any more: then the socket takes no more, either.
-      const write = (): void => {
-        while (calls < 4000 && socket.writable) {
-          if (!socket.write(unaryCall(idOf(calls++), SAY, long))) return
-        }
-      }
-      socket.on('drain', write)
-      write()
+      const attacker = await callWithoutReading(port, 4000)
       await until(() => server.connections === 1)
-      assert.ok(calls < 4000, 'all of it was read')
-      socket.destroy()
+      assert.ok(attacker.sent < 4000, 'all of it was read')
+      attacker.socket.destroy()
     })
   })
 })

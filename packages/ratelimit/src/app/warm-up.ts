@@ -1,4 +1,4 @@
-import { rehearse } from '@portcullis/grpc-unary/rehearsal'
+import { makeWarmUpCalls } from '@portcullis/grpc-unary/warm-up'
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore, Increment } from '../counters/counter-store.ts'
 import { openMemoryStore } from '../counters/memory.ts'
@@ -56,7 +56,7 @@ export async function warmUp(parts: WarmUpParts): Promise<number | undefined> {
   const enough = AbortSignal.timeout(mostMs)
   try {
     const settings = { methods, path, messages: toMessages(), connections, callsPerConnection }
-    return await rehearse(settings, enough)
+    return await makeWarmUpCalls(settings, enough)
   } catch {
     // Without a loopback interface the first calls are slow, and everything else works.
     return 0

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import type { Refusal } from '../errors.ts'
 import type { AccessTokenClaims } from '../verifier.ts'
 import { type RequireTokenOptions, readClaims } from './read-claims.ts'
 
@@ -37,8 +38,11 @@ export function requireToken<Claims extends AccessTokenClaims>(
   const claimsOf = new WeakMap<GraphqlRequest, Claims>()
   return {
     async parseRequestParams(request) {
-      const outcome = await readClaims(options, readAuthorization(request))
-      if (outcome.refusal) return toResponse(outcome.refusal, options.toBody !== undefined)
+      const outcome = await readClaims(
+        { toBody: toGraphqlBody, ...options },
+        readAuthorization(request),
+      )
+      if (outcome.refusal) return toResponse(outcome.refusal)
       if (outcome.claims) claimsOf.set(request, outcome.claims)
       return undefined
     },
@@ -53,21 +57,18 @@ function readAuthorization({ headers }: GraphqlRequest): string | undefined {
 }
 
 /** Clients of GraphQL show `errors`, so the reason is one. */
-function toResponse(
-  { status, headers, body }: { status: number; headers: object; body: string },
-  isOwnBody: boolean,
-): GraphqlResponse {
-  const init = { status, statusText: STATUS_CODES[status] ?? '' }
-  if (isOwnBody) return [body, { ...init, headers: { ...headers } }]
-  const { error: code, message } = JSON.parse(body) as { error: string; message: string }
+function toGraphqlBody({ code, message }: Refusal): string {
+  return JSON.stringify({ errors: [{ message, extensions: { code } }] })
+}
+
+function toResponse({ status, headers, body }: Refusal): GraphqlResponse {
+  const contentType = 'application/graphql-response+json; charset=utf-8'
   return [
-    JSON.stringify({ errors: [{ message, extensions: { code } }] }),
+    body,
     {
-      ...init,
-      headers: {
-        ...headers,
-        'content-type': 'application/graphql-response+json; charset=utf-8',
-      },
+      status,
+      statusText: STATUS_CODES[status] ?? '',
+      headers: { ...headers, 'content-type': contentType },
     },
   ]
 }
