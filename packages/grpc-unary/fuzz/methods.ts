@@ -42,7 +42,12 @@ export function createFuzzMethods(): FuzzMethods {
         late.push(call)
       },
     },
-    '/fuzz.Echo/Never': { kind: 'unary', handle: (call) => calls.push(call) },
+    '/fuzz.Echo/Never': {
+      kind: 'unary',
+      handle(call) {
+        calls.push(call)
+      },
+    },
     '/fuzz.Echo/Fail': {
       kind: 'unary',
       handle: (call) => call.fail(status.UNAVAILABLE, 'é % \n'),

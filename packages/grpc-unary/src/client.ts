@@ -12,41 +12,50 @@ import { connect as connectNet, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls'
 import { status } from './status.ts'
 
+/** Options of {@link openGrpcClient}. */
 export interface GrpcClientOptions {
   /** `host:port`, `[::1]:port` or `unix:path`. */
   readonly address: string
-  /** Encrypts; `{}` trusts the authorities of the system. */
+  /** Uses TLS; `{}` trusts Node's certificate authorities. Default: plaintext. */
   readonly tls?: Pick<
     ConnectionOptions,
     'ca' | 'cert' | 'key' | 'servername' | 'checkServerIdentity'
   >
+  /** Milliseconds to wait for the connection. Default: 10,000. */
   readonly connectTimeoutMs?: number
-  /** Longer answers end with RESOURCE_EXHAUSTED. */
+  /** Longer answers end with RESOURCE_EXHAUSTED. Default: 4 MiB. */
   readonly maxResponseBytes?: number
 }
 
+/** Options of one call. */
 export interface GrpcCallOptions {
-  /** How long the answer is worth waiting for; the server is told. */
+  /** Milliseconds to wait for the answer; also sent to the server. Default: no limit. */
   readonly deadlineMs?: number
+  /** Request headers (metadata) by their lower-case names. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Cancels the call when it aborts. */
   readonly signal?: AbortSignal
 }
 
+/** The outcome of a call. */
 export interface GrpcResult {
-  /** A status code of gRPC; also what went wrong on the way is one, such as UNAVAILABLE. */
+  /** The gRPC status code. Connection failures have one too, such as UNAVAILABLE. */
   readonly code: number
-  /** What the server says about the code, or what this client does. */
+  /** The server's message for the code, or this client's if the call did not reach the server. */
   readonly message: string
-  /** The encoded message; empty where the code is not OK. */
+  /** The encoded response message; empty when the code is not OK. */
   readonly response: Buffer
+  /** Response headers. */
   readonly headers: IncomingHttpHeaders
+  /** Response trailers. */
   readonly trailers: IncomingHttpHeaders
 }
 
+/** A connection to a gRPC server. */
 export interface GrpcClient extends AsyncDisposable {
-  /** Calls `/package.Service/Method`. It never rejects: all that can happen has a code. */
+  /** Calls `/package.Service/Method`. The promise never rejects: every failure has a status code. */
   call(path: string, message: Uint8Array, options?: GrpcCallOptions): Promise<GrpcResult>
-  /** Ends calls under way with CANCELLED, and the connection. */
+  /** Ends open calls with CANCELLED and closes the connection. */
   close(): Promise<void>
 }
 

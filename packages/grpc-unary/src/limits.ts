@@ -1,4 +1,4 @@
-/** Every bound that protects the server from its peers. All may be set one by one. */
+/** The limits that protect the server from its clients. Each can be set separately. */
 export interface Limits {
   /** Open connections; more are closed at once. */
   readonly connections: number
@@ -30,24 +30,24 @@ export interface Limits {
    * and not read. Beyond it the connections with most of them are closed.
    */
   readonly totalUnsentBytes: number
-  /** How long answers may be held back without any progress. */
+  /** Milliseconds that answers may be held back without progress. */
   readonly heldBackTimeoutMs: number
   /**
    * Bytes written that the peer does not read, before nothing more is read from it; at least the
    * high-water mark of its socket.
    */
   readonly unsentBytes: number
-  /** How long it may stay that way. */
+  /** How long the peer may leave that many bytes unread, in milliseconds. */
   readonly unsentTimeoutMs: number
-  /** For the TLS handshake, and then for the preface and the first SETTINGS. */
+  /** Milliseconds for the TLS handshake, and as many for the preface and the first SETTINGS. */
   readonly prefaceTimeoutMs: number
-  /** From the first to the last byte of a frame, or of a header block. */
+  /** Milliseconds from the first to the last byte of a frame, or of a header block. */
   readonly frameTimeoutMs: number
-  /** From the headers of a unary call to the end of its message. */
+  /** Milliseconds from the headers of a unary call to the end of its message. */
   readonly requestTimeoutMs: number
-  /** Silence after which the peer is asked for a sign of life. */
+  /** Milliseconds without data from the peer before it is sent a PING. */
   readonly keepaliveMs: number
-  /** How long it may take to give one. */
+  /** Milliseconds that the peer has to answer that PING. */
   readonly keepaliveTimeoutMs: number
   /** Calls cancelled before they were answered and before their deadline, per second. */
   readonly resetsPerSecond: number
@@ -57,17 +57,22 @@ export interface Limits {
   readonly largeHeadersPerSecond: number
   /** Frames that break the rules of one stream, or come for a closed one, per second. */
   readonly streamErrorsPerSecond: number
+  /** SETTINGS frames per second. */
   readonly settingsPerSecond: number
   /*
    * The next ones go with honest work too (a sender that measures bandwidth pings every round
    * trip, a reader opens its windows), so each call of the same second allows a few more, and long
    * answers do for PING and WINDOW_UPDATE.
    */
+  /** PING frames per second. */
   readonly pingsPerSecond: number
+  /** DATA frames without content per second. */
   readonly emptyDataPerSecond: number
   /** DATA frames of a few bytes that do not end a request. */
   readonly smallDataPerSecond: number
+  /** PRIORITY frames per second. */
   readonly prioritiesPerSecond: number
+  /** WINDOW_UPDATE frames per second. */
   readonly windowUpdatesPerSecond: number
   /** Resets of calls that were answered already. */
   readonly lateResetsPerSecond: number
@@ -75,6 +80,7 @@ export interface Limits {
   readonly strayFramesPerSecond: number
 }
 
+/** The limits of a server that sets none of them. */
 export const defaultLimits: Limits = {
   connections: 16_384,
   connectionsPerAddress: 0,

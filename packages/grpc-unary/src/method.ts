@@ -1,53 +1,76 @@
 import type { StatusCode } from './status.ts'
 
-/** One unary call. It lives until it is answered, cancelled, or its connection is gone. */
+/** One unary call. It is open until it is answered or cancelled, or until its connection is lost. */
 export interface UnaryCall {
   /**
-   * The request message is `buffer` from `start` to `end`. The bytes belong to the connection and
-   * are only valid until the handler returns: what is needed later is decoded or copied by then.
+   * The request message is `buffer` from `start` to `end`. The bytes belong to the connection and are
+   * valid only while the handler runs synchronously: an asynchronous handler decodes or copies what it
+   * needs before its first `await`.
    */
   readonly buffer: Buffer
+  /** Offset of the first byte of the request message in `buffer`. */
   readonly start: number
+  /** Offset behind the last byte of the request message in `buffer`. */
   readonly end: number
-  /** When the caller stops waiting, as `Date.now()`; `Infinity` where it named no deadline. */
+  /** When the caller stops waiting, in milliseconds as `Date.now()`; `Infinity` without a deadline. */
   readonly deadlineMs: number
-  /** False once the call was answered, cancelled, or lost: no work is worth doing for it. */
+  /** False once the call was answered, cancelled or lost; a handler can stop working for it then. */
   readonly isOpen: boolean
-  /** A request header by its lower-case name. Decoded only when asked for. */
+  /** Returns a request header by its lower-case name. Headers are decoded on the first use. */
   header(name: string): string | undefined
-  /** Answers with the message between `start` and `end`, which is copied. Nothing when not open. */
+  /** Answers with the bytes of `message` from `start` to `end`, which are copied. Ignored when not open. */
   send(message: Uint8Array, start: number, end: number): void
-  /** Answers with a status other than OK. Nothing when not open. */
+  /** Answers with a status other than OK. Ignored when not open. */
   fail(code: StatusCode, message: string): void
 }
 
-/** Answers the call now or later. What it throws becomes INTERNAL and is reported. */
-export type UnaryHandler = (call: UnaryCall) => void
+/**
+ * Answers a call with `send` or `fail`, at once or later. If it throws, or if the promise that it
+ * returns rejects, the caller gets INTERNAL without details, and the error goes to `report`.
+ */
+export type UnaryHandler = (call: UnaryCall) => void | Promise<void>
 
 /** A call with any number of messages in either direction. */
 export interface StreamCall {
+  /** When the caller stops waiting, in milliseconds as `Date.now()`; `Infinity` without a deadline. */
   readonly deadlineMs: number
+  /** False once the call was ended, cancelled or lost. */
   readonly isOpen: boolean
+  /** Returns a request header by its lower-case name. Headers are decoded on the first use. */
   header(name: string): string | undefined
-  /** Sends one message, copied. What the peer's window does not take yet is held back, bounded. */
+  /** Sends one message, which is copied. What exceeds the peer's window is buffered, up to a limit. */
   send(message: Uint8Array): void
   /** Ends the call with status OK. */
   end(): void
+  /** Ends the call with a status other than OK. Ignored when not open. */
   fail(code: StatusCode, message: string): void
 }
 
+/**
+ * Receives the events of one stream. If a method throws, or if the promise that it returns rejects,
+ * the call ends with INTERNAL, and the error goes to `report`.
+ */
 export interface StreamHandler {
-  /** A message of the caller; the bytes are only valid until it returns. */
-  message(message: Buffer): void
-  /** The caller sends no more. */
-  halfClose?(): void
-  /** Cancelled, or the connection is gone; not called after `end` or `fail`. */
-  cancel?(): void
+  /** A message from the caller. Its bytes are valid only while the method runs synchronously. */
+  message(message: Buffer): void | Promise<void>
+  /** The caller sends no more messages. */
+  halfClose?(): void | Promise<void>
+  /** The call was cancelled or its connection was lost. Not called after `end` or `fail`. */
+  cancel?(): void | Promise<void>
 }
 
+/** How one method is served: `unary` takes one message, `stream` any number of them. */
 export type Method =
-  | { readonly kind: 'unary'; readonly handle: UnaryHandler }
-  | { readonly kind: 'stream'; readonly open: (call: StreamCall) => StreamHandler }
+  | {
+      readonly kind: 'unary'
+      /** Called with each call whose request has arrived. */
+      readonly handle: UnaryHandler
+    }
+  | {
+      readonly kind: 'stream'
+      /** Called with each new call; returns, synchronously, the handler of its events. */
+      readonly open: (call: StreamCall) => StreamHandler
+    }
 
-/** By full path: `/package.Service/Method`. */
+/** The methods of a server by their full path: `/package.Service/Method`. */
 export type Methods = Readonly<Record<string, Method>>

@@ -10,47 +10,63 @@ import { type Address, type BoundAddress, bind } from './listener.ts'
 import type { Methods } from './method.ts'
 import { createTlsServer, type TlsCredentials, type TlsOptions, toContextOptions } from './tls.ts'
 
+/** Options of {@link createGrpcServer}. */
 export interface GrpcServerOptions {
+  /** What the server answers; calls of other methods get UNIMPLEMENTED. */
   readonly methods: Methods
-  /** Plaintext with prior knowledge where it is missing. */
+  /** Certificates. Default: plaintext HTTP/2 with prior knowledge. */
   readonly tls?: TlsOptions
+  /** Limits that differ from {@link defaultLimits}. */
   readonly limits?: Partial<Limits>
-  /** A connection is drained when it is this old, give or take a tenth. */
+  /**
+   * A connection is drained when it reaches this age in milliseconds, varied by up to a tenth.
+   * Default: never.
+   */
   readonly maxConnectionAgeMs?: number
-  /** And ended by force so much later. */
+  /** Milliseconds from the start of that drain until the connection is closed. Default: never. */
   readonly maxConnectionAgeGraceMs?: number
-  /** Hears of what handlers throw, and why clients were refused in the TLS handshake. */
+  /**
+   * Called with what handlers throw or reject with, and with the reasons for failed TLS handshakes.
+   * Default: these errors are dropped.
+   */
   readonly report?: (error: unknown) => void
   /**
-   * Told how many connections there are, without those that are sent away, whenever that changes:
-   * whoever spreads connections over processes wants to know.
+   * Called with the number of connections, without those that drain, whenever it changes. A process
+   * that distributes connections to workers uses it.
    */
   readonly onConnections?: (count: number) => void
   /**
-   * With a limit of connections per address: how many one has, whenever that changes. A process that
-   * accepts connections for several servers adds them up.
+   * Called with an address and the number of its connections whenever that number changes, if
+   * `limits.connectionsPerAddress` is set. A process that accepts connections for several servers adds
+   * them up.
    */
   readonly onAddress?: (address: string, count: number) => void
 }
 
+/** A server made by {@link createGrpcServer}. */
 export interface GrpcServer {
-  /** Resolves when connections are accepted. */
+  /** Starts to accept connections; resolves with the address, which has the port that was chosen for 0. */
   listen(address: Address): Promise<BoundAddress>
   /**
-   * Serves a connection that was accepted elsewhere, such as by the parent of this process. The
-   * socket is taken over: whoever had it hears that it is closed.
+   * Serves a connection that was accepted elsewhere, for example by the parent process. The server
+   * takes the socket over: the previous owner sees it closed.
    */
   adopt(socket: Socket): void
-  /** Accepts no more, sends clients elsewhere, and resolves when the last call is answered. */
+  /** Stops accepting, sends GOAWAY to all clients, and resolves when the last call is answered. */
   drain(): Promise<void>
-  /** The same, but hangs up after `graceMs`; at once without it. */
+  /** Drains, and closes what is left after `graceMs` milliseconds (default: 0). */
   close(options?: { readonly graceMs?: number }): Promise<void>
-  /** New certificates, for the connections from now on. Throws when they do not fit together. */
+  /** Uses new certificates for new connections. Throws when key and certificate do not match. */
   renewTls(credentials: TlsCredentials): void
-  /** Open connections. */
+  /** Number of open connections. */
   readonly connections: number
 }
 
+/**
+ * Creates a gRPC server for unary methods and short streams. It listens once `listen` is called.
+ *
+ * @throws TypeError from `renewTls` when the server was created without `tls`.
+ */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const limits: Limits = { ...defaultLimits, ...options.limits }
   // Apart from the read that runs now: what a report throws must not leave a connection half read.

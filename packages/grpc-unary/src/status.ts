@@ -19,4 +19,5 @@ export const status = {
   UNAUTHENTICATED: 16,
 } as const
 
+/** One of the numbers in {@link status}. */
 export type StatusCode = (typeof status)[keyof typeof status]

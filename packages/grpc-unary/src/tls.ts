@@ -2,19 +2,23 @@ import type { X509Certificate } from 'node:crypto'
 import { Socket } from 'node:net'
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls'
 
+/** A key with its certificate, in PEM format. */
 export interface TlsCredentials {
+  /** The private key. */
   readonly key: string | Buffer
+  /** The certificate, followed by its intermediates. */
   readonly cert: string | Buffer
-  /** The only authorities whose client certificates are trusted. */
+  /** The certificate authorities that client certificates must come from. Default: those of Node. */
   readonly ca?: string | Buffer
 }
 
+/** TLS of a server. */
 export interface TlsOptions extends TlsCredentials {
-  /** Clients must show a certificate of `ca`. */
+  /** Requires a client certificate signed by `ca`. Default: false. */
   readonly requestCert?: boolean
-  /** Other certificates by the name the client asks for; undefined for the ones above. */
+  /** Returns other certificates for a server name (SNI); undefined selects the ones above. */
   readonly contextFor?: (serverName: string) => SecureContext | undefined
-  /** A look at the client's certificate: returns why it is refused. */
+  /** Checks the client's certificate; returns the reason for refusing it, or undefined. */
   readonly refusePeer?: (certificate: X509Certificate | undefined) => string | undefined
 }
 

@@ -12,13 +12,17 @@ import {
 import type { Methods } from './method.ts'
 import { createGrpcServer } from './server.ts'
 
+/** Which calls {@link makeWarmUpCalls} makes. */
 export interface WarmUpSettings {
+  /** The methods of the server that is warmed up. */
   readonly methods: Methods
   /** The unary method to call. */
   readonly path: string
-  /** Sent in turn; short enough for one frame. */
+  /** The request messages, used in turn; each must fit into one frame. */
   readonly messages: readonly Uint8Array[]
+  /** Number of connections, one after the other. */
   readonly connections: number
+  /** Number of calls on each connection. */
   readonly callsPerConnection: number
 }
 

@@ -13,6 +13,7 @@ import {
 } from './answer.ts'
 import { ACCEPTED_ENCODINGS } from './encodings.ts'
 import { MessageReader, type MessageSink } from './message-reader.ts'
+import { catchRejection, isThenable } from './rejection.ts'
 import type { Report } from './report.ts'
 import { isNearDeadline } from './timeout.ts'
 
@@ -43,7 +44,10 @@ export class MessageStream extends Stream implements StreamCall, MessageSink {
 
   opened(): void {
     this.#guard(() => {
-      this.#handler = this.#open(this)
+      const handler: StreamHandler | PromiseLike<unknown> = this.#open(this)
+      // Messages may follow in the same read, so there is no time to wait for a handler.
+      if (isThenable(handler)) return rejectPromise(handler)
+      this.#handler = handler
     })
   }
 
@@ -98,14 +102,27 @@ export class MessageStream extends Stream implements StreamCall, MessageSink {
     this.abandoned()
   }
 
-  #guard(run: () => void): void {
+  #guard(run: () => unknown): void {
     try {
-      run()
+      const returned = run()
+      if (returned !== undefined) catchRejection(returned, (error) => this.#failed(error))
     } catch (error) {
-      this.#report(error)
-      if (!this.isOpen) return
-      this.fail(status.INTERNAL, 'internal error')
-      this.abandoned()
+      this.#failed(error)
     }
   }
+
+  #failed(error: unknown): void {
+    this.#report(error)
+    if (!this.isOpen) return
+    this.fail(status.INTERNAL, 'internal error')
+    this.abandoned()
+  }
+}
+
+async function rejectPromise(handler: PromiseLike<unknown>): Promise<never> {
+  await handler
+  throw new TypeError(
+    'open() of a stream method returned a promise; return the handler synchronously and do the ' +
+      'asynchronous work in its methods',
+  )
 }

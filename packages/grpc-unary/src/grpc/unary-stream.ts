@@ -7,6 +7,7 @@ import { type StatusCode, status } from '../status.ts'
 import { answerFailed, answerOk, PREFIX_SIZE } from './answer.ts'
 import { ACCEPTED_ENCODINGS } from './encodings.ts'
 import { MessageReader, type MessageSink, TOO_MUCH } from './message-reader.ts'
+import { catchRejection } from './rejection.ts'
 import type { Report } from './report.ts'
 import { isNearDeadline } from './timeout.ts'
 
@@ -129,13 +130,18 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
       return
     }
     try {
-      this.#handle(this)
+      const returned = this.#handle(this)
+      if (returned !== undefined) catchRejection(returned, (error) => this.#failed(error))
     } catch (error) {
-      this.fail(status.INTERNAL, 'internal error')
-      this.#report(error)
+      this.#failed(error)
     }
     // The bytes were lent to the handler; a call that waits must not keep a whole read alive.
     this.buffer = EMPTY
+  }
+
+  #failed(error: unknown): void {
+    this.fail(status.INTERNAL, 'internal error')
+    this.#report(error)
   }
 }
 

@@ -113,6 +113,37 @@ test('a handler that throws ends the call and hears of its end', async (t) => {
   assert.equal(cancelled, 1)
 })
 
+test('methods of a stream that reject end the call, and the process lives on', async (t) => {
+  const reject = async (): Promise<never> => {
+    throw new Error('oops')
+  }
+  const handlers: Record<string, StreamHandler> = {
+    message: { message: reject },
+    halfClose: { message: () => {}, halfClose: reject },
+  }
+  let name = ''
+  const { port, reported } = await openChat(t, () => handlers[name] as StreamHandler)
+  for (name of Object.keys(handlers)) {
+    const stream = openStream(openGrpcJsClient(t, port), CHAT)
+    stream.on('data', () => {})
+    stream.on('error', () => {})
+    stream.end(Buffer.from('x'))
+    assert.equal((await finalStatus(stream)).code, status.INTERNAL, name)
+    assert.match(String(reported.pop()), /oops/, name)
+  }
+})
+
+test('a stream whose open() is asynchronous fails with advice', async (t) => {
+  // JavaScript can pass what the type refuses.
+  const open: unknown = async () => ({ message() {} })
+  const { port, reported } = await openChat(t, open as () => StreamHandler)
+  const stream = openStream(openGrpcJsClient(t, port), CHAT)
+  stream.on('data', () => {})
+  stream.on('error', () => {})
+  assert.equal((await finalStatus(stream)).code, status.INTERNAL)
+  assert.match(String(reported[0]), /return the handler synchronously/)
+})
+
 test('a deadline ends a stream, and the handler hears of it', async (t) => {
   let cancelled = 0
   const { port } = await openChat(t, () => ({
@@ -131,7 +162,9 @@ test('a deadline ends a stream, and the handler hears of it', async (t) => {
 test('a message cut into many frames arrives whole', async (t) => {
   const got: string[] = []
   const { port } = await openChat(t, () => ({
-    message: (message) => got.push(message.toString()),
+    message(message) {
+      got.push(message.toString())
+    },
   }))
   using client = await RawClient.open(port)
   const bytes = Buffer.concat([grpcMessage('first'), grpcMessage(''), grpcMessage('third')])

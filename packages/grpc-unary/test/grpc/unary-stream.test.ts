@@ -88,14 +88,38 @@ test('a handler fails a call with any code and text', async (t) => {
   assert.equal(error?.details, 'nichts für „100 %“\n')
 })
 
-test('what a handler throws is reported, and the caller learns no detail', async (t) => {
-  const { port, reported } = await openEchoServer(t)
-  const client = openGrpcJsClient(t, port)
-  const { error } = await callUnary(client, '/test.Echo/Throw', 'x')
-  assert.equal(error?.code, status.INTERNAL)
-  assert.equal(error?.details, 'internal error')
-  assert.match(String(reported[0]), /a secret detail/)
-  assert.equal((await callUnary(client, SAY, 'still here')).message, 'still here')
+for (const [verb, path] of [
+  ['throws', '/test.Echo/Throw'],
+  ['rejects with', '/test.Echo/Reject'],
+] as const) {
+  test(`what a handler ${verb} is reported, and the caller learns no detail`, async (t) => {
+    const { port, reported } = await openEchoServer(t)
+    const client = openGrpcJsClient(t, port)
+    const { error } = await callUnary(client, path, 'x')
+    assert.equal(error?.code, status.INTERNAL)
+    assert.equal(error?.details, 'internal error')
+    assert.match(String(reported[0]), /a secret detail/)
+    assert.equal((await callUnary(client, SAY, 'still here')).message, 'still here')
+  })
+}
+
+test('a handler that rejects after it answered is reported, and the answer stands', async (t) => {
+  const { port, reported } = await openEchoServer(t, {
+    methods: {
+      '/test.Echo/Both': {
+        kind: 'unary',
+        async handle(call) {
+          call.send(call.buffer, call.start, call.end)
+          throw new Error('too late')
+        },
+      },
+    },
+  })
+  const { error, message } = await callUnary(openGrpcJsClient(t, port), '/test.Echo/Both', 'x')
+  assert.equal(error, null)
+  assert.equal(message, 'x')
+  await until(() => reported.length > 0)
+  assert.match(String(reported[0]), /too late/)
 })
 
 test('a handler reads request headers', async (t) => {

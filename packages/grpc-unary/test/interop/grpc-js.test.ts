@@ -190,7 +190,9 @@ describe('the stream that health Watch needs', () => {
             watchers.add(call)
             call.send(SERVING)
           },
-          cancel: () => watchers.delete(call),
+          cancel() {
+            watchers.delete(call)
+          },
         }),
       },
     }

@@ -34,10 +34,22 @@ export async function openEchoServer(
         setImmediate(() => call.send(message, 0, message.length))
       },
     },
-    '/test.Echo/Wait': { kind: 'unary', handle: (call) => waiting.push(call) },
+    '/test.Echo/Wait': {
+      kind: 'unary',
+      handle(call) {
+        waiting.push(call)
+      },
+    },
     '/test.Echo/Throw': {
       kind: 'unary',
       handle() {
+        throw new Error('a secret detail')
+      },
+    },
+    '/test.Echo/Reject': {
+      kind: 'unary',
+      async handle() {
+        await new Promise(setImmediate)
         throw new Error('a secret detail')
       },
     },

@@ -104,8 +104,9 @@ function withStatistics(methods: Methods, statistics: Statistics): Methods {
     const handle: UnaryHandler = (call) => {
       const startMs = performance.now()
       totalRequests.value += 1
-      method.handle(call)
+      const returned = method.handle(call)
       responseTime.observe(performance.now() - startMs)
+      return returned
     }
     return [path, { kind: 'unary', handle }]
   })

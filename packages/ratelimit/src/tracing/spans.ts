@@ -76,20 +76,20 @@ export class Spans {
   }
 
   /** Runs the work with new spans belonging to `context`. */
-  run(context: SpanContext | undefined, work: () => void): void {
+  run<T>(context: SpanContext | undefined, work: () => T): T {
     const outer = this.current
     this.current = context
     try {
-      work()
+      return work()
     } finally {
       this.current = outer
     }
   }
 
   /** The same with the span as what new ones belong to. What the work throws ends the span. */
-  runIn(span: RecordedSpan, work: () => void): void {
+  runIn<T>(span: RecordedSpan, work: () => T): T {
     try {
-      this.run(span.context, work)
+      return this.run(span.context, work)
     } catch (error) {
       this.end(span, error)
       throw error

@@ -32,13 +32,10 @@ function traceHandler(
 
   return (call) => {
     const parent = sample(call)
-    if (parent === undefined) {
-      handle(call)
-      return
-    }
+    if (parent === undefined) return handle(call)
     const span = spans.start(name, parent, attributes, SpanKind.SERVER)
     const traced = new TracedCall(call, span, spans)
-    spans.runIn(span, () => handle(traced))
+    return spans.runIn(span, () => handle(traced))
   }
 }
 

@@ -16,19 +16,21 @@ export function trackStreams(methods: Methods): OpenStreams {
       kind: 'stream',
       open(call) {
         const handler = method.open(call)
-        open.set(call, () => handler.cancel?.())
+        open.set(call, () => void handler.cancel?.())
         return {
           message(message) {
-            handler.message(message)
+            const returned = handler.message(message)
             forgetEnded(call)
+            return returned
           },
           halfClose() {
-            handler.halfClose?.()
+            const returned = handler.halfClose?.()
             forgetEnded(call)
+            return returned
           },
           cancel() {
             open.delete(call)
-            handler.cancel?.()
+            return handler.cancel?.()
           },
         }
       },
