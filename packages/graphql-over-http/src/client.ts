@@ -29,7 +29,10 @@ export interface FetchResponse extends ResponseLike {
   readonly headers: { get(name: string): string | null }
   /** Null when there is none. Absent where fetch has no streams, such as React Native. */
   readonly body?: unknown
+  /** Reads the body as JSON. */
   json(): Promise<unknown>
+  /** Copies the response, so that a failed one can be read and still be handed over unread. */
+  clone?(): FetchResponse
 }
 
 export type FetchFn = (url: string, init: FetchInit) => Promise<FetchResponse>
@@ -136,9 +139,9 @@ export function createClient(options: ClientOptions): Client {
       return response.ok ||
         (acceptGraphQLErrors && /\/graphql-response\+json/i.test(contentTypeOf(response)))
         ? response
-        : new NetworkError(response)
+        : addResult(new NetworkError(response))
     } catch (error) {
-      return new NetworkError(error as Error | FetchResponse)
+      return addResult(new NetworkError(error as Error | FetchResponse))
     }
   }
 
@@ -305,6 +308,8 @@ function toHeaders(given: MaybeHeaders): Record<string, string> {
   return headers
 }
 
+const jsonType = /application\/(graphql-response\+)?json/i
+
 function contentTypeOf(response: FetchResponse): string {
   return response.headers.get('content-type') ?? ''
 }
@@ -314,11 +319,36 @@ async function readResult(response: FetchResponse): Promise<unknown> {
   let problem = ''
   if (response.body === null) problem = 'Missing response body'
   else if (!type) problem = 'Missing response content-type'
-  else if (!/application\/(graphql-response\+)?json/i.test(type))
-    problem = `Unsupported response content-type ${type}`
+  else if (!jsonType.test(type)) problem = `Unsupported response content-type ${type}`
   if (!problem) return response.json()
   void discard(response)
   throw new Error(problem)
+}
+
+/** Adds the server's GraphQL errors to the error of a response that is not 2xx. */
+async function addResult(error: NetworkError<FetchResponse>): Promise<NetworkError<FetchResponse>> {
+  const { response } = error
+  try {
+    if (!response?.clone || response.body === null) return error
+    if (!jsonType.test(contentTypeOf(response))) return error
+    const result = await response.clone().json()
+    if (!isResult(result)) return error
+    error.result = result
+    const messages = (result.errors ?? []).map(({ message }) => message)
+    if (messages.length > 0) error.cause ??= new Error(messages.join('\n'))
+  } catch {
+    // Not a GraphQL server: the status has to do.
+  }
+  return error
+}
+
+function isResult(value: unknown): value is ExecutionResult<unknown, unknown> {
+  const { data, errors } = Object(value)
+  return data !== undefined || (Array.isArray(errors) && errors.every(hasMessage))
+}
+
+function hasMessage(error: unknown): boolean {
+  return typeof Object(error).message === 'string'
 }
 
 /** Cancels a body that nobody will read, which would keep its connection busy. */

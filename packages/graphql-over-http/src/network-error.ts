@@ -1,7 +1,12 @@
+import type { ExecutionResult } from 'graphql'
+
 /** The part of a fetch response that tells how a request went. */
 export interface ResponseLike {
+  /** Whether the status is 200 to 299. */
   readonly ok: boolean
+  /** The status code. */
   readonly status: number
+  /** The reason phrase; empty with HTTP/2. */
   readonly statusText: string
 }
 
@@ -14,6 +19,11 @@ export class NetworkError<R extends ResponseLike = ResponseLike> extends Error {
   override name = 'NetworkError'
   /** What the server answered, its body unread; undefined when there was no answer. */
   response: R | undefined
+  /**
+   * The GraphQL result in the body of `response`, if it has one. Its `errors` say what the server refused;
+   * their messages are also the message of `cause`.
+   */
+  result: ExecutionResult<unknown, unknown> | undefined
 
   constructor(source: string | Error | R) {
     if (isResponse(source)) {

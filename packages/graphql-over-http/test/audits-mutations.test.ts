@@ -237,6 +237,11 @@ const draft2026: readonly Mutation[] = [
     '5A70 D6D5 6A70 X108 X109',
   ],
   [
+    'refuses GETs without a header against cross-site requests',
+    on((x) => x.method === 'GET' && x.situation !== 'mutation over GET', { status: 403 }),
+    '5A70 D6D5 6A70 X108 X109',
+  ],
+  [
     'uses 400 on malformed requests',
     on('malformed', { status: 400 }),
     'X2B0 X2B1 X2Q9 X2Q0 X2Q1 X2Q2 X2Q3 X2N0 X2N1 X2N2 X2N3 X2V0 X2V1 X2V2 X2V3 X2E0 X2E1 X2E2 X2E3 X2G4',

@@ -60,6 +60,12 @@ describe('the list of audits', () => {
     )
   })
 
+  test('consists of objects that print and compare as those of graphql-http', () => {
+    for (const audit of serverAudits({ url, profile: '2026', extended: true })) {
+      assert.deepEqual(Object.keys(audit), ['id', 'name', 'fn'])
+    }
+  })
+
   test('has unique ids of four characters and names that start with the level', () => {
     const options = { url, extended: true }
     const rows = [...serverAudits(options), ...serverAudits({ ...options, profile: '2026' })]

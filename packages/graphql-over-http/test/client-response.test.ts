@@ -145,6 +145,39 @@ test('a status outside 2xx is a NetworkError with the unread response', async (t
   assert.deepEqual(await reported.response.json(), result)
 })
 
+test('a NetworkError has the GraphQL result of the server, and its messages as the cause', async () => {
+  const result = { errors: [{ message: 'no such field' }, { message: 'no such type' }] }
+  const response = respond(JSON.stringify(result), { status: 400 })
+  const { error } = await fail(scriptFetch(response))
+  assert.ok(error instanceof NetworkError)
+  assert.deepEqual(error.result, result)
+  assert.ok(error.cause instanceof Error)
+  assert.equal(error.cause.message, 'no such field\nno such type')
+})
+
+for (const [kind, body, init] of [
+  ['that is not JSON', '{"errors":', {}],
+  ['that is JSON but not a result', '{"errors":"none"}', {}],
+  ['of another type', '<h1>', { headers: { 'content-type': 'text/html' } }],
+] as const) {
+  test(`a NetworkError for a body ${kind} has no result`, async () => {
+    const { error } = await fail(scriptFetch(respond(body, { status: 502, ...init })))
+    assert.ok(error instanceof NetworkError)
+    assert.equal(error.result, undefined)
+    assert.equal(error.cause, undefined)
+  })
+}
+
+test('a fetch without clone() leaves the body of a failed response alone', async () => {
+  const { status, statusText, headers, body, ok } = respond('{"errors":[]}', { status: 400 })
+  const json = () => Promise.reject(new Error('read'))
+  const { error } = await fail({
+    fetchFn: async () => ({ ok, status, statusText, headers, body, json }),
+  })
+  assert.ok(error instanceof NetworkError)
+  assert.equal(error.result, undefined)
+})
+
 test('a fetch that rejects is a NetworkError with its message and itself as the cause', async () => {
   const cause = new TypeError('fetch failed')
   const { error, offered } = await fail(scriptFetch(cause))

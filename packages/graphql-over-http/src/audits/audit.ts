@@ -37,11 +37,17 @@ export type AuditResult = AuditOk | AuditFail
 export interface Audit {
   /** Four characters that never change their meaning. */
   readonly id: string
+  /** What is audited; starts with the level. */
   readonly name: AuditName
+  /**
+   * The requirement level. The property is not enumerable, so that an audit prints and compares as one
+   * of graphql-http does: `id`, `name` and `fn`.
+   */
   readonly level: AuditRequirement
   /**
-   * Sends one request and judges the answer. Rejects only when there is no answer to judge, such
-   * as after a network failure, or with a `RateLimitedError` where the server answers 429.
+   * Sends one request, or two where the audit depends on what the server accepts, and judges the
+   * answer. Rejects only when there is no answer to judge: after a network failure, or with a
+   * `RateLimitedError` when the server answers 429.
    */
   readonly fn: () => Promise<AuditResult>
 }
@@ -52,6 +58,8 @@ export interface AuditRow {
   readonly name: AuditName
   readonly request: AuditRequest
   readonly expect: readonly Expectation[]
+  /** Sent first: if its answer is not as expected, the audit does not apply and is ok. */
+  readonly premise?: Pick<AuditRow, 'request' | 'expect'>
   /** The only status profile the row holds for; without it, both. */
   readonly profile?: 'classic'
 }
@@ -59,38 +67,46 @@ export interface AuditRow {
 export function toAudit(row: AuditRow, target: AuditTarget): Audit {
   const { id, name } = row
   const level = toLevel(name)
-  return {
-    id,
-    name,
-    level,
-    fn: async () => {
-      const response = toWebResponse(await sendRequest(row.request, target))
-      if (response.status === 429) {
-        await discardBody(response.body)
-        throw toRateLimited(response)
-      }
-      let reason: string | undefined
-      try {
-        reason = await findReason(toAnswer(response), row.expect)
-      } catch (error) {
-        await discardBody(response.body)
-        throw error
-      }
-      if (reason === undefined) {
-        await discardBody(response.body)
-        return { id, name, level, status: 'ok' }
-      }
-      return {
-        id,
-        name,
-        level,
-        status: level === 'MUST' ? 'error' : 'warn',
-        reason,
-        request: row.request,
-        response,
-        ...(response.body && { body: response.body }),
-      }
-    },
+  const fn = async (): Promise<AuditResult> => {
+    const ok: AuditOk = { id, name, level, status: 'ok' }
+    if (row.premise && !(await isMet(row.premise, target))) return ok
+    const { reason, response } = await judge(row, target)
+    if (reason === undefined) {
+      await discardBody(response.body)
+      return ok
+    }
+    return {
+      id,
+      name,
+      level,
+      status: level === 'MUST' ? 'error' : 'warn',
+      reason,
+      request: row.request,
+      response,
+      ...(response.body && { body: response.body }),
+    }
+  }
+  return Object.defineProperty({ id, name, level, fn }, 'level', { enumerable: false })
+}
+
+async function isMet(premise: NonNullable<AuditRow['premise']>, target: AuditTarget) {
+  const { reason, response } = await judge(premise, target)
+  await discardBody(response.body)
+  return reason === undefined
+}
+
+/** Sends a request and returns the reason why the answer is not as expected, if it is not. */
+async function judge(
+  { request, expect }: Pick<AuditRow, 'request' | 'expect'>,
+  target: AuditTarget,
+) {
+  const response = toWebResponse(await sendRequest(request, target))
+  try {
+    if (response.status === 429) throw toRateLimited(response)
+    return { response, reason: await findReason(toAnswer(response), expect) }
+  } catch (error) {
+    await discardBody(response.body)
+    throw error
   }
 }
 

@@ -143,12 +143,6 @@ export function when(premise: Expectation, ...rest: readonly Expectation[]): Exp
     (await premise(answer)) === undefined ? findReason(answer, rest) : undefined
 }
 
-/** Where the premise does not hold, the rest must be met. */
-export function unless(premise: Expectation, ...rest: readonly Expectation[]): Expectation {
-  return async (answer) =>
-    (await premise(answer)) === undefined ? undefined : findReason(answer, rest)
-}
-
 const TOO_LONG = `Response body is longer than ${MAX_BODY_BYTES} bytes`
 
 type Result = { readonly [key: string]: unknown }

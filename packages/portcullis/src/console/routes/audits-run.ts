@@ -84,7 +84,8 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
 
   async function run(): Promise<void> {
     const results = await runAudits(
-      audits.map((audit) => ({ ...audit, fn: () => runOne(audit) })),
+      // The level is not enumerable, so a spread would lose it.
+      audits.map((audit) => ({ ...audit, level: audit.level, fn: () => runOne(audit) })),
       { concurrency },
     )
     const page = await renderAuditPage(results, { url, profile, date: new Date(startedAt) })
