@@ -1,3 +1,9 @@
+export {
+  type ForwardedAddressOptions,
+  forwardedAddress,
+} from './client-keys/forwarded-address.ts'
+export { type IpKeyOptions, ipKey } from './client-keys/ip-key.ts'
+export { type SecretKeyOptions, secretKey } from './client-keys/secret-key.ts'
 export { type CounterStore, type Increment, StoreError } from './counters/counter-store.ts'
 export { type MemoryStore, type MemoryStoreSettings, openMemoryStore } from './counters/memory.ts'
 export { ServiceError } from './decide/decided.ts'
