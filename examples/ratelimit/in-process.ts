@@ -1,7 +1,7 @@
 // Limits inside a server of your own. STORE=redis://127.0.0.1:6379 shares the counters.
 
 import { createServer } from 'node:http'
-import { createRateLimiter } from '@portcullis/ratelimit'
+import { createRateLimiter, ipKey } from '@portcullis/ratelimit'
 import { limitRequests } from '@portcullis/ratelimit/use/node'
 
 const port = Number(process.env.PORT ?? 4000)
@@ -19,7 +19,7 @@ const limiter = createRateLimiter({
 const limit = limitRequests({
   limiter,
   domain: 'my-server',
-  descriptors: (request) => [{ address: request.socket.remoteAddress ?? 'unknown' }],
+  descriptors: (request) => [{ address: ipKey(request.socket.remoteAddress) }],
 })
 
 const server = createServer(async (request, response) => {

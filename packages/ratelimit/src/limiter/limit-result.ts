@@ -5,8 +5,11 @@ export interface LimitResult {
   readonly isAllowed: boolean
   /** One per descriptor, in their order. */
   readonly statuses: readonly LimitStatus[]
-  /** Name and value, of the limit that matters most; empty where no limit was met. */
-  readonly headers: readonly (readonly [name: string, value: string])[]
+  /**
+   * Name and value of the header fields about the limit that matters most, in a form that `new Headers()`
+   * takes. Empty where no limit applied.
+   */
+  readonly headers: [name: string, value: string][]
   /** When another attempt makes sense; undefined where the request is allowed. */
   readonly retryAfterSeconds: number | undefined
 }
@@ -35,7 +38,7 @@ export function toLimitResult(response: RateLimitResponse): LimitResult {
   return {
     isAllowed,
     statuses,
-    headers: response.responseHeadersToAdd.map(({ key, value }) => [key, value] as const),
+    headers: response.responseHeadersToAdd.map(({ key, value }) => [key, value]),
     retryAfterSeconds: isAllowed ? undefined : toRetryAfter(statuses),
   }
 }

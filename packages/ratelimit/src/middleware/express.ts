@@ -1,19 +1,48 @@
-import type { Request, RequestHandler } from 'express'
-import type { GateOptions } from './gate.ts'
-import { limitRequests as limitNodeRequests } from './node.ts'
+import type { Request, RequestHandler, Response } from 'express'
+import { createGate } from './shared/gate.ts'
+import type { MiddlewareOptions } from './shared/options.ts'
+import type { Peer } from './shared/proxy-warning.ts'
+import { sendOutcome } from './shared/send-outcome.ts'
+
+export type * from './shared/exported-types.ts'
+
+/** Options of {@link limitRequests} for Express. */
+export type LimitRequestsOptions = MiddlewareOptions<[request: Request, response: Response]>
+
+const peer: Peer<[request: Request, response: Response]> = {
+  findHeader: (name, { headers }) => headers[name],
+  findUntrustedAddress: ({ app, socket }) =>
+    app.get('trust proxy') ? undefined : socket.remoteAddress,
+  advice: "Call app.set('trust proxy', 1) for one proxy, and count by ipKey(request.ip).",
+}
 
 /**
- * A middleware for Express 4 and 5:
+ * A middleware for Express 4 and 5.
  *
+ * @example
  * ```ts
- * app.use(limitRequests({ limiter, domain: 'api', descriptors: (req) => [{ ip: req.ip ?? '' }] }))
+ * import { createRateLimiter, ipKey } from '@portcullis/ratelimit'
+ * import { limitRequests } from '@portcullis/ratelimit/use/express'
+ * import express from 'express'
+ *
+ * const rules = 'domain: api\ndescriptors: [{ key: ip, rate_limit: { unit: minute, requests_per_unit: 60 } }]'
+ * const app = express()
+ * app.use(
+ *   limitRequests({
+ *     limiter: createRateLimiter({ rules }),
+ *     domain: 'api',
+ *     descriptors: (request) => [{ ip: ipKey(request.ip) }],
+ *   }),
+ * )
  * ```
+ *
+ * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests(options: GateOptions<Request>): RequestHandler {
-  const limit = limitNodeRequests(options)
+export function limitRequests(options: LimitRequestsOptions): RequestHandler {
+  const gate = createGate(options, peer)
   return (request, response, next) => {
-    limit(request, response).then((isAllowed) => {
-      if (isAllowed) next()
+    gate(request, response).then((outcome) => {
+      if (sendOutcome(outcome, response)) next()
     }, next)
   }
 }

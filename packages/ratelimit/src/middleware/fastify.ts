@@ -1,18 +1,55 @@
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import { createGate, type GateOptions } from './gate.ts'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import { createGate } from './shared/gate.ts'
+import { isAppended } from './shared/header-styles.ts'
+import type { MiddlewareOptions } from './shared/options.ts'
+import type { Peer } from './shared/proxy-warning.ts'
+
+export type * from './shared/exported-types.ts'
+
+/** Options of {@link limitRequests} for Fastify. */
+export type LimitRequestsOptions = MiddlewareOptions<[request: FastifyRequest, reply: FastifyReply]>
+
+const peer: Peer<[request: FastifyRequest, reply: FastifyReply]> = {
+  findHeader: (name, { headers }) => headers[name],
+  // Fastify sets `ips` if and only if it has `trustProxy`.
+  findUntrustedAddress: ({ ips, socket }) => (ips === undefined ? socket.remoteAddress : undefined),
+  advice:
+    "Create the server with Fastify({ trustProxy: '10.0.0.7' }), the proxy's address, and count by ipKey(request.ip).",
+}
 
 /**
- * A hook for Fastify 5, of all routes or of one:
+ * A hook for Fastify 5, for all routes or for one.
  *
+ * @example
  * ```ts
- * app.addHook('onRequest', limitRequests({ limiter, domain: 'api', descriptors: (req) => [{ ip: req.ip }] }))
+ * import { createRateLimiter, ipKey } from '@portcullis/ratelimit'
+ * import { limitRequests } from '@portcullis/ratelimit/use/fastify'
+ * import Fastify from 'fastify'
+ *
+ * const rules = 'domain: api\ndescriptors: [{ key: ip, rate_limit: { unit: minute, requests_per_unit: 60 } }]'
+ * const app = Fastify()
+ * app.addHook(
+ *   'onRequest',
+ *   limitRequests({
+ *     limiter: createRateLimiter({ rules }),
+ *     domain: 'api',
+ *     descriptors: (request) => [{ ip: ipKey(request.ip) }],
+ *   }),
+ * )
  * ```
+ *
+ * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests(options: GateOptions<FastifyRequest>): onRequestAsyncHookHandler {
-  const gate = createGate(options)
+export function limitRequests(options: LimitRequestsOptions): onRequestAsyncHookHandler {
+  const gate = createGate(options, peer)
   return async (request, reply) => {
-    const { headers, answer } = await gate(request)
-    for (const [name, value] of headers) reply.header(name, value)
+    const { headers, answer } = await gate(request, reply)
+    for (const [name, value] of headers) {
+      const earlier = isAppended(name) ? reply.getHeader(name) : undefined
+      // Fastify adds cookies to earlier ones by itself.
+      const isJoined = earlier !== undefined && name.toLowerCase() !== 'set-cookie'
+      reply.header(name, isJoined ? `${earlier}, ${value}` : value)
+    }
     if (answer === undefined) return
     return reply.code(answer.status).send(answer.body)
   }

@@ -1,20 +1,59 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { createGate, type GateOptions } from './gate.ts'
+import { createGate, type Outcome } from './shared/gate.ts'
+import { isAppended } from './shared/header-styles.ts'
+import type { MiddlewareOptions } from './shared/options.ts'
+import type { Peer } from './shared/proxy-warning.ts'
+
+export type * from './shared/exported-types.ts'
+
+/** Options of {@link limitRequests} for Hono. */
+export type LimitRequestsOptions = MiddlewareOptions<[c: Context]>
+
+const peer: Peer<[c: Context]> = {
+  findHeader: (name, c) => c.req.header(name),
+  // Where @hono/node-server has Node's request; other runtimes do not say it in the same way.
+  findUntrustedAddress: (c) => c.env?.incoming?.socket?.remoteAddress,
+  advice: "Count by ipKey(forwardedAddress(c.req.header('x-forwarded-for'))).",
+}
 
 /**
- * A middleware for Hono, on any runtime that has Node's modules:
+ * A middleware for Hono, on any runtime that has Node's modules. The header fields are set when the handlers
+ * are done, so that a `Response` which a handler made itself has them too.
  *
+ * @example
  * ```ts
- * app.use(limitRequests({ limiter, domain: 'api', descriptors: (c) => [{ path: c.req.path }] }))
+ * import { createRateLimiter } from '@portcullis/ratelimit'
+ * import { limitRequests } from '@portcullis/ratelimit/use/hono'
+ * import { Hono } from 'hono'
+ *
+ * const rules = 'domain: api\ndescriptors: [{ key: path, rate_limit: { unit: second, requests_per_unit: 9 } }]'
+ * const app = new Hono()
+ * app.use(
+ *   limitRequests({
+ *     limiter: createRateLimiter({ rules }),
+ *     domain: 'api',
+ *     descriptors: (c) => [{ path: c.req.path }],
+ *   }),
+ * )
  * ```
+ *
+ * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests(options: GateOptions<Context>): MiddlewareHandler {
-  const gate = createGate(options)
+export function limitRequests(options: LimitRequestsOptions): MiddlewareHandler {
+  const gate = createGate(options, peer)
   return async (c, next) => {
     const { headers, answer } = await gate(c)
-    for (const [name, value] of headers) c.header(name, value)
-    if (answer !== undefined) return c.body(answer.body, answer.status)
+    if (answer !== undefined) {
+      setHeaders(c, headers)
+      return c.newResponse(answer.body, answer.status as 429)
+    }
     await next()
+    // The answer to an upgrade is not copied: no runtime can make one from another.
+    if (headers.length > 0 && c.res.status !== 101) setHeaders(c, headers)
     return undefined
   }
+}
+
+function setHeaders(c: Context, headers: Outcome['headers']): void {
+  for (const [name, value] of headers) c.header(name, value, { append: isAppended(name) })
 }

@@ -1,28 +1,62 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createGate, type GateOptions } from './gate.ts'
+import { createGate } from './shared/gate.ts'
+import { failed } from './shared/limited-answer.ts'
+import type { MiddlewareOptions } from './shared/options.ts'
+import type { Peer } from './shared/proxy-warning.ts'
+import { sendOutcome } from './shared/send-outcome.ts'
+
+export type * from './shared/exported-types.ts'
+
+/** Options of {@link limitRequests} for `node:http`. */
+export type LimitRequestsOptions<
+  Request extends IncomingMessage = IncomingMessage,
+  Response extends ServerResponse = ServerResponse,
+> = MiddlewareOptions<[request: Request, response: Response]>
+
+const peer: Peer<[request: IncomingMessage, response: ServerResponse]> = {
+  findHeader: (name, { headers }) => headers[name],
+  findUntrustedAddress: ({ socket }) => socket.remoteAddress,
+  advice: "Count by ipKey(forwardedAddress(request.headers['x-forwarded-for'])).",
+}
 
 /**
- * For `node:http`. Resolves to whether the request may pass; if not, it is answered:
+ * Limits requests to a server of `node:http`. The function that it returns resolves to whether to serve the
+ * request; if not, the request has been answered. An error that an option throws is reported, and the request is
+ * answered with 500: a server of `node:http` has no other place for errors.
  *
+ * @example
  * ```ts
- * const limit = limitRequests({ limiter, domain: 'api', descriptors: (req) => [{ path: req.url }] })
- * createServer(async (req, res) => {
- *   if (await limit(req, res)) res.end('hello')
+ * import { createServer } from 'node:http'
+ * import { createRateLimiter, ipKey } from '@portcullis/ratelimit'
+ * import { limitRequests } from '@portcullis/ratelimit/use/node'
+ *
+ * const rules = 'domain: api\ndescriptors: [{ key: ip, rate_limit: { unit: minute, requests_per_unit: 60 } }]'
+ * const limit = limitRequests({
+ *   limiter: createRateLimiter({ rules }),
+ *   domain: 'api',
+ *   descriptors: (request) => [{ ip: ipKey(request.socket.remoteAddress) }],
+ * })
+ * createServer(async (request, response) => {
+ *   if (await limit(request, response)) response.end('hello')
  * })
  * ```
+ *
+ * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests<Request extends IncomingMessage>(
-  options: GateOptions<Request>,
-): (request: Request, response: ServerResponse) => Promise<boolean> {
-  const gate = createGate(options)
+export function limitRequests<
+  Request extends IncomingMessage = IncomingMessage,
+  Response extends ServerResponse = ServerResponse,
+>(
+  options: LimitRequestsOptions<Request, Response>,
+): (request: Request, response: Response) => Promise<boolean> {
+  const gate = createGate(options, peer)
+  const report = options.report ?? ((error) => console.error(error))
   return async (request, response) => {
-    const { headers, answer } = await gate(request)
-    // It may have been answered by a timeout, or its client be gone.
-    if (response.headersSent || response.destroyed) return false
-    for (const [name, value] of headers) response.setHeader(name, value)
-    if (answer === undefined) return true
-    response.statusCode = answer.status
-    response.end(answer.body)
-    return false
+    try {
+      return sendOutcome(await gate(request, response), response)
+    } catch (error) {
+      report(error)
+      return sendOutcome({ headers: failed.headers, answer: failed }, response)
+    }
   }
 }

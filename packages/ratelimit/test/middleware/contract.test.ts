@@ -1,118 +1,50 @@
 // One contract for all middlewares, each on a real server of its framework.
 
 import assert from 'node:assert/strict'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { getRequestListener } from '@hono/node-server'
 import { createRateLimiter, type RateLimiter, StoreError } from '@portcullis/ratelimit'
-import { limitRequests as limitExpress } from '@portcullis/ratelimit/use/express'
-import { limitRequests as limitFastify } from '@portcullis/ratelimit/use/fastify'
-import { limitRequests as limitHono } from '@portcullis/ratelimit/use/hono'
-import { limitRequests as limitKoa } from '@portcullis/ratelimit/use/koa'
-import { limitRequests as limitNode } from '@portcullis/ratelimit/use/node'
-import express from 'express'
-import Fastify from 'fastify'
-import { Hono } from 'hono'
-import Koa from 'koa'
 import { fromNoon } from '../support/noon-clock.ts'
+import { hosts } from './support/hosts.ts'
 
 const rules = `
 domain: api
 descriptors:
   - key: user
     rate_limit: { unit: day, requests_per_unit: 2 }
+  - key: ip
+    rate_limit: { unit: hour, requests_per_unit: 1000 }
 `
 
-interface Settings {
-  readonly limiter: RateLimiter
-  readonly domain: 'api'
-  readonly onFailure?: 'allow' | 'deny'
-  readonly report?: (error: unknown) => void
-}
-
-const toDescriptors = (user: string | string[] | undefined) =>
-  typeof user === 'string' ? [{ user }] : []
-
-/** A server that greets whoever may pass. */
-type Serve = (t: TestContext, settings: Settings) => Promise<string>
-
-const frameworks: Readonly<Record<string, Serve>> = {
-  'node http': (t, settings) => {
-    const limit = limitNode({
-      ...settings,
-      descriptors: ({ headers }) => toDescriptors(headers['x-user']),
-    })
-    return listen(t, (request, response) => {
-      void limit(request, response).then((isAllowed) => {
-        if (isAllowed) response.end('hello')
-      })
-    })
-  },
-  express: (t, settings) => {
-    const app = express()
-    app.use(limitExpress({ ...settings, descriptors: (req) => toDescriptors(req.get('x-user')) }))
-    app.get('/', (_req, res) => {
-      res.send('hello')
-    })
-    return listen(t, app)
-  },
-  fastify: async (t, settings) => {
-    const app = Fastify()
-    t.after(() => app.close())
-    app.addHook(
-      'onRequest',
-      limitFastify({ ...settings, descriptors: (req) => toDescriptors(req.headers['x-user']) }),
-    )
-    app.get('/', async () => 'hello')
-    return app.listen({ port: 0, host: '127.0.0.1' })
-  },
-  koa: (t, settings) => {
-    const app = new Koa()
-    app.use(
-      limitKoa({
-        ...settings,
-        descriptors: (ctx) => toDescriptors(ctx.get('x-user') || undefined),
-      }),
-    )
-    app.use((ctx) => {
-      ctx.body = 'hello'
-    })
-    return listen(t, app.callback())
-  },
-  hono: (t, settings) => {
-    const app = new Hono()
-    app.use(limitHono({ ...settings, descriptors: (c) => toDescriptors(c.req.header('x-user')) }))
-    app.get('/', (c) => c.text('hello'))
-    return listen(t, getRequestListener(app.fetch, { overrideGlobalObjects: false }))
-  },
-}
-
-async function listen(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  t.after(() => server.close())
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = server.address() as AddressInfo
-  return `http://127.0.0.1:${port}`
+function openLimiter(t: TestContext): RateLimiter {
+  const limiter = createRateLimiter({ rules, now: fromNoon })
+  t.after(() => limiter[Symbol.asyncDispose]())
+  return limiter
 }
 
 const failing = {
   limit: () => Promise.reject(new StoreError('the store is gone')),
 } as unknown as RateLimiter
 
-for (const [name, serve] of Object.entries(frameworks)) {
-  const ask = async (url: string, user = 'alice') =>
-    await fetch(url, { headers: { 'x-user': user, connection: 'close' } })
+async function ask(url: string, user = 'alice', headers: Record<string, string> = {}) {
+  return await fetch(url, { headers: { 'x-user': user, connection: 'close', ...headers } })
+}
 
+/** The names of the response's fields that have to do with limits. */
+function listFields(response: Response): string[] {
+  return [...response.headers.keys()].filter((name) => name.includes('ratelimit')).sort()
+}
+
+for (const [name, serve] of Object.entries(hosts)) {
   test(`${name}: requests carry the three headers and get 429 beyond the limit`, async (t) => {
-    const limiter = createRateLimiter({ rules, now: fromNoon })
-    t.after(() => limiter[Symbol.asyncDispose]())
-    const url = await serve(t, { limiter, domain: 'api' })
+    const url = await serve(t, { limiter: openLimiter(t) })
     const first = await ask(url)
     assert.equal(first.status, 200)
     assert.equal(await first.text(), 'hello')
+    assert.deepEqual(listFields(first), [
+      'ratelimit-limit',
+      'ratelimit-remaining',
+      'ratelimit-reset',
+    ])
     assert.equal(first.headers.get('ratelimit-limit'), '2')
     assert.equal(first.headers.get('ratelimit-remaining'), '1')
     assert.match(first.headers.get('ratelimit-reset') ?? '', /^[1-9]\d*$/)
@@ -130,21 +62,25 @@ for (const [name, serve] of Object.entries(frameworks)) {
     assert.equal((await ask(url, 'bob')).status, 200)
   })
 
-  test(`${name}: a request that counts as nothing passes without headers`, async (t) => {
-    const limiter = createRateLimiter({ rules, now: fromNoon })
-    t.after(() => limiter[Symbol.asyncDispose]())
-    const url = await serve(t, { limiter, domain: 'api' })
-    const answer = await fetch(url, { headers: { connection: 'close' } })
-    assert.equal(answer.status, 200)
-    assert.equal(answer.headers.get('ratelimit-limit'), null)
+  test(`${name}: a request that counts as nothing, or is skipped, passes without headers`, async (t) => {
+    const limiter = openLimiter(t)
+    const url = await serve(t, { limiter, skip: ({ user }) => user === 'health-check' })
+    const uncounted = await fetch(url, { headers: { connection: 'close' } })
+    assert.equal(uncounted.status, 200)
+    assert.deepEqual(listFields(uncounted), [])
+    for (let n = 0; n < 3; n++) {
+      const skipped = await ask(url, 'health-check')
+      assert.equal(skipped.status, 200)
+      assert.deepEqual(listFields(skipped), [])
+    }
   })
 
   test(`${name}: without a decision requests pass, or get 503 where that is wanted`, async (t) => {
     const reported: unknown[] = []
     const report = (error: unknown) => reported.push(error)
-    const allowing = await serve(t, { limiter: failing, domain: 'api', report })
+    const allowing = await serve(t, { limiter: failing, report })
     assert.equal((await ask(allowing)).status, 200)
-    const denying = await serve(t, { limiter: failing, domain: 'api', report, onFailure: 'deny' })
+    const denying = await serve(t, { limiter: failing, report, onFailure: 'deny' })
     const refused = await ask(denying)
     assert.equal(refused.status, 503)
     assert.deepEqual(await refused.json(), {
@@ -154,5 +90,129 @@ for (const [name, serve] of Object.entries(frameworks)) {
       reported.map((error) => error instanceof StoreError),
       [true, true],
     )
+  })
+
+  test(`${name}: sends the header fields of the chosen draft, or none`, async (t) => {
+    const descriptors = ({ user = '' }) => [{ user }, { ip: '192.0.2.1' }]
+    const askWith = async (headers: 'draft-6' | 'draft-7' | 'draft-8' | 'legacy' | false) =>
+      await ask(await serve(t, { limiter: openLimiter(t), descriptors, headers }))
+
+    const draft6 = await askWith('draft-6')
+    assert.equal(draft6.headers.get('ratelimit-policy'), '2;w=86400, 1000;w=3600')
+    assert.equal(draft6.headers.get('ratelimit-limit'), '2')
+    assert.equal(draft6.headers.get('ratelimit-remaining'), '1')
+    assert.match(draft6.headers.get('ratelimit-reset') ?? '', /^\d+$/)
+
+    const draft7 = await askWith('draft-7')
+    assert.equal(draft7.headers.get('ratelimit-policy'), '2;w=86400, 1000;w=3600')
+    assert.match(draft7.headers.get('ratelimit') ?? '', /^limit=2, remaining=1, reset=\d+$/)
+
+    const draft8 = await askWith('draft-8')
+    assert.deepEqual(listFields(draft8), ['ratelimit', 'ratelimit-policy'])
+    const policy = '"user";q=2;w=86400, "ip";q=1000;w=3600'
+    assert.equal(draft8.headers.get('ratelimit-policy'), policy)
+    assert.match(draft8.headers.get('ratelimit') ?? '', /^"user";r=1;t=\d+, "ip";r=999;t=\d+$/)
+
+    const legacy = await askWith('legacy')
+    assert.equal(legacy.headers.get('x-ratelimit-limit'), '2')
+    assert.equal(legacy.headers.get('x-ratelimit-remaining'), '1')
+    const reset = Number(legacy.headers.get('x-ratelimit-reset')) * 1_000
+    assert.ok(reset > Date.now() - 3_600_000 && reset < Date.now() + 86_400_000, `${reset}`)
+
+    assert.deepEqual(listFields(await askWith(false)), [])
+  })
+
+  test(`${name}: several middlewares add to the lists of draft 8`, async (t) => {
+    const url = await serve(t, { limiter: openLimiter(t), headers: 'draft-8', times: 2 })
+    const policies = (await ask(url)).headers.get('ratelimit-policy') ?? ''
+    assert.deepEqual(policies.split(', '), ['"user";q=2;w=86400', '"user";q=2;w=86400'])
+  })
+
+  test(`${name}: onLimited makes the answer to a request over the limit`, async (t) => {
+    const answers = [
+      {
+        body: { type: 'https://example.com/too-many' },
+        headers: { 'content-type': 'application/problem+json' },
+      },
+      { status: 420, body: 'calm down' },
+      new Response('<p>later</p>', {
+        status: 503,
+        headers: [
+          ['content-type', 'text/html'],
+          ['retry-after', '99'],
+          ['set-cookie', 'a=1'],
+          ['set-cookie', 'b=2'],
+        ],
+      }),
+      undefined,
+    ]
+    const seen: unknown[] = []
+    const url = await serve(t, {
+      limiter: openLimiter(t),
+      onLimited: ({ isAllowed, retryAfterSeconds }, { user }) => {
+        seen.push([isAllowed, typeof retryAfterSeconds, user])
+        return answers.shift()
+      },
+    })
+    await ask(url)
+    await ask(url)
+    const problem = await ask(url)
+    assert.equal(problem.status, 429)
+    assert.match(problem.headers.get('content-type') ?? '', /^application\/problem\+json/)
+    assert.match(problem.headers.get('retry-after') ?? '', /^\d+$/)
+    assert.deepEqual(await problem.json(), { type: 'https://example.com/too-many' })
+
+    const text = await ask(url)
+    assert.equal(text.status, 420)
+    assert.match(text.headers.get('content-type') ?? '', /^text\/plain/)
+    assert.equal(text.headers.get('ratelimit-limit'), '2')
+    assert.equal(await text.text(), 'calm down')
+
+    const response = await ask(url)
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.get('content-type'), 'text/html')
+    assert.equal(response.headers.get('retry-after'), '99')
+    assert.deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
+    assert.equal(await response.text(), '<p>later</p>')
+
+    const usual = await ask(url)
+    assert.equal(usual.status, 429)
+    assert.match(await usual.text(), /Too many requests/)
+    assert.deepEqual(seen, Array(4).fill([false, 'number', 'alice']))
+  })
+
+  test(`${name}: an option that throws costs the request 500, and the server goes on`, async (t) => {
+    const url = await serve(t, {
+      limiter: openLimiter(t),
+      report: () => {},
+      descriptors: ({ user = '' }) => {
+        if (user === 'mallory') throw new Error('no such user')
+        return [{ user }]
+      },
+    })
+    assert.equal((await ask(url, 'mallory')).status, 500)
+    assert.equal((await ask(url)).status, 200)
+  })
+
+  test(`${name}: warns once about forwarded requests that count by the proxy's address`, async (t) => {
+    const forwarded = { 'x-forwarded-for': '203.0.113.7' }
+    const countWarnings = async (settings: Partial<Parameters<typeof serve>[1]>) => {
+      const warnings: string[] = []
+      const warn = (message: string) => warnings.push(message)
+      const url = await serve(t, { limiter: openLimiter(t), warn, ...settings })
+      await ask(url)
+      assert.deepEqual(warnings, [])
+      await ask(url, 'alice', forwarded)
+      await ask(url, 'bob', forwarded)
+      return warnings
+    }
+    const descriptors = ({ address = '' }) => [{ ip: address }]
+    const [warning = '', ...more] = await countWarnings({ descriptors })
+    assert.match(warning, /x-forwarded-for.*ipKey\(.*warn: false/)
+    assert.deepEqual(more, [])
+    assert.deepEqual(await countWarnings({}), [])
+    if (/express|fastify|koa/.test(name)) {
+      assert.deepEqual(await countWarnings({ descriptors, trustsProxy: true }), [])
+    }
   })
 }

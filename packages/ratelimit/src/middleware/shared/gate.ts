@@ -1,78 +1,116 @@
-import type { LimitRequest } from '../limiter/limit-request.ts'
-import type { LimitResult } from '../limiter/limit-result.ts'
-import type { RateLimiter } from '../limiter/rate-limiter.ts'
+import process from 'node:process'
+import { toHeaderFields } from './header-styles.ts'
+import {
+  type Answer,
+  type HeaderPair,
+  toAnswer,
+  toDefaultAnswer,
+  unavailable,
+} from './limited-answer.ts'
+import { checkOptions, type MiddlewareOptions } from './options.ts'
+import { findProxyFault, type Peer } from './proxy-warning.ts'
 
-/** What every middleware takes. `Exchange` is what its framework hands to middlewares. */
-export interface GateOptions<Exchange> {
-  readonly limiter: RateLimiter
-  readonly domain: string
-  /** What the request counts as; none: it passes uncounted. */
-  readonly descriptors: (
-    exchange: Exchange,
-  ) => LimitRequest['descriptors'] | Promise<LimitRequest['descriptors']>
-  /** How many hits it is worth; 1 unless told. */
-  readonly hits?: (exchange: Exchange) => number
-  /** How long a decision may take, 1 s unless told. */
-  readonly timeoutMs?: number
-  /**
-   * What happens when no decision can be made: `allow` (the default) serves the request, `deny`
-   * answers 503.
-   */
-  readonly onFailure?: 'allow' | 'deny'
-  /** Hears why no decision was made. */
-  readonly report?: (error: unknown) => void
-}
-
-/** What to do with a request: headers for its response, and an answer where it may not pass. */
+/** What to do with a request: header fields for its response, and an answer where it is refused. */
 export interface Outcome {
-  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly headers: readonly HeaderPair[]
   readonly answer: Answer | undefined
-}
-
-export interface Answer {
-  readonly status: 429 | 503
-  readonly body: string
 }
 
 const passes: Outcome = { headers: [], answer: undefined }
 
-/** The part of all middlewares that knows no framework. */
-export function createGate<Exchange>(
-  options: GateOptions<Exchange>,
-): (exchange: Exchange) => Promise<Outcome> {
-  const { limiter, domain, timeoutMs = 1_000, onFailure = 'allow', report } = options
-  return async (exchange) => {
-    const descriptors = await options.descriptors(exchange)
+/**
+ * The part of all middlewares that knows no framework.
+ *
+ * @throws TypeError when an option is unknown or wrong
+ */
+export function createGate<Args extends readonly unknown[]>(
+  options: MiddlewareOptions<Args>,
+  peer: Peer<Args>,
+): (...args: Args) => Promise<Outcome> {
+  checkOptions(options)
+  const { limiter, domain, timeoutMs = 1_000, onFailure = 'allow', headers: style } = options
+  const { skip, hits: countHits, onLimited } = options
+  const warn = toWarn(options.warn)
+  const failures = createFailureReport(options.report, warn, onFailure)
+  let looksForProxy = warn !== undefined
+
+  return async (...args) => {
+    if (skip !== undefined && (await skip(...args))) return passes
+    const descriptors = await options.descriptors(...args)
     if (descriptors.length === 0) return passes
-    const hits = options.hits?.(exchange)
-    const request = { domain, descriptors, ...(hits !== undefined && { hits }) }
-    try {
-      return toOutcome(await limiter.limit(request, { timeoutMs }))
-    } catch (error) {
-      // The caller's own mistake would otherwise be an outage nobody notices.
-      if (error instanceof TypeError) throw error
-      report?.(error)
-      return onFailure === 'allow' ? passes : unavailable
+    if (looksForProxy) {
+      const fault = findProxyFault(peer, descriptors, args)
+      if (fault !== undefined) {
+        looksForProxy = false
+        warn?.(fault)
+      }
     }
+    const hits = await countHits?.(...args)
+    const request = { domain, descriptors, ...(hits !== undefined && { hits }) }
+    let result: Awaited<ReturnType<typeof limiter.limit>>
+    try {
+      result = await limiter.limit(request, { timeoutMs })
+      failures.end()
+    } catch (error) {
+      // The caller's own mistake must not look like an outage, during which requests are allowed.
+      if (error instanceof TypeError) throw error
+      failures.report(error)
+      return onFailure === 'allow' ? passes : { headers: unavailable.headers, answer: unavailable }
+    }
+
+    const fields = toFields(style, result, descriptors)
+    if (result.isAllowed) return { headers: fields, answer: undefined }
+    const answer =
+      onLimited === undefined
+        ? toDefaultAnswer(result)
+        : await toAnswer(await onLimited(result, ...args), result)
+    const retryAfter: HeaderPair = ['retry-after', `${result.retryAfterSeconds ?? 1}`]
+    return { headers: mergeHeaders([...fields, retryAfter], answer.headers), answer }
+  }
+
+  function toFields(
+    chosen: typeof style,
+    result: Parameters<typeof toHeaderFields>[1],
+    descriptors: Parameters<typeof toHeaderFields>[2],
+  ): readonly HeaderPair[] {
+    if (chosen === undefined) return result.headers
+    return chosen === false ? [] : toHeaderFields(chosen, result, descriptors)
   }
 }
 
-const contentType = ['content-type', 'application/json; charset=utf-8'] as const
-
-const unavailable: Outcome = {
-  headers: [contentType],
-  answer: {
-    status: 503,
-    body: JSON.stringify({ error: 'The rate limit could not be checked. Try again.' }),
-  },
+/** What the answer sets replaces what the middleware would set. */
+function mergeHeaders(
+  fields: readonly HeaderPair[],
+  own: readonly HeaderPair[],
+): readonly HeaderPair[] {
+  const names = new Set(own.map(([name]) => name.toLowerCase()))
+  return [...fields.filter(([name]) => !names.has(name.toLowerCase())), ...own]
 }
 
-function toOutcome({ isAllowed, headers, retryAfterSeconds }: LimitResult): Outcome {
-  if (isAllowed) return { headers, answer: undefined }
-  const seconds = retryAfterSeconds ?? 1
-  const error = `Too many requests. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`
+function toWarn(warn: MiddlewareOptions<[]>['warn']): ((message: string) => void) | undefined {
+  if (warn === false) return undefined
+  return warn ?? ((message) => process.emitWarning(message, 'RateLimitWarning'))
+}
+
+/** A store that is down fails with every request: without `report` only the first one is written. */
+function createFailureReport(
+  report: ((error: unknown) => void) | undefined,
+  warn: ((message: string) => void) | undefined,
+  onFailure: 'allow' | 'deny',
+): { report(error: unknown): void; end(): void } {
+  if (report !== undefined) return { report, end: () => {} }
+  let isWarned = false
+  const consequence =
+    onFailure === 'allow' ? 'requests are served uncounted' : 'requests are answered with 503'
   return {
-    headers: [...headers, ['retry-after', `${seconds}`], contentType],
-    answer: { status: 429, body: JSON.stringify({ error }) },
+    report(error) {
+      if (isWarned) return
+      isWarned = true
+      const reason = error instanceof Error ? error.message : String(error)
+      warn?.(`The rate limit cannot be checked, so ${consequence} (onFailure): ${reason}`)
+    },
+    end() {
+      isWarned = false
+    },
   }
 }

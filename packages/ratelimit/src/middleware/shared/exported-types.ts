@@ -1,0 +1,5 @@
+// Every adapter exports these besides its own options.
+
+export type { HeaderStyle } from './header-styles.ts'
+export type { LimitedAnswer } from './limited-answer.ts'
+export type { Descriptors, LimitedOutcome, MiddlewareOptions } from './options.ts'

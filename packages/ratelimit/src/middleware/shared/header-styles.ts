@@ -1,0 +1,125 @@
+import type { LimitResult, LimitStatus } from '../../limiter/limit-result.ts'
+import { unitByName } from '../../rules/units.ts'
+import type { HeaderPair } from './limited-answer.ts'
+import type { Descriptors } from './options.ts'
+
+/** The sets of header fields that middlewares can send instead of their default. */
+export const headerStyles = ['draft-6', 'draft-7', 'draft-8', 'legacy'] as const
+
+/** See `headers` of the middlewares. */
+export type HeaderStyle = (typeof headerStyles)[number]
+
+/** The fields are lists, to which each middleware of a server adds its items. */
+const listFields: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy', 'set-cookie'])
+
+/** Whether a field is added to those of the same name instead of replacing them. */
+export function isAppended(name: string): boolean {
+  return listFields.has(name.toLowerCase())
+}
+
+/** The fields of a style; empty where no limit applied. */
+export function toHeaderFields(
+  style: HeaderStyle,
+  { statuses }: LimitResult,
+  descriptors: Descriptors,
+): readonly HeaderPair[] {
+  const limited = statuses.flatMap((status, index) =>
+    status.limit === undefined ? [] : [{ ...status, limit: status.limit, index }],
+  )
+  const tightest = findTightest(limited)
+  return tightest === undefined ? [] : styles[style]({ tightest, limited, descriptors })
+}
+
+/** A status whose descriptor met a limit. */
+type Limited = LimitStatus & {
+  readonly limit: NonNullable<LimitStatus['limit']>
+  readonly index: number
+}
+
+interface Applied {
+  readonly tightest: Limited
+  readonly limited: readonly Limited[]
+  readonly descriptors: Descriptors
+}
+
+const styles: Readonly<Record<HeaderStyle, (applied: Applied) => readonly HeaderPair[]>> = {
+  'draft-6': ({ tightest, limited }) => [
+    ['ratelimit-policy', toPolicies(limited)],
+    ['ratelimit-limit', `${tightest.limit.requestsPerUnit}`],
+    ['ratelimit-remaining', `${tightest.remaining}`],
+    ['ratelimit-reset', `${tightest.resetSeconds ?? 0}`],
+  ],
+  'draft-7': ({ tightest: { limit, remaining, resetSeconds = 0 }, limited }) => [
+    ['ratelimit-policy', toPolicies(limited)],
+    ['ratelimit', `limit=${limit.requestsPerUnit}, remaining=${remaining}, reset=${resetSeconds}`],
+  ],
+  'draft-8': ({ limited, descriptors }) => {
+    const names = toNames(limited, descriptors)
+    return [
+      [
+        'ratelimit-policy',
+        limited
+          .map(
+            (status, n) =>
+              `${names[n]};q=${status.limit.requestsPerUnit};w=${toWindowSeconds(status)}`,
+          )
+          .join(', '),
+      ],
+      [
+        'ratelimit',
+        limited
+          .map(
+            ({ remaining, resetSeconds = 0 }, n) => `${names[n]};r=${remaining};t=${resetSeconds}`,
+          )
+          .join(', '),
+      ],
+    ]
+  },
+  legacy: ({ tightest: { limit, remaining, resetSeconds = 0 } }) => [
+    ['x-ratelimit-limit', `${limit.requestsPerUnit}`],
+    ['x-ratelimit-remaining', `${remaining}`],
+    ['x-ratelimit-reset', `${Math.ceil(Date.now() / 1_000) + resetSeconds}`],
+  ],
+}
+
+/** The limit that matters most to the client: the last one that is over, or else the first with the least left. */
+function findTightest(limited: readonly Limited[]): Limited | undefined {
+  const over = limited.findLast(({ isOver }) => isOver)
+  if (over !== undefined) return over
+  return limited.reduce<Limited | undefined>(
+    (least, status) => (least === undefined || status.remaining < least.remaining ? status : least),
+    undefined,
+  )
+}
+
+/** Drafts 6 and 7 name policies by their quota, so that equal ones are one. */
+function toPolicies(limited: readonly Limited[]): string {
+  const policies = limited.map(
+    (status) => `${status.limit.requestsPerUnit};w=${toWindowSeconds(status)}`,
+  )
+  return [...new Set(policies)].join(', ')
+}
+
+function toWindowSeconds({ limit }: Limited): number {
+  return unitByName(limit.unit)?.seconds ?? 0
+}
+
+/** A name for each policy: the keys of its descriptor, with a number where two have the same ones. */
+function toNames(limited: readonly Limited[], descriptors: Descriptors): string[] {
+  const used = new Map<string, number>()
+  return limited.map(({ index }) => {
+    const name =
+      toKeys(descriptors[index])
+        .join('_')
+        .replaceAll(/[^ -~]|["\\]/g, '-') || 'default'
+    const count = (used.get(name) ?? 0) + 1
+    used.set(name, count)
+    return count === 1 ? `"${name}"` : `"${name}-${count}"`
+  })
+}
+
+function toKeys(descriptor: Descriptors[number] | undefined): string[] {
+  if (descriptor === undefined) return []
+  const { entries } = descriptor
+  return Array.isArray(entries) ? entries.map(({ key }) => String(key)) : Object.keys(descriptor)
+}

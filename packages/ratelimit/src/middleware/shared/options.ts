@@ -1,0 +1,149 @@
+import { toQuestion } from '@portcullis/service-kit/similar-names'
+import type { LimitRequest } from '../../limiter/limit-request.ts'
+import type { LimitResult } from '../../limiter/limit-result.ts'
+import type { RateLimiter } from '../../limiter/rate-limiter.ts'
+import { type HeaderStyle, headerStyles } from './header-styles.ts'
+import type { LimitedAnswer } from './limited-answer.ts'
+
+/** What a request counts as: the descriptors of {@link LimitRequest}. */
+export type Descriptors = LimitRequest['descriptors']
+
+/** Options of every middleware. `Args` is what its framework calls middlewares with. */
+export interface MiddlewareOptions<Args extends readonly unknown[]> {
+  /** Decides. One limiter can serve several middlewares. */
+  readonly limiter: Pick<RateLimiter, 'limit'>
+  /** The domain of the rules to apply. */
+  readonly domain: string
+  /** What the request counts as. With an empty list it is served uncounted. */
+  readonly descriptors: (...args: Args) => Descriptors | Promise<Descriptors>
+  /** How many hits the request counts as. Default: 1. */
+  readonly hits?: ((...args: Args) => number | Promise<number>) | undefined
+  /**
+   * Requests for which it returns true are served without being counted, such as those for a health check.
+   * Default: none.
+   */
+  readonly skip?: ((...args: Args) => boolean | Promise<boolean>) | undefined
+  /**
+   * The header fields that report the limit.
+   *
+   * - Default: `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds), or the names in
+   *   `headerNames` of the limiter.
+   * - `draft-6`: these three and `RateLimit-Policy`, as in draft 6 of the IETF's RateLimit header fields.
+   * - `draft-7`: `RateLimit: limit=, remaining=, reset=` and `RateLimit-Policy`.
+   * - `draft-8`: `RateLimit: "key";r=;t=` and `RateLimit-Policy: "key";q=;w=`, with an item for each limit
+   *   that applied, named after the keys of its descriptor.
+   * - `legacy`: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix time in seconds).
+   * - `false`: none of them.
+   *
+   * A refused request gets `Retry-After` in any case.
+   */
+  readonly headers?: HeaderStyle | false | undefined
+  /**
+   * Makes the answer to a request that is over a limit. Default, and where it returns undefined: 429 with
+   * `{"error":"Too many requests. Try again in 12 seconds."}`.
+   */
+  readonly onLimited?:
+    | ((result: LimitResult, ...args: Args) => LimitedOutcome | Promise<LimitedOutcome>)
+    | undefined
+  /** How long a decision may take, in milliseconds. Default: 1000. */
+  readonly timeoutMs?: number | undefined
+  /**
+   * What happens to a request when no decision can be made, because the store does not answer: `allow`
+   * serves it, `deny` answers 503. Default: `allow`.
+   */
+  readonly onFailure?: 'allow' | 'deny' | undefined
+  /**
+   * Called with the reason each time no decision can be made. Default: `warn` gets the first failure, and
+   * the first one after a success.
+   */
+  readonly report?: ((error: unknown) => void) | undefined
+  /**
+   * Gets a line about a probable misconfiguration, once each. `false` turns warnings off. Default:
+   * `process.emitWarning`.
+   */
+  readonly warn?: ((message: string) => void) | false | undefined
+}
+
+/** What `onLimited` may return. A function that only counts or logs returns nothing. */
+export type LimitedOutcome = LimitedAnswer | Response | undefined | void
+
+type Check = (value: unknown) => string | undefined
+
+const mustBeFunction: Check = (value) =>
+  typeof value === 'function' ? undefined : 'must be a function'
+
+function mustBeOneOf(allowed: readonly unknown[]): Check {
+  return (value) =>
+    allowed.includes(value) ? undefined : `must be ${allowed.map((one) => show(one)).join(', ')}`
+}
+
+const checks: Readonly<Record<keyof MiddlewareOptions<[]>, Check>> = {
+  limiter: (value) =>
+    typeof (value as Partial<RateLimiter> | null)?.limit === 'function'
+      ? undefined
+      : 'must be what createRateLimiter() returns',
+  domain: (value) =>
+    typeof value === 'string' && value !== '' ? undefined : 'must be the domain of your rules',
+  descriptors: (value) =>
+    typeof value === 'function'
+      ? undefined
+      : "must be a function that returns a list, such as (request) => [{ ip: request.ip ?? '' }]",
+  hits: mustBeFunction,
+  skip: mustBeFunction,
+  headers: mustBeOneOf([...headerStyles, false]),
+  onLimited: mustBeFunction,
+  timeoutMs: (value) =>
+    typeof value === 'number' && value > 0 ? undefined : 'must be a number of milliseconds above 0',
+  onFailure: mustBeOneOf(['allow', 'deny']),
+  report: mustBeFunction,
+  warn: (value) =>
+    typeof value === 'function' || value === false ? undefined : 'must be a function or false',
+}
+
+/** Where options of widely used limiters have their counterpart. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['keyGenerator', 'Return the key from `descriptors`.'],
+  ['handler', 'Return the answer from `onLimited`.'],
+  ['message', 'Return the answer from `onLimited`.'],
+  ['standardHeaders', "Use `headers: 'draft-8'`."],
+  ['legacyHeaders', "Use `headers: 'legacy'`."],
+  ...['max', 'limit', 'windowMs', 'timeWindow', 'points', 'duration'].map(
+    (name) => [name, 'Limits are in the rules of createRateLimiter().'] as const,
+  ),
+  ['store', 'The store is an option of createRateLimiter().'],
+  ['ipv6Subnet', 'Use ipKey(address, { v6: 56 }) in `descriptors`.'],
+  ['passOnStoreError', "Use `onFailure: 'allow'`, which is the default."],
+])
+
+const required = ['limiter', 'domain', 'descriptors'] as const
+
+/** @throws TypeError that names the option and how to correct it. */
+export function checkOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('limitRequests: call it with { limiter, domain, descriptors }')
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const check = Object.hasOwn(checks, name) ? checks[name as keyof typeof checks] : undefined
+    if (check === undefined) throw new TypeError(toUnknownOption(name))
+    if (value === undefined) continue
+    const fault = check(value)
+    if (fault !== undefined) {
+      throw new TypeError(`limitRequests: ${name} ${fault}, not ${show(value)}`)
+    }
+  }
+  for (const name of required) {
+    if ((options as Record<string, unknown>)[name] !== undefined) continue
+    throw new TypeError(`limitRequests: ${name} is missing; it ${checks[name](undefined)}`)
+  }
+}
+
+function toUnknownOption(name: string): string {
+  const advice = otherNames.get(name)
+  const hint = advice === undefined ? toQuestion(name, Object.keys(checks)) : ` ${advice}`
+  return `limitRequests: unknown option '${name}'.${hint}`
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  return typeof value === 'object' || typeof value === 'function' ? typeof value : String(value)
+}
