@@ -1,3 +1,6 @@
+// Types of `await using`, for consumers whose `lib` lacks them.
+/// <reference lib="esnext.disposable" preserve="true" />
+
 import type { ExecutionResult } from 'graphql'
 import { NetworkError, type ResponseLike } from './network-error.ts'
 import type { RequestParams, Sink } from './request.ts'
@@ -72,7 +75,7 @@ export interface ClientOptions {
   acceptGraphQLErrors?: boolean | undefined
 }
 
-export interface Client {
+export interface Client extends AsyncDisposable {
   /**
    * Sends a request. The sink gets `next` and then `complete`, or else `error`, never before this
    * call returns. The function returned aborts the request; the sink then gets `complete` only.
@@ -90,7 +93,11 @@ export interface Client {
     request: RequestParams,
     options?: { readonly signal?: AbortSignal | null | undefined },
   ): Promise<ExecutionResult<Data, Extensions>>
-  /** Aborts all that is in flight and refuses new requests. */
+  /** Aborts all requests in flight and refuses new ones. */
+  close(): Promise<void>
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
+  /** The same as `close()`, by the name that it has in graphql-http. */
   dispose(): void
 }
 
@@ -180,6 +187,12 @@ export function createClient(options: ClientOptions): Client {
       if (!isOpen()) return
     }
   }
+
+  const dispose = (): void => {
+    isDisposed = true
+    for (const cancel of inFlight) cancel()
+  }
+  const closeClient = async (): Promise<void> => dispose()
 
   const subscribe = (request: RequestParams, sink: Sink): (() => void) => {
     if (isDisposed) throw new Error('Client has been disposed')
@@ -275,10 +288,9 @@ export function createClient(options: ClientOptions): Client {
       }
     },
 
-    dispose: () => {
-      isDisposed = true
-      for (const cancel of inFlight) cancel()
-    },
+    close: closeClient,
+    [Symbol.asyncDispose]: closeClient,
+    dispose,
   }
 }
 

@@ -227,14 +227,20 @@ test('dispose completes what is in flight, aborts it, and may be called again', 
   )
 })
 
-test('a disposed client refuses requests', async () => {
-  const client = createClient({ url: 'http://test', fetchFn: never })
-  client.dispose()
-  const disposed = { name: 'Error', message: 'Client has been disposed' }
-  assert.throws(() => client.subscribe(REQUEST, recordSink()), disposed)
-  await assert.rejects(client.execute(REQUEST), disposed)
-  await assert.rejects(client.iterate(REQUEST).next(), disposed)
-})
+for (const name of ['dispose', 'close', Symbol.asyncDispose] as const) {
+  test(`a client refuses requests after ${String(name)}`, async () => {
+    const client = createClient({ url: 'http://test', fetchFn: never })
+    const sink = recordSink()
+    client.subscribe(REQUEST, sink)
+    await client[name]()
+    await sink.ended
+    assert.deepEqual(sink.events, [['complete']])
+    const disposed = { name: 'Error', message: 'Client has been disposed' }
+    assert.throws(() => client.subscribe(REQUEST, recordSink()), disposed)
+    await assert.rejects(client.execute(REQUEST), disposed)
+    await assert.rejects(client.iterate(REQUEST).next(), disposed)
+  })
+}
 
 test('nothing of a settled request is left for dispose to abort', async () => {
   let aborts = 0

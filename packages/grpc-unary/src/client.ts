@@ -57,6 +57,8 @@ export interface GrpcClient extends AsyncDisposable {
   call(path: string, message: Uint8Array, options?: GrpcCallOptions): Promise<GrpcResult>
   /** Ends open calls with CANCELLED and closes the connection. */
   close(): Promise<void>
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** Resolves when the connection stands, and rejects with the reason when it cannot be made. */

@@ -44,7 +44,7 @@ export interface GrpcServerOptions {
 }
 
 /** A server made by {@link createGrpcServer}. */
-export interface GrpcServer {
+export interface GrpcServer extends AsyncDisposable {
   /** Starts to accept connections; resolves with the address, which has the port that was chosen for 0. */
   listen(address: Address): Promise<BoundAddress>
   /**
@@ -56,6 +56,8 @@ export interface GrpcServer {
   drain(): Promise<void>
   /** Drains, and closes what is left after `graceMs` milliseconds (default: 0). */
   close(options?: { readonly graceMs?: number }): Promise<void>
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
   /** Uses new certificates for new connections. Throws when key and certificate do not match. */
   renewTls(credentials: TlsCredentials): void
   /** Number of open connections. */
@@ -126,6 +128,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     await hub.empty()
   }
 
+  const close = async ({ graceMs = 0 } = {}): Promise<void> => {
+    const drained = drain()
+    const timer = setTimeout(hangUp, graceMs)
+    await drained
+    clearTimeout(timer)
+    hangUp()
+  }
+
   return {
     async listen(address) {
       const bound = await bind(listener, address)
@@ -140,13 +150,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 
     drain,
 
-    async close({ graceMs = 0 } = {}) {
-      const drained = drain()
-      const timer = setTimeout(hangUp, graceMs)
-      await drained
-      clearTimeout(timer)
-      hangUp()
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
 
     renewTls(credentials) {
       if (!(listener instanceof TlsServer)) throw new TypeError('the server has no TLS to renew')

@@ -40,6 +40,16 @@ test('a unix socket is served and removed at the end', async (t) => {
   assert.equal(existsSync(path), false)
 })
 
+test('`await using` closes a server', async (t) => {
+  const path = join(await openFolder(t), 'socket')
+  {
+    await using server = createEcho()
+    await server.listen({ path })
+    assert.equal(existsSync(path), true)
+  }
+  assert.equal(existsSync(path), false)
+})
+
 test('a socket file that nobody listens on is replaced', async (t) => {
   const path = join(await openFolder(t), 'socket')
   // A listener whose file is moved away and back is not removed when it closes.

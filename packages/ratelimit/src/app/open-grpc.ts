@@ -66,7 +66,7 @@ export async function openGrpc(
     ...(primary && { onAddress: (address, count) => primary.tellAddress(address, count) }),
   })
   if (tls) lifecycle.own('TLS files', tls.follow(server.renewTls))
-  lifecycle.own('gRPC listener', { [Symbol.asyncDispose]: () => server.close() })
+  lifecycle.own('gRPC listener', server)
   lifecycle.drain('gRPC listener', () => {
     const drained = server.drain()
     streams.end()
