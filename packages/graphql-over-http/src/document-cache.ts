@@ -1,18 +1,28 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql'
 import { createGenerations } from './generations.ts'
+import { lighten } from './light-document.ts'
 
-// A syntax tree weighs some hundred times its source, so the sources are what is bounded.
-const MAX_SOURCE_LENGTH = 2 ** 15
-const MAX_TOTAL_LENGTH = 2 ** 19
-const MAX_BAD_ENTRIES = 64
+/** What the cache may hold by default, in estimated bytes. */
+export const DEFAULT_CACHE_BYTES: number = 16 * 2 ** 20
 
-/** What is known of the documents in one schema. */
-const createVerdicts = () => ({
-  valid: new WeakSet<DocumentNode>(),
-  bad: createGenerations<readonly GraphQLError[]>(MAX_BAD_ENTRIES, MAX_SOURCE_LENGTH),
-})
+/** Documents seen once share a quarter of the cache, so that they never push out one that came back. */
+const SHARE_OF_NEW = 1 / 4
+const SHARE_OF_INVALID = 1 / 16
+const MAX_INVALID_ENTRIES = 64
+const BYTES_PER_ERROR = 2048
 
-/** Errors reach the user's `formatError`, which may change them: nobody gets the cached one. */
+interface Entry {
+  readonly document: DocumentNode
+  readonly bytes: number
+}
+
+interface InvalidEntry {
+  /** Has one key. A weak map instead of a property, so that the schema can be collected. */
+  readonly errors: WeakMap<GraphQLSchema, readonly GraphQLError[]>
+  readonly bytes: number
+}
+
+/** Errors reach the user's `formatError`, which may change them, so each request gets a copy. */
 function copyError(error: GraphQLError): GraphQLError {
   const copy = Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error))
   for (const name of ['locations', 'extensions'] as const) {
@@ -21,38 +31,78 @@ function copyError(error: GraphQLError): GraphQLError {
   return copy
 }
 
+/** Some runtimes have no `process`, and some refuse to read the environment. */
+function isProduction(): boolean {
+  try {
+    return process.env['NODE_ENV'] === 'production'
+  } catch {
+    return false
+  }
+}
+
 /**
  * Remembers which source texts parse, and which documents are valid in which schema. Schemas are
  * held weakly, so that one that was replaced is forgotten with its verdicts.
+ *
+ * @param maxEntries - how many valid documents are remembered, at most.
+ * @param maxBytes - how many bytes all that is remembered may take, by estimate.
  */
 export function createDocumentCache(
   maxEntries: number,
+  maxBytes: number,
   parse: (source: string) => DocumentNode,
   validate: (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[],
 ) {
-  const documents = createGenerations<DocumentNode>(maxEntries / 2, MAX_TOTAL_LENGTH)
-  const schemas = new WeakMap<GraphQLSchema, ReturnType<typeof createVerdicts>>()
+  const isFrozen = !isProduction()
+  const weigh = (_source: string, { bytes }: { readonly bytes: number }) => bytes
+  // Each has two generations, hence half of its share.
+  const open = <V extends { readonly bytes: number }>(entries: number, share: number) =>
+    createGenerations<V>(entries / 2, (maxBytes * share) / 2, weigh)
+  const newEntries = Math.max(1, Math.floor(maxEntries * SHARE_OF_NEW))
+  const seenOnce = open<Entry>(newEntries, SHARE_OF_NEW)
+  const repeated = open<Entry>(maxEntries - newEntries, 1 - SHARE_OF_NEW - SHARE_OF_INVALID)
+  const invalid = open<InvalidEntry>(MAX_INVALID_ENTRIES, SHARE_OF_INVALID)
+  const validIn = new WeakMap<GraphQLSchema, WeakSet<DocumentNode>>()
+
+  const find = (source: string): Entry | undefined => {
+    let entry = repeated.get(source)
+    if (!entry) {
+      entry = seenOnce.get(source)
+      if (entry) repeated.set(source, entry)
+    }
+    return entry
+  }
+
   return {
-    parse: (source: string): DocumentNode => documents.get(source) ?? parse(source),
+    parse: (source: string): DocumentNode => find(source)?.document ?? parse(source),
     validate(
       schema: GraphQLSchema,
       document: DocumentNode,
       source: string,
     ): readonly GraphQLError[] {
-      const verdicts = schemas.get(schema) ?? createVerdicts()
-      if (verdicts.valid.has(document)) return []
-      const known = verdicts.bad.get(source)
+      let valid = validIn.get(schema)
+      if (valid?.has(document)) return []
+      const known = invalid.get(source)?.errors.get(schema)
       if (known) return known.map(copyError)
 
       const errors = validate(schema, document)
-      if (source.length <= MAX_SOURCE_LENGTH) {
-        schemas.set(schema, verdicts)
-        if (errors.length > 0) verdicts.bad.set(source, errors.map(copyError))
-        else {
-          verdicts.valid.add(document)
-          documents.set(source, document)
-        }
+      let entry = find(source)
+      if (entry?.document !== document) {
+        entry = { document, bytes: 2 * source.length + lighten(document, isFrozen) }
       }
+      if (errors.length > 0) {
+        invalid.set(source, {
+          errors: new WeakMap([[schema, errors.map(copyError)]]),
+          bytes: entry.bytes + errors.length * BYTES_PER_ERROR,
+        })
+        return errors
+      }
+      if (!valid) {
+        valid = new WeakSet()
+        validIn.set(schema, valid)
+      }
+      valid.add(document)
+      seenOnce.set(source, entry)
       return errors
     },
   }

@@ -1,4 +1,5 @@
-import { type ExecutionResult, GraphQLError } from 'graphql'
+import { type ExecutionResult, GraphQLError, type GraphQLErrorOptions } from 'graphql'
+import { LimitError } from './document-limits.ts'
 import { GRAPHQL_TYPE, JSON_TYPE, type MediaType } from './negotiate.ts'
 import type { FormatError } from './options.ts'
 import { MalformedRequestError } from './params.ts'
@@ -30,12 +31,23 @@ export function createEncoder(
     if (type) headers['content-type'] = CONTENT_TYPES[type]
     // The guard against mutations over GET is not the schema's error, hence not formatted.
     const isFormatted = errors && outcome !== 'unsafe'
-    const body = stringify(result, isFormatted && errors.map((error) => formatError(error)))
+    const body = stringify(result, isFormatted && errors.map((error) => formatError(toOurs(error))))
     return body === null
       ? encode({ errors: [new GraphQLError('Result is too deep or too large')] }, accepted)
       : [body, { status, statusText: STATUS_TEXT[status] ?? '', headers }]
   }
   return encode
+}
+
+/** What engines say about a stack that overflows: V8 and JavaScriptCore, then SpiderMonkey. */
+const ENGINE_TEXT = /call stack size exceeded|too much recursion/i
+
+/** An error of the engine that a deep request has caused, in words for the client. */
+function toOurs(error: Error): Error {
+  if (!ENGINE_TEXT.test(error?.message)) return error
+  const { nodes, source, positions, path, originalError } = error as GraphQLError
+  const options = { nodes, source, positions, path, originalError: originalError ?? error }
+  return new GraphQLError('Operation is nested too deeply', options as GraphQLErrorOptions)
 }
 
 /** Only the message of a plain Error goes out: its stack and fields are for the log. */
@@ -73,6 +85,7 @@ export function encodeFailure(
   // By name too: with two copies of graphql loaded, `instanceof` sees only its own.
   const isGraphQL = error instanceof GraphQLError || error.name === 'GraphQLError'
   const isMalformed = error instanceof MalformedRequestError
-  const kind = isGraphQL ? outcome : isMalformed ? 'malformed' : 'unreadable'
+  const isLimit = error instanceof LimitError
+  const kind = isGraphQL && !isLimit ? outcome : isMalformed ? 'malformed' : 'unreadable'
   return encode({ errors: [error] }, accepted, kind)
 }

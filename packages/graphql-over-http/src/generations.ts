@@ -7,11 +7,19 @@ export interface Generations<V> {
  * A map that forgets. Two generations instead of a list of uses: when the young one is full it
  * becomes the old one, and what is still asked for is carried over. Constant cost whatever is sent,
  * no bookkeeping on a hit, and a flood of new keys cannot push out what is in use.
+ *
+ * @param maxEntries - the largest number of entries of each generation.
+ * @param maxWeight - the largest total weight of each generation. An entry that is heavier is not kept.
+ * @param weigh - the weight of an entry; default: the length of its key.
  */
-export function createGenerations<V>(maxEntries: number, maxLength: number): Generations<V> {
+export function createGenerations<V>(
+  maxEntries: number,
+  maxWeight: number,
+  weigh: (key: string, value: V) => number = (key) => key.length,
+): Generations<V> {
   let young = new Map<string, V>()
   let old = young
-  let length = 0
+  let weight = 0
   const generations: Generations<V> = {
     get(key) {
       let value = young.get(key)
@@ -21,14 +29,15 @@ export function createGenerations<V>(maxEntries: number, maxLength: number): Gen
       }
       return value
     },
-    /** Both bounds hold for each generation; the length is that of the keys. */
     set(key, value) {
-      length += key.length
-      if (young.size + 1 > maxEntries || length > maxLength) {
+      const added = weigh(key, value)
+      if (added > maxWeight || maxEntries <= 0) return
+      weight += added
+      if (young.size + 1 > maxEntries || weight > maxWeight) {
         // With room for one entry only, there is none for an old generation.
         old = maxEntries < 1 ? new Map() : young
         young = new Map()
-        length = key.length
+        weight = added
       }
       young.set(key, value)
     },

@@ -7,7 +7,8 @@ import {
   specifiedRules,
   type ValidationRule,
 } from 'graphql'
-import { createDocumentCache } from './document-cache.ts'
+import { createDocumentCache, DEFAULT_CACHE_BYTES } from './document-cache.ts'
+import { checkExtent, checkTokens, DEFAULT_MAX_TOKENS, tooManyTokens } from './document-limits.ts'
 import type { HandlerOptions, OperationArgs, OperationContext } from './options.ts'
 import type { Request } from './request.ts'
 
@@ -28,14 +29,6 @@ function toDepthError(error: unknown): GraphQLError {
   throw error
 }
 
-function parseSource(source: string): DocumentNode {
-  try {
-    return graphqlParse(source)
-  } catch (error) {
-    throw toDepthError(error)
-  }
-}
-
 function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -48,22 +41,76 @@ function validateDocument(
   }
 }
 
-export function openDocuments<Raw, ReqContext, Context extends OperationContext>({
+type ParserOptions = Pick<HandlerOptions, 'parse' | 'maxTokens' | 'maxDepth' | 'maxAliases'>
+
+/** The parser of the options, or that of graphql-js, within the limits of the options. */
+function createParser({
   parse,
-  validate,
-  validationRules,
-  documentCache = 2000,
-}: HandlerOptions<Raw, ReqContext, Context>): Documents<Raw, ReqContext, Context> {
-  // Functions of the user's own may answer differently each time: then nothing is remembered.
-  if (!parse && !validate && !validationRules && documentCache) {
-    const cache = createDocumentCache(documentCache, parseSource, validateDocument)
+  maxTokens = DEFAULT_MAX_TOKENS,
+  maxDepth = false,
+  maxAliases = false,
+}: ParserOptions): (source: string) => DocumentNode {
+  const parseSource = (source: string): DocumentNode => {
+    if (parse) {
+      if (maxTokens !== false) checkTokens(source, maxTokens)
+      return parse(source)
+    }
+    try {
+      return graphqlParse(source, maxTokens === false ? {} : { maxTokens })
+    } catch (error) {
+      const isLimit = error instanceof Error && error.message.endsWith('Parsing aborted.')
+      throw isLimit && maxTokens !== false ? tooManyTokens(maxTokens) : toDepthError(error)
+    }
+  }
+  return (source) => {
+    const document = parseSource(source)
+    try {
+      checkExtent(document, maxDepth, maxAliases)
+    } catch (error) {
+      throw toDepthError(error)
+    }
+    return document
+  }
+}
+
+const isEqual = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, index) => item === b[index])
+
+export function openDocuments<Raw, ReqContext, Context extends OperationContext>(
+  options: HandlerOptions<Raw, ReqContext, Context>,
+): Documents<Raw, ReqContext, Context> {
+  const { parse, validate, validationRules, documentCache = 2000, documentCacheBytes } = options
+  const parseSource = createParser(options as ParserOptions)
+
+  // Functions of the user may answer differently each time: then nothing is remembered. A list of
+  // rules sees only the document and the schema.
+  if (!parse && !validate && typeof validationRules !== 'function' && documentCache) {
+    const added = validationRules ?? []
+    let rules: readonly ValidationRule[] = []
+    let cache: ReturnType<typeof createDocumentCache>
+    const reset = () => {
+      const current = (rules = [...added])
+      // Some lists repeat the rules of the specification.
+      const all = [...new Set([...specifiedRules, ...current])]
+      cache = createDocumentCache(
+        documentCache,
+        documentCacheBytes ?? DEFAULT_CACHE_BYTES,
+        parseSource,
+        (schema, document) => validateDocument(schema, document, all),
+      )
+    }
+    reset()
     return {
-      parse: cache.parse,
-      validate: (_req, { schema, document }, source) => cache.validate(schema, document, source),
+      parse: (source) => cache.parse(source),
+      validate(_req, { schema, document }, source) {
+        // Code may add a rule to its list after the handler was made.
+        if (!isEqual(added, rules)) reset()
+        return cache.validate(schema, document, source)
+      },
     }
   }
   return {
-    parse: parse ? (source) => parse(source) : parseSource,
+    parse: parseSource,
     async validate(req, args) {
       const rules =
         typeof validationRules === 'function'

@@ -67,8 +67,8 @@ export interface HandlerOptions<
   /** Replaces `validate` of graphql-js. Documents are then not cached. */
   validate?(...args: Parameters<typeof validate>): readonly GraphQLError[]
   /**
-   * A list is added to the rules of the specification; a function returns the list that replaces
-   * them. Documents are then not cached.
+   * A list is added to the rules of the specification, and each document is checked once. A function
+   * returns the list that replaces them; documents are then not cached.
    */
   validationRules?:
     | readonly ValidationRule[]
@@ -104,14 +104,36 @@ export interface HandlerOptions<
   parseRequestParams?: ParseRequestParams<RequestRaw, RequestContext>
   /** Which statuses to answer with: as graphql-http does, or as the 2026 draft says. */
   profile?: ProfileName
-  /** How many valid documents to remember, 2000 unless told otherwise; false remembers none. */
+  /** How many valid documents to remember. Default: 2000; `false` remembers none. */
   documentCache?: number | false
+  /**
+   * How many bytes the remembered documents may take, by an estimate that is too high rather than
+   * too low. Default: 16 MiB.
+   */
+  documentCacheBytes?: number
+  /**
+   * The largest number of tokens of a document: names, punctuation and values. Default: 15,000;
+   * `false` allows any number.
+   */
+  maxTokens?: number | false
+  /**
+   * How deeply fields may be nested, fragments included; `{ a { b } }` has depth 2. Introspection
+   * (`__schema`, `__type`) is not counted. Default: any depth that the engine can process.
+   */
+  maxDepth?: number | false
+  /**
+   * How many aliases an operation may have. Those of a fragment count each time it is spread.
+   * Default: any number.
+   */
+  maxAliases?: number | false
 }
 
 type Rule = readonly [wanted: string, isAllowed: (value: never) => boolean]
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const aFunction: Rule = ['a function', isFunction]
+const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0
+const aLimit: Rule = ['a number or false', (value: unknown) => value === false || isCount(value)]
 
 const RULES: { readonly [option: string]: Rule } = {
   schema: [
@@ -123,10 +145,11 @@ const RULES: { readonly [option: string]: Rule } = {
     (value: unknown) => isFunction(value) || Array.isArray(value),
   ],
   profile: ['"classic" or "2026"', (value: string) => Object.hasOwn(profiles, value)],
-  documentCache: [
-    'a number or false',
-    (value: unknown) => value === false || (typeof value === 'number' && value >= 0),
-  ],
+  documentCache: aLimit,
+  documentCacheBytes: ['a number of bytes', (value: unknown) => isCount(value)],
+  maxTokens: aLimit,
+  maxDepth: aLimit,
+  maxAliases: aLimit,
   parse: aFunction,
   validate: aFunction,
   execute: aFunction,

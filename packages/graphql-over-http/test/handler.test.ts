@@ -170,7 +170,7 @@ test('execution arguments carry the parameters', async () => {
   assert.equal(args?.contextValue, context)
   assert.equal(args?.rootValue, 'root')
   assert.deepEqual(args?.variableValues, variables)
-  assert.deepEqual(args?.document, parse(query))
+  assert.deepEqual(JSON.stringify(args?.document), JSON.stringify(parse(query)))
 })
 
 test('operationName picks one of several operations', async () => {

@@ -1,0 +1,66 @@
+import { type DocumentNode, getLocation, type Location, type Source } from 'graphql'
+
+/**
+ * A location without the tokens of the parser, which weigh more than the rest of a document. The
+ * tokens of a location are described when code asks for them, as compiling executors do.
+ */
+class LightLocation {
+  readonly start: number
+  readonly end: number
+  readonly source: Source
+
+  constructor({ start, end, source }: Location) {
+    this.start = start
+    this.end = end
+    this.source = source
+  }
+
+  get startToken(): object {
+    return { ...getLocation(this.source, this.start), start: this.start, end: this.end }
+  }
+
+  get endToken(): object {
+    return { ...getLocation(this.source, this.end), start: this.start, end: this.end }
+  }
+
+  toJSON(): object {
+    return { start: this.start, end: this.end }
+  }
+}
+
+type Parts = { [key: string]: unknown }
+
+/** Most lists of a document are empty; they share one. */
+const NONE: readonly never[] = Object.freeze([])
+
+/** Estimated bytes of the largest node with its location, and of the list that holds it. */
+const BYTES_PER_NODE = 200
+
+/**
+ * Makes a document light, in place, and returns an estimate of the bytes that it holds in memory,
+ * which is too high rather than too low.
+ *
+ * @param isFrozen - freeze the document as well. Fields stay writable: graphql-jit keeps notes on them.
+ */
+export function lighten(document: DocumentNode, isFrozen: boolean): number {
+  let nodes = 0
+  // A list instead of recursion, which deep documents would overflow.
+  const pending: object[] = [document]
+  for (let node = pending.pop() as Parts | undefined; node; node = pending.pop() as Parts) {
+    nodes += 1
+    for (const key in node) {
+      const value = node[key]
+      if (typeof value !== 'object' || value === null) continue
+      if (value instanceof LightLocation || value === NONE) continue
+      if (key === 'loc') node[key] = new LightLocation(value as Location)
+      else if (!Array.isArray(value)) pending.push(value)
+      else if (value.length === 0) node[key] = NONE
+      else {
+        for (const item of value) pending.push(item)
+        if (isFrozen) Object.freeze(value)
+      }
+    }
+    if (isFrozen && node['kind'] !== 'Field') Object.freeze(node)
+  }
+  return nodes * BYTES_PER_NODE
+}
