@@ -8,13 +8,28 @@ export { type CounterStore, type Increment, StoreError } from './counters/counte
 export { type MemoryStore, type MemoryStoreSettings, openMemoryStore } from './counters/memory.ts'
 export { ServiceError } from './decide/decided.ts'
 export type { HeaderNames } from './decide/headers.ts'
+export type { BreakerSettings } from './limiter/guarded-store.ts'
 export type { DescriptorInput, DetailedDescriptor, LimitRequest } from './limiter/limit-request.ts'
-export type { LimitResult, LimitStatus } from './limiter/limit-result.ts'
+export type { AppliedLimit, LimitResult, LimitStatus } from './limiter/limit-result.ts'
+export type { LimitText, LimitUnit } from './limiter/limit-text.ts'
+export type { Logger } from './limiter/limiter-log.ts'
+export type {
+  KeyValues,
+  LimitDefinition,
+  LimitKeys,
+  LimitObject,
+  Limits,
+} from './limiter/limits.ts'
+export type {
+  KeyedLimiterOptions,
+  RateLimiterOptions,
+  SharedOptions,
+} from './limiter/options.ts'
 export {
   createRateLimiter,
+  type KeyedRateLimiter,
   type LimitOptions,
   type RateLimiter,
-  type RateLimiterOptions,
 } from './limiter/rate-limiter.ts'
 export {
   type RulesDirectory,
@@ -22,3 +37,4 @@ export {
   type RulesInput,
   type RulesText,
 } from './limiter/rules-input.ts'
+export { UnmatchedError, type UnmatchedMode } from './limiter/unmatched.ts'

@@ -47,7 +47,11 @@ export function openStore(config: StoreConfig, surroundings: StoreSurroundings):
         `The memory store is full (${config.maxBytes} bytes): counters with the fewest hits are dropped, ` +
         'so that callers may exceed their limits. Raise MEMORY_STORE_MAX_BYTES or count in Redis',
     )
-  const store = openMemoryStore({ maxBytes: config.maxBytes, onEvicted })
+  const store = openMemoryStore({
+    maxBytes: config.maxBytes,
+    maxBytesName: 'MEMORY_STORE_MAX_BYTES',
+    onEvicted,
+  })
   statistics.gauge('ratelimit.memory_store.counters', () => store.size)
   statistics.gauge('ratelimit.memory_store.bytes', () => store.bytes)
   statistics.gauge('ratelimit.memory_store.evicted', () => store.evicted)

@@ -20,6 +20,8 @@ export interface MemoryStoreSettings {
   readonly whenFull?: 'evict' | 'refuse'
   /** Called soon after counters were dropped for want of room. */
   readonly onEvicted?: () => void
+  /** How messages name the setting of `maxBytes`. Default: that name. */
+  readonly maxBytesName?: string
 }
 
 export interface MemoryStore extends CounterStore {
@@ -44,6 +46,7 @@ export function openMemoryStore(settings: MemoryStoreSettings = {}): MemoryStore
 
 class OpenMemoryStore implements MemoryStore {
   readonly #maxBytes: number
+  readonly #maxBytesName: string
   readonly #timer: NodeJS.Timeout
   #table: CounterTable | undefined
 
@@ -52,6 +55,7 @@ class OpenMemoryStore implements MemoryStore {
     // A wall clock of the caller's own has no second clock beside it that could doubt it.
     const { elapsed = settings.now ?? (() => performance.now()) } = settings
     this.#maxBytes = maxBytes
+    this.#maxBytesName = settings.maxBytesName ?? 'maxBytes'
     const nowSeconds = createPatientClock(now, elapsed)
     const table = new CounterTable({ nowSeconds, maxBytes, evicts: whenFull === 'evict' })
     this.#table = table
@@ -117,7 +121,7 @@ class OpenMemoryStore implements MemoryStore {
     if (!(error instanceof TableFullError || error instanceof RangeError)) throw error
     return new StoreError(
       `the memory store is full: ${error.message}, and it may take ${this.#maxBytes} bytes; ` +
-        'allow it more (MEMORY_STORE_MAX_BYTES), count fewer different values or shorter windows, or use Redis',
+        `allow it more (${this.#maxBytesName}), count fewer different values or shorter windows, or use Redis`,
       { cause: error },
     )
   }

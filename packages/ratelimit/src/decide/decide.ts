@@ -1,16 +1,15 @@
-import { addInSlices } from '../counters/add-in-slices.ts'
 import { CounterKeyError, type StoreError } from '../counters/counter-store.ts'
 import { decodeRequest } from '../protocol/decode.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
+import { addTallies } from './add-tallies.ts'
 import { type Decided, ServiceError } from './decided.ts'
 import type { DecisionParts, Rules } from './decision.ts'
 import { LongRequests, longBytes, longDescriptors, sliceLength } from './long-requests.ts'
+import { openTallies } from './open-tallies.ts'
 import { RequestCache } from './request-cache.ts'
 import { toResponse } from './respond.ts'
-import { spareOthers } from './stop-increment.ts'
-import type { Tallies, Tally } from './tally.ts'
+import type { Tallies } from './tally.ts'
 import { toTallies, toTalliesInSlices } from './to-tallies.ts'
-import { toOverlapMs, windowStart } from './windows.ts'
 
 /** Calls back once, before it returns where the store answers at once. */
 export type Decide = (request: RateLimitRequest, deadlineMs: number, decided: Decided) => void
@@ -33,7 +32,7 @@ export interface Decider {
 }
 
 export function createDecider(parts: DecisionParts): Decider {
-  const { settings, statistics, localCache, store } = parts
+  const { settings, statistics } = parts
   // Dynamic metadata repeats the request, which is not kept.
   const known = settings.addsDynamicMetadata ? undefined : new RequestCache()
   const longRequests = new LongRequests()
@@ -114,11 +113,7 @@ export function createDecider(parts: DecisionParts): Decider {
   ): void {
     const nowMs = parts.now()
     const nowSeconds = Math.floor(nowMs / 1000)
-    const toCount: Tally[] = []
-    for (let i = 0; i < tallies.length; i += 1) {
-      const tally = tallies[i]
-      if (tally !== undefined && open(tally, nowSeconds, nowMs)) toCount.push(tally)
-    }
+    const toCount = openTallies(parts, tallies, nowMs, nowSeconds)
     const decision = { request, nowSeconds, tallies }
     if (toCount.length === 0) {
       decided(undefined, toResponse(parts, decision))
@@ -134,38 +129,7 @@ export function createDecider(parts: DecisionParts): Decider {
       errors.value += 1
       decided(error, undefined)
     }
-    if (settings.stopsIncrementWhenOver) {
-      spareOthers({ store, decision, toCount, deadlineMs, counted })
-    } else if (toCount.length > sliceLength) {
-      addInSlices(store, toCount, sliceLength, deadlineMs, counted)
-    } else {
-      store.add(toCount, deadlineMs, counted)
-    }
-  }
-
-  /** Whether the store must be asked about it. */
-  function open(tally: Tally, nowSeconds: number, nowMs: number): boolean {
-    const { counters, charge, isRefund, unitSeconds, key } = tally
-    if (!isRefund) counters.totalHits += charge
-    if (tally.isUnlimited) {
-      if (!isRefund) counters.withinLimit += charge
-      return false
-    }
-    const window = windowStart(nowSeconds, unitSeconds)
-    tally.window = window
-    if (tally.isSliding) {
-      // Not for the local cache: there may be room again at any moment.
-      tally.overlapMs = toOverlapMs(nowMs, window, unitSeconds)
-      return true
-    }
-    if (localCache === undefined) return true
-    if (isRefund) {
-      // It may bring the counter back below the limit, so what was known no longer holds.
-      localCache.delete(key, window)
-      return true
-    }
-    tally.isKnownOver = localCache.isOver(key, window, tally.requestsPerUnit, nowSeconds)
-    return !tally.isKnownOver
+    addTallies(parts, tallies, toCount, deadlineMs, counted)
   }
 
   return { decide, decideEncoded }

@@ -7,6 +7,7 @@ import {
 import type { Decision, DecisionParts } from './decision.ts'
 import { toDynamicMetadata } from './dynamic-metadata.ts'
 import { toHeaders } from './headers.ts'
+import { OverallVerdict } from './overall-verdict.ts'
 import { secondsUntilRoom } from './sliding-reset.ts'
 import type { Tally } from './tally.ts'
 import { judge } from './verdict.ts'
@@ -25,7 +26,7 @@ export function toResponse(parts: DecisionParts, decision: Decision): RateLimitR
   const { settings, statistics } = parts
   const { request, tallies } = decision
   const statuses: DescriptorStatus[] = []
-  const verdict = new Verdict(settings.isQuotaMode)
+  const verdict = new OverallVerdict(settings.isQuotaMode)
   for (let i = 0; i < tallies.length; i += 1) {
     const tally = tallies[i]
     if (tally === undefined) {
@@ -59,7 +60,7 @@ function toStatus(
   { settings, localCache }: DecisionParts,
   { nowSeconds }: Decision,
   tally: Tally,
-  verdict: Verdict,
+  verdict: OverallVerdict,
 ): DescriptorStatus {
   const { after, unitSeconds, requestsPerUnit, isShadowRule } = tally
   const isShadow = isShadowRule || settings.isShadowMode
@@ -76,36 +77,6 @@ function toStatus(
       isOver && tally.isSliding
         ? secondsUntilRoom(tally)
         : secondsUntilReset(nowSeconds, unitSeconds),
-  }
-}
-
-/** The overall code: any limit refuses, but those in quota mode only all together. */
-class Verdict {
-  readonly #isQuotaMode: boolean
-  #isOver = false
-  #quotas = 0
-  #quotasOver = 0
-
-  constructor(isQuotaMode: boolean) {
-    this.#isQuotaMode = isQuotaMode
-  }
-
-  add(isOver: boolean, isQuotaRule: boolean): void {
-    if (isQuotaRule) {
-      this.#quotas += 1
-      if (isOver) this.#quotasOver += 1
-    } else if (isOver) {
-      this.#isOver = true
-    }
-  }
-
-  /** With QUOTA_MODE a descriptor without a rule counts as a quota that is not used up. */
-  addPassedWithoutRule(): void {
-    if (this.#isQuotaMode) this.#quotas += 1
-  }
-
-  get isRefusal(): boolean {
-    return this.#isOver || (this.#quotas > 0 && this.#quotas === this.#quotasOver)
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Counted, CounterStore } from '../counters/counter-store.ts'
-import type { Decision } from './decision.ts'
-import type { Tally } from './tally.ts'
+import type { Tallies, Tally } from './tally.ts'
 
 export interface Sparing {
   readonly store: CounterStore
-  readonly decision: Decision
+  /** All of the request, with those that the store is not asked about. */
+  readonly tallies: Tallies
   readonly toCount: readonly Tally[]
   readonly deadlineMs: number
   readonly counted: Counted
@@ -15,8 +15,8 @@ export interface Sparing {
  * others stay as they are. Rules that cannot refuse by themselves, in shadow or quota mode, stop
  * nothing (5.12).
  */
-export function spareOthers({ store, decision, toCount, deadlineMs, counted }: Sparing): void {
-  if (!decision.tallies.some((tally) => tally?.isKnownOver && tally.isStrict)) {
+export function spareOthers({ store, tallies, toCount, deadlineMs, counted }: Sparing): void {
+  if (!tallies.some((tally) => tally?.isKnownOver && tally.isStrict)) {
     store.addSparing(toCount, deadlineMs, counted)
     return
   }

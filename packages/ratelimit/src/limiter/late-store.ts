@@ -20,8 +20,9 @@ export function createLateStore(opening: Promise<OpenedStore>): OpenedStore {
     addSparing: late('addSparing'),
     read: late('read'),
     async [Symbol.asyncDispose]() {
-      const { store: inner } = await opening
-      await inner[Symbol.asyncDispose]()
+      // One that could not be opened has nothing to close.
+      const store = await opening.then((each) => each.store).catch(() => undefined)
+      await store?.[Symbol.asyncDispose]()
     },
   }
   return { store, ready }

@@ -1,46 +1,86 @@
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
-import { unitByName } from '../rules/units.ts'
+import { type LimitUnit, parseUnit } from './limit-text.ts'
+import { describe, isRecord } from './parse-limits.ts'
 
-/** What is asked to be let through. */
+/** What a request counts as, where the rules are text or files. */
 export interface LimitRequest {
-  readonly domain: string
+  /** The domain of the rules. Default: `domain` of the limiter, or else the only one of its rules. */
+  readonly domain?: string | undefined
+  /** Each is checked against the rules by itself; one that is over its limit refuses the request. */
   readonly descriptors: readonly DescriptorInput[]
-  /** For every descriptor that names none of its own; 1 unless told. */
-  readonly hits?: number
+  /** How many hits every descriptor counts that does not say so itself, from 1. Default: 1. */
+  readonly hits?: number | undefined
 }
 
 /**
- * `{ user: 'alice', path: '/login' }`: keys and values in the order of the rules. Names that are
- * whole numbers change that order in JavaScript; write the longer form for them.
+ * `{ user: 'alice', path: '/login' }`: keys and values in the order of the rules. Keys whose value is
+ * `undefined` or `null` are skipped. Names that are whole numbers change the order in JavaScript; write the
+ * longer form for them.
  */
-export type DescriptorInput = Readonly<Record<string, string>> | DetailedDescriptor
+export type DescriptorInput =
+  | Readonly<Record<string, string | number | bigint | undefined | null>>
+  | DetailedDescriptor
 
+/** A descriptor with its own number of hits or its own limit. */
 export interface DetailedDescriptor {
-  readonly entries: readonly { readonly key: string; readonly value: string }[]
-  /** 0 only asks how it stands; below 0 gives hits back. */
-  readonly hits?: number
-  /** Used in place of the rule's limit. */
-  readonly limit?: { readonly requestsPerUnit: number; readonly unit: string }
+  /** In the order of the rules. */
+  readonly entries: readonly {
+    readonly key: string
+    readonly value: string | number | bigint | undefined | null
+  }[]
+  /** 0 counts nothing; a negative number gives hits back. Default: that of the request. */
+  readonly hits?: number | undefined
+  /** Used in place of the rule's limit. Default: none. */
+  readonly limit?:
+    | { readonly requestsPerUnit: number; readonly unit: LimitUnit | Uppercase<LimitUnit> }
+    | undefined
 }
 
-/** @throws {TypeError} which says what is wrong with it. */
-export function toRateLimitRequest({ domain, descriptors, hits }: LimitRequest): RateLimitRequest {
-  if (hits !== undefined) checkHits(hits, 'hits')
-  if (hits !== undefined && hits < 1) {
+/**
+ * @param hits in place of those of the request.
+ * @throws {TypeError} which says what is wrong with it.
+ */
+export function toRateLimitRequest(
+  request: LimitRequest,
+  defaultDomain: string,
+  hits: number | undefined,
+): RateLimitRequest {
+  if (!isRecord(request)) {
+    throw new TypeError(
+      `limit() takes an object such as { descriptors: [{ user: 'alice' }] }, not ${describe(request)}`,
+    )
+  }
+  const { domain = defaultDomain, descriptors } = request
+  if (typeof domain !== 'string') {
+    throw new TypeError(`domain must be a text, not ${describe(domain)}`)
+  }
+  if (!Array.isArray(descriptors)) {
+    const given = describe(descriptors)
+    throw new TypeError(`descriptors must be an array such as [{ user: 'alice' }], not ${given}`)
+  }
+  const charged = hits ?? request.hits
+  if (charged !== undefined) checkHits(charged, 'hits')
+  if (charged !== undefined && charged < 1) {
     throw new TypeError('hits of a request must be at least 1; a descriptor may have 0 or less')
   }
-  return { domain, descriptors: descriptors.map(toDescriptor), hitsAddend: hits ?? 0 }
+  return { domain, descriptors: descriptors.map(toDescriptor), hitsAddend: charged ?? 0 }
 }
 
 function toDescriptor(input: DescriptorInput): Descriptor {
+  if (!isRecord(input)) {
+    const example = "an object such as { user: 'alice' }"
+    throw new TypeError(`a descriptor must be ${example}, not ${describe(input)}`)
+  }
+  const entries: { key: string; value: string }[] = []
   if (!isDetailed(input)) {
-    const entries = Object.entries(input).map(([key, value]) => toEntry(key, value))
+    for (const key of Object.keys(input)) addEntry(entries, key, input[key])
     return { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }
   }
-  const { entries, hits, limit } = input
+  const { hits, limit } = input
+  for (const { key, value } of input.entries) addEntry(entries, key, value)
   if (hits !== undefined) checkHits(hits, 'hits of a descriptor')
   return {
-    entries: entries.map(({ key, value }) => toEntry(key, value)),
+    entries,
     limit: limit && toOverride(limit),
     hitsAddend: hits === undefined ? undefined : Math.abs(hits),
     isNegativeHits: hits !== undefined && hits < 0,
@@ -48,24 +88,39 @@ function toDescriptor(input: DescriptorInput): Descriptor {
 }
 
 function isDetailed(input: DescriptorInput): input is DetailedDescriptor {
-  return Array.isArray(input.entries)
+  return Array.isArray(input['entries'])
 }
 
-/** Types do not hold for callers in JavaScript: `undefined` would be counted under that very name. */
-function toEntry(key: string, value: unknown) {
-  if (typeof value !== 'string') {
-    throw new TypeError(`the value of the descriptor's key '${key}' must be a string, not ${value}`)
-  }
-  return { key, value }
+function addEntry(entries: { key: string; value: string }[], key: string, value: unknown): void {
+  const text = toKeyText(key, value)
+  if (text !== undefined) entries.push({ key, value: text })
+}
+
+/**
+ * The text that a value counts as; undefined for a key to skip. Types do not hold for callers in JavaScript:
+ * an object would be counted as `[object Object]`, together with all others.
+ * @throws {TypeError} where it has no text.
+ */
+export function toKeyText(key: string, value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'number' || typeof value === 'bigint') return `${value}`
+  throw new TypeError(
+    `the value of the key '${key}' must be a text or a number, not ${describe(value)}`,
+  )
 }
 
 function toOverride({ requestsPerUnit, unit }: NonNullable<DetailedDescriptor['limit']>) {
-  const known = unitByName(unit)
-  if (known === undefined) throw new TypeError(`'${unit}' is no unit of a limit`)
-  return { requestsPerUnit, unit: known.wire }
+  if (!Number.isInteger(requestsPerUnit) || requestsPerUnit < 0 || requestsPerUnit >= 2 ** 32) {
+    const given = describe(requestsPerUnit)
+    throw new TypeError(`requestsPerUnit of a limit must be a whole number from 0, not ${given}`)
+  }
+  return { requestsPerUnit, unit: parseUnit(unit).wire }
 }
 
-function checkHits(hits: number, name: string): void {
-  if (!Number.isSafeInteger(hits))
-    throw new TypeError(`${name} must be a whole number, not ${hits}`)
+/** @throws {TypeError} where it is not a whole number. */
+export function checkHits(hits: unknown, name: string): void {
+  if (!Number.isSafeInteger(hits)) {
+    throw new TypeError(`${name} must be a whole number, not ${describe(hits)}`)
+  }
 }

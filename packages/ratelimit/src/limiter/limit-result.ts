@@ -1,50 +1,169 @@
-import { OVER_LIMIT, type RateLimitResponse } from '../protocol/message.ts'
+import type { DecisionParts } from '../decide/decision.ts'
+import type { HeaderNames } from '../decide/headers.ts'
+import { OverallVerdict } from '../decide/overall-verdict.ts'
+import { secondsUntilRoom } from '../decide/sliding-reset.ts'
+import type { Tally } from '../decide/tally.ts'
+import { judge } from '../decide/verdict.ts'
+import { secondsUntilReset } from '../decide/windows.ts'
 import { unitByWire } from '../rules/units.ts'
+import type { Asked } from './asked.ts'
+import type { LimitUnit } from './limit-text.ts'
 
+/** Whether a request is allowed, and how its limits stand. */
 export interface LimitResult {
+  /** Whether the request is allowed. */
   readonly isAllowed: boolean
-  /** One per descriptor, in their order. */
+  /** Whether a rule applies to every descriptor or key that was given. False: check their names. */
+  readonly isMatched: boolean
+  /** Whether the store did not answer and the decision was made with the counters of this process. */
+  readonly isFallback: boolean
+  /** One per descriptor in their order, or one per limit that applies where limits are objects. */
   readonly statuses: readonly LimitStatus[]
   /**
    * Name and value of the header fields about the limit that matters most, in a form that `new Headers()`
-   * takes. Empty where no limit applied.
+   * takes. Empty where no limit applies.
    */
   readonly headers: [name: string, value: string][]
-  /** When another attempt makes sense; undefined where the request is allowed. */
+  /** When to try again, from 1; undefined where the request is allowed. */
   readonly retryAfterSeconds: number | undefined
 }
 
+/** How one limit stands. */
 export interface LimitStatus {
+  /** Whether the limit is reached and refuses the request. Never in shadow mode. */
   readonly isOver: boolean
-  /** Undefined where no rule matched, or one that is unlimited. */
-  readonly limit: { readonly requestsPerUnit: number; readonly unit: string } | undefined
+  /** Whether a rule applies, even if only to say that there is no limit. */
+  readonly isMatched: boolean
+  /** The keys that it counts by. */
+  readonly keys: readonly string[]
+  /** Undefined where no rule applies, or one without a limit. */
+  readonly limit: AppliedLimit | undefined
+  /** How many hits are left in the window. */
   readonly remaining: number
+  /** When the window ends, or has room again; undefined where there is no limit. */
   readonly resetSeconds: number | undefined
 }
 
-export function toLimitResult(response: RateLimitResponse): LimitResult {
-  const isAllowed = response.overallCode !== OVER_LIMIT
-  const statuses = response.statuses.map(
-    ({ code, currentLimit, limitRemaining, resetSeconds }): LimitStatus => ({
-      isOver: code === OVER_LIMIT,
-      limit: currentLimit && {
-        requestsPerUnit: currentLimit.requestsPerUnit,
-        unit: unitByWire(currentLimit.unit)?.name.toLowerCase() ?? 'unknown',
-      },
-      remaining: limitRemaining,
-      resetSeconds,
-    }),
-  )
+/** The limit that applies. */
+export interface AppliedLimit {
+  /** How many hits are allowed in a window. */
+  readonly requestsPerUnit: number
+  /** The unit of the window. */
+  readonly unit: LimitUnit
+  /** The length of the window: the unit, or several of them. */
+  readonly windowSeconds: number
+}
+
+/** The settings of results. */
+export interface ResultSettings {
+  readonly headerNames: HeaderNames
+}
+
+const unlimitedRemaining = 4_294_967_295
+
+/** From the counts to the result, with the statistics that follow from them. */
+export function toLimitResult(
+  parts: DecisionParts,
+  { headerNames }: ResultSettings,
+  asked: Asked,
+  nowSeconds: number,
+  isFallback: boolean,
+): LimitResult {
+  const { settings } = parts
+  const { tallies } = asked
+  const statuses: LimitStatus[] = []
+  const verdict = new OverallVerdict(settings.isQuotaMode)
+  let isMatched = true
+  // The limit that the headers are about: the last one that is over, or else the first of those with the
+  // least remaining, as in headers.ts.
+  let tightest: LimitStatus | undefined
+  let least = unlimitedRemaining
+  let retryAfter = 1
+  for (let i = 0; i < tallies.length; i += 1) {
+    const tally = tallies[i]
+    const keys = asked.keys[i] ?? noKeys
+    if (tally === undefined) {
+      const status = toUncounted(keys, asked.isMatched[i] !== false, 0)
+      isMatched &&= status.isMatched
+      statuses.push(status)
+      verdict.addPassedWithoutRule()
+      continue
+    }
+    if (tally.isUnlimited) {
+      statuses.push(toUncounted(keys, true, unlimitedRemaining))
+      continue
+    }
+    const status = toStatus(parts, tally, keys, nowSeconds, verdict)
+    statuses.push(status)
+    if (status.isOver) retryAfter = Math.max(retryAfter, status.resetSeconds ?? 1)
+    const refuses = status.isOver && !tally.isQuota
+    if (refuses || status.remaining < least) {
+      tightest = status
+      least = refuses ? 0 : status.remaining
+    }
+  }
+  const isAllowed = !verdict.isRefusal || settings.isShadowMode
+  if (verdict.isRefusal && settings.isShadowMode) parts.statistics.globalShadowMode.value += 1
   return {
     isAllowed,
+    isMatched,
+    isFallback,
     statuses,
-    headers: response.responseHeadersToAdd.map(({ key, value }) => [key, value]),
-    retryAfterSeconds: isAllowed ? undefined : toRetryAfter(statuses),
+    headers: tightest === undefined ? [] : toHeaders(tightest, headerNames),
+    retryAfterSeconds: isAllowed ? undefined : retryAfter,
   }
 }
 
-/** All limits that refuse must have room again. */
-function toRetryAfter(statuses: readonly LimitStatus[]): number {
-  const waits = statuses.filter(({ isOver }) => isOver).map(({ resetSeconds }) => resetSeconds ?? 1)
-  return Math.max(1, ...waits)
+const noKeys: readonly string[] = []
+
+function toUncounted(keys: readonly string[], isMatched: boolean, remaining: number): LimitStatus {
+  return { isOver: false, isMatched, keys, limit: undefined, remaining, resetSeconds: undefined }
+}
+
+function toStatus(
+  { settings, localCache }: DecisionParts,
+  tally: Tally,
+  keys: readonly string[],
+  nowSeconds: number,
+  verdict: OverallVerdict,
+): LimitStatus {
+  const { unitSeconds, requestsPerUnit, isShadowRule } = tally
+  const isShadow = isShadowRule || settings.isShadowMode
+  const isOver = judge(tally, settings.nearLimitRatio, isShadow)
+  if (isOver && !tally.isKnownOver && !tally.isSliding && localCache !== undefined) {
+    localCache.add(tally.key, tally.window, unitSeconds, requestsPerUnit, nowSeconds)
+  }
+  verdict.add(isOver && !isShadowRule, tally.isQuota)
+  return {
+    isOver: isOver && !isShadow,
+    isMatched: true,
+    keys,
+    limit: { requestsPerUnit, unit: unitName(tally.unit), windowSeconds: unitSeconds },
+    remaining: isOver ? 0 : requestsPerUnit - tally.after,
+    resetSeconds:
+      isOver && tally.isSliding
+        ? secondsUntilRoom(tally)
+        : secondsUntilReset(nowSeconds, unitSeconds),
+  }
+}
+
+const unitNames: LimitUnit[] = []
+
+function unitName(wire: number): LimitUnit {
+  const known = unitNames[wire]
+  if (known !== undefined) return known
+  const name = (unitByWire(wire)?.name ?? 'SECOND').toLowerCase() as LimitUnit
+  unitNames[wire] = name
+  return name
+}
+
+function toHeaders(
+  { limit, remaining, resetSeconds }: LimitStatus,
+  names: HeaderNames,
+): LimitResult['headers'] {
+  return [
+    [names.limit, `${limit?.requestsPerUnit ?? 0}`],
+    [names.remaining, `${remaining}`],
+    [names.reset, `${resetSeconds ?? 0}`],
+  ]
 }

@@ -1,67 +1,79 @@
-import { basename, dirname, resolve } from 'node:path'
-import process from 'node:process'
-import { createLog, type Log } from '@portcullis/service-kit/log'
-import { type CounterStore, StoreError } from '../counters/counter-store.ts'
-import type { KeyFormat } from '../decide/counter-key.ts'
-import type { DecisionSettings } from '../decide/decision.ts'
+import { StoreError } from '../counters/counter-store.ts'
+import { addTallies } from '../decide/add-tallies.ts'
+import { ServiceError } from '../decide/decided.ts'
+import type { DecisionParts, DecisionSettings } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
-import { createEngine, type Engine } from '../engine.ts'
-import { openFileSource } from '../rules/sources/file.ts'
-import type { RuleSource } from '../rules/sources/source.ts'
-import { createLateStore } from './late-store.ts'
-import { type LimitRequest, toRateLimitRequest } from './limit-request.ts'
+import { openTallies } from '../decide/open-tallies.ts'
+import type { RuleSnapshot } from '../rules/snapshot.ts'
+import { Statistics } from '../stats/registry.ts'
+import type { Asked, Charging } from './asked.ts'
+import { checkHits, type LimitRequest } from './limit-request.ts'
 import { type LimitResult, toLimitResult } from './limit-result.ts'
-import { isDirectory, parseRulesText, type RulesInput, type RulesText } from './rules-input.ts'
-import { findScheme, memoryUrl, openMemory, toUnknownScheme } from './store-by-url.ts'
+import { createLimiterLog } from './limiter-log.ts'
+import type { KeyValues, LimitKeys, Limits } from './limits.ts'
+import { openLimiterStore } from './open-guarded.ts'
+import {
+  checkOptions,
+  defaultDomain,
+  type KeyedLimiterOptions,
+  type RateLimiterOptions,
+  type SharedOptions,
+} from './options.ts'
+import { ProcessHold } from './process-hold.ts'
+import { Readiness } from './readiness.ts'
+import { RulesError, type RulesText } from './rules-input.ts'
+import { createKeyedRules, createWrittenRules, type Ruling } from './rulings.ts'
+import { UnmatchedReports } from './unmatched.ts'
 
-export interface RateLimiterOptions {
-  /** YAML text, several texts by name, or a directory of files that is watched. */
-  readonly rules: RulesInput
+/**
+ * Decides in your own process whether requests are allowed.
+ * @typeParam Input what a request is described by: a `LimitRequest` where the rules are text or files,
+ * values by key where limits are objects
+ * @typeParam Rules what `load` takes
+ */
+export interface RateLimiter<Input = LimitRequest, Rules = RulesText> extends AsyncDisposable {
   /**
-   * `memory:` (the default), `redis://[user:password@]host:port[/db]`, `rediss://…`,
-   * `redis-cluster://host:port,…`, `redis-sentinel://master,host:port,…`, `memcached://host:port,…`,
-   * or a store of your own. The limiter closes what it opened itself.
+   * Resolves when the rules are loaded and the store answers, or its fallback stands in. Rejects with a
+   * `RulesError`, or with a `StoreError` after `readyTimeoutMs`; the limiter goes on trying then. Calls need
+   * not wait for it: they do so themselves.
    */
-  readonly store?: string | CounterStore
-  /** In front of every counter's name, to share a store with others. */
-  readonly keyPrefix?: string
-  /** The names of counters: 'compatible' to share a store with envoyproxy/ratelimit. */
-  readonly keyFormat?: KeyFormat
-  /** From which part of a limit on hits count as near it. */
-  readonly nearLimitRatio?: number
-  /** Whether nothing is ever refused, only counted. */
-  readonly shadowMode?: boolean
-  /** Whether one limit that refuses leaves the counters of the others as they are. */
-  readonly stopsIncrementWhenOver?: boolean
-  readonly headerNames?: HeaderNames
-  /** Gets what an operator should know, a line each. Standard error unless told. */
-  readonly log?: (line: string) => void
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number
-}
-
-/** The decisions of the service inside your own process. */
-export interface RateLimiter extends AsyncDisposable {
-  /** Rules are loaded and the store answers. `limit` waits for it too. */
   readonly ready: Promise<void>
   /**
-   * Counts the request and says whether it may pass.
-   * @throws {StoreError} when the store does not answer
-   * @throws {ServiceError} when there are no rules, or no domain or descriptor is named
+   * Counts a request and says whether it is allowed. Rejects with a `StoreError` when the store does not
+   * answer, at once while it is known to be away; with a `ServiceError` when there are no rules; and with a
+   * `TypeError` when the request makes no sense.
    */
-  limit(request: LimitRequest, options?: LimitOptions): Promise<LimitResult>
-  /** Other rules from now on. Counters stay. Not for a limiter that watches a directory. */
-  load(rules: RulesText): void
+  limit(request: Input, options?: LimitOptions): Promise<LimitResult>
+  /**
+   * The same without a promise, for limiters that count in memory and whose rules are not in a directory.
+   * @throws {TypeError} for other limiters
+   */
+  limitSync(request: Input, options?: Pick<LimitOptions, 'hits'>): LimitResult
+  /**
+   * Uses other rules from now on. Counters stay.
+   * @throws {RulesError} when there is a fault in them; the rules before stay in force
+   * @throws {TypeError} for a limiter that watches a directory
+   */
+  load(rules: Rules): void
   /** Name and value of every statistic, sorted by name. */
   statistics(): Promise<(readonly [name: string, value: number])[]>
+  /** Closes what the limiter opened. The same as `Symbol.asyncDispose`. */
+  close(): Promise<void>
 }
 
+/** A limiter whose limits are objects. */
+export type KeyedRateLimiter<Keys extends string = string> = RateLimiter<KeyValues<Keys>, Limits>
+
+/** The options of one decision. */
 export interface LimitOptions {
   /**
-   * How long the answer is waited for, and before it for rules and store; 1 s unless told. More helps only
-   * until both are there: Redis has at most 1 s for an answer, memcached half of it.
+   * How long the decision may take, in milliseconds, with the time until rules and store are there at the
+   * start. Default: `timeoutMs` of the limiter, 1 s. More helps only at the start: Redis has at most 1 s for
+   * an answer, memcached half of it.
    */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
+  /** How many hits the request counts, from 1. Default: 1. */
+  readonly hits?: number | undefined
 }
 
 const defaultHeaderNames: HeaderNames = {
@@ -70,116 +82,233 @@ const defaultHeaderNames: HeaderNames = {
   reset: 'RateLimit-Reset',
 }
 
+/** How many statistics are kept whose names are made from requests. */
+const maxRequestKeys = 10_000
+
 /**
- * Answers what the service would answer, without it:
+ * Creates a limiter. Limits are objects, whose keys TypeScript checks:
+ *
+ * ```ts
+ * const limiter = createRateLimiter({ limits: { ip: '100/minute', apiKey: '1000/hour' } })
+ * const { isAllowed } = await limiter.limit({ ip: '192.0.2.1', apiKey: undefined })
+ * ```
+ *
+ * or the rules of the service, as text or as a directory of files:
  *
  * ```ts
  * const limiter = createRateLimiter({ rules: await readFile('limits.yaml', 'utf8') })
- * const { isAllowed } = await limiter.limit({ domain: 'api', descriptors: [{ user: 'alice' }] })
+ * const { isAllowed } = await limiter.limit({ descriptors: [{ user: 'alice' }] })
  * ```
  *
- * @throws {RulesError} when the text of the rules is wrong, with all that is wrong in it
- * @throws {TypeError} when the store is a URL that nobody knows
+ * @throws {TypeError} when options are wrong, with all of them
+ * @throws {RulesError} when the text of the rules is wrong, with everything that is wrong in it
  */
-export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { rules, now = Date.now } = options
-  const write = options.log ?? ((line: string) => process.stderr.write(line))
-  const log = createLog({ level: 'warning', format: 'text', write })
-  const parsed = isDirectory(rules) ? undefined : parseRulesText(rules)
-  const { store, ready: storeReady, close } = openStore(options.store ?? memoryUrl, log, now)
-  const engine = createEngine({ rules: parsed, store, now, settings: toSettings(options) })
-  const source = isDirectory(rules) ? openDirectory(rules, engine, log) : undefined
-  let isReady = false
-  const ready = Promise.all([storeReady, source?.firstAttempt]).then(() => {
-    isReady = true
+export function createRateLimiter<const Given extends Limits>(
+  options: KeyedLimiterOptions<Given>,
+): KeyedRateLimiter<LimitKeys<Given>>
+export function createRateLimiter(options: RateLimiterOptions): RateLimiter
+export function createRateLimiter(
+  options: RateLimiterOptions | KeyedLimiterOptions,
+): RateLimiter<never, never> {
+  const parsed = checkOptions(options)
+  if (parsed !== undefined) {
+    const { domain = defaultDomain } = options
+    return createLimiter(options, createKeyedRules(parsed, domain))
+  }
+  return createLimiter(options, createWrittenRules(options.rules ?? '', options.domain))
+}
+
+function createLimiter<Input, Rules>(
+  options: SharedOptions,
+  ruling: Ruling<Input, Rules>,
+): RateLimiter<Input, Rules> {
+  const { now = Date.now, timeoutMs: usualTimeoutMs = 1_000, readyTimeoutMs = 10_000 } = options
+  const log = createLimiterLog(options.logger, options.log)
+  const statistics = new Statistics({ maxRequestKeys })
+  const unmatched = new UnmatchedReports(options.onUnmatched ?? 'warn', (line) => log.warning(line))
+  const hold = new ProcessHold()
+  const readiness = new Readiness()
+  let snapshot: RuleSnapshot | undefined
+  let missing = 'the rules are not loaded yet'
+  const source = ruling.open({
+    statistics,
+    log,
+    onSnapshot(rules) {
+      snapshot = rules
+    },
+    onFailure(reason) {
+      missing = reason
+    },
   })
-  // Who does not wait for it learns of it with the first request.
-  ready.catch(() => undefined)
+  const {
+    store,
+    guard,
+    firstAttempt,
+    answers,
+    close: closeStore,
+  } = openLimiterStore(options, log, now)
+  const results = { headerNames: options.headerNames ?? defaultHeaderNames }
+  const parts: DecisionParts = {
+    settings: toSettings(options),
+    rules: () => snapshot,
+    store,
+    localCache: undefined,
+    statistics: {
+      storeErrors: statistics.counter('redis_error'),
+      serviceErrors: statistics.counter('service_error'),
+      globalShadowMode: statistics.counter('global_shadow_mode'),
+      unknownDomain: (domain) => statistics.unknownDomain(domain),
+    },
+    now,
+  }
+  const isReadyAtOnce = source === undefined && guard === undefined
+  if (isReadyAtOnce) readiness.end()
+  else {
+    const go = () => readiness.end()
+    Promise.all([firstAttempt, source?.firstAttempt]).then(go, go)
+  }
+  let ready: Promise<void> | undefined
+
+  async function waitUntilReady(): Promise<void> {
+    await source?.firstAttempt
+    if (snapshot === undefined) throw new RulesError(missing)
+    const answer = options.fallback === 'memory' ? firstAttempt : answers
+    await withTimeout(answer, readyTimeoutMs)
+  }
+
+  function ask(input: Input, charging: Charging): { asked: Asked; rules: RuleSnapshot } {
+    const rules = snapshot
+    if (rules === undefined) throw refuse(missing)
+    try {
+      const asked = ruling.ask(parts, rules, input, charging)
+      if (asked.unmatched.length > 0) unmatched.report(asked, rules)
+      return { asked, rules }
+    } catch (error) {
+      if (error instanceof ServiceError) parts.statistics.serviceErrors.value += 1
+      throw error
+    }
+  }
+
+  function refuse(reason: string): ServiceError {
+    parts.statistics.serviceErrors.value += 1
+    return new ServiceError(reason)
+  }
+
+  function decide(input: Input, hits: number, deadlineMs: number, done: Done): void {
+    const { asked } = ask(input, { hits, isRefund: false })
+    const nowMs = now()
+    const nowSeconds = Math.floor(nowMs / 1000)
+    const toCount = openTallies(parts, asked.tallies, nowMs, nowSeconds)
+    if (toCount.length === 0) {
+      done(undefined, toLimitResult(parts, results, asked, nowSeconds, false))
+      return
+    }
+    addTallies(parts, asked.tallies, toCount, deadlineMs, (error) => {
+      if (error === undefined) {
+        const isFallback = guard?.isFallback === true
+        done(undefined, toLimitResult(parts, results, asked, nowSeconds, isFallback))
+        return
+      }
+      parts.statistics.storeErrors.value += 1
+      done(error, undefined)
+    })
+  }
+
+  async function decideLater(input: Input, hits: number, timeoutMs: number): Promise<LimitResult> {
+    const deadlineMs = Date.now() + timeoutMs
+    if (!readiness.isOver) await readiness.wait(timeoutMs)
+    return await new Promise((resolve, reject) => {
+      decide(input, hits, deadlineMs, (error, result) => {
+        if (result === undefined) reject(error)
+        else resolve(result)
+      })
+    })
+  }
+
+  function decideNow(input: Input, hits: number): LimitResult {
+    let result: LimitResult | undefined
+    let failure: Error | undefined
+    decide(input, hits, Number.POSITIVE_INFINITY, (error, decided) => {
+      result = decided
+      failure = error
+    })
+    if (result === undefined) throw failure ?? new StoreError('the store did not answer at once')
+    return result
+  }
+
+  async function close(): Promise<void> {
+    hold.close()
+    await source?.[Symbol.asyncDispose]()
+    await closeStore()
+  }
 
   return {
-    ready,
-    async limit(request, { timeoutMs = 1_000 } = {}) {
-      const message = toRateLimitRequest(request)
-      const deadlineMs = Date.now() + timeoutMs
-      if (!isReady) await waitAtMost(timeoutMs, ready)
-      return await new Promise((resolve, reject) => {
-        engine.decide(message, deadlineMs, (error, response) => {
-          if (response === undefined) reject(error)
-          else resolve(toLimitResult(response))
-        })
-      })
+    get ready() {
+      if (ready === undefined) {
+        ready = hold.during(waitUntilReady())
+        // A caller who does not wait for it learns of the failure with the first decision.
+        ready.catch(() => undefined)
+      }
+      return ready
     },
-    load(text) {
-      if (source !== undefined)
-        throw new TypeError('the rules come from the directory of the limiter')
-      engine.load(parseRulesText(text))
+    limit(request, { timeoutMs = usualTimeoutMs, hits = 1 } = {}) {
+      try {
+        checkHits(hits, 'hits')
+        if (isReadyAtOnce) return Promise.resolve(decideNow(request, hits))
+        return hold.during(decideLater(request, hits, timeoutMs))
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    },
+    limitSync(request, { hits = 1 } = {}) {
+      if (!isReadyAtOnce) {
+        throw new TypeError(
+          'limitSync needs counters in memory and rules that are not in a directory: call limit',
+        )
+      }
+      checkHits(hits, 'hits')
+      return decideNow(request, hits)
+    },
+    load(rules) {
+      if (source !== undefined) {
+        throw new TypeError('the rules come from the directory of the limiter: change its files')
+      }
+      snapshot = ruling.parse(rules, statistics)
     },
     async statistics() {
       const lines: (readonly [string, number])[] = []
-      for await (const line of engine.statistics.lines()) lines.push(line)
+      for await (const line of statistics.lines()) lines.push(line)
       return lines
     },
-    async [Symbol.asyncDispose]() {
-      await source?.[Symbol.asyncDispose]()
-      await close()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
-async function waitAtMost(timeoutMs: number, ready: Promise<void>): Promise<void> {
+type Done = (error: Error | undefined, result: LimitResult | undefined) => void
+
+/** Rejects with a `StoreError` when the time is over. */
+async function withTimeout(promise: Promise<void>, timeoutMs: number): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<void>()
   const timer = setTimeout(() => {
-    reject(new StoreError(`the rate limiter was not ready within ${timeoutMs} ms`))
+    reject(new StoreError(`the store did not answer within ${timeoutMs} ms; it is tried further`))
   }, timeoutMs)
   try {
-    await Promise.race([ready, late])
+    await Promise.race([promise, late])
   } finally {
     clearTimeout(timer)
   }
 }
 
-function toSettings(options: RateLimiterOptions): Partial<DecisionSettings> {
+function toSettings(options: SharedOptions): DecisionSettings {
   return {
     cacheKeyPrefix: options.keyPrefix ?? '',
     keyFormat: options.keyFormat ?? 'exact',
     nearLimitRatio: options.nearLimitRatio ?? 0.8,
     isShadowMode: options.shadowMode ?? false,
+    isQuotaMode: false,
     stopsIncrementWhenOver: options.stopsIncrementWhenOver ?? false,
-    headerNames: options.headerNames ?? defaultHeaderNames,
+    headerNames: undefined,
+    addsDynamicMetadata: false,
   }
-}
-
-function openStore(given: string | CounterStore, log: Log, now: () => number) {
-  if (typeof given !== 'string') {
-    return { store: given, ready: Promise.resolve(), close: async () => {} }
-  }
-  const open = findScheme(given)
-  if (open === undefined && given !== memoryUrl) throw new TypeError(toUnknownScheme(given))
-  const opened = open === undefined ? openMemory(now) : createLateStore(open(given, log))
-  return { ...opened, close: () => opened.store[Symbol.asyncDispose]() }
-}
-
-function openDirectory(
-  { directory, mergeDomains = false }: { directory: string; mergeDomains?: boolean },
-  engine: Engine,
-  log: Log,
-): RuleSource {
-  const path = resolve(directory)
-  return openFileSource({
-    root: dirname(path),
-    subdirectory: '',
-    appDirectory: basename(path),
-    watchRoot: false,
-    ignoreDotFiles: true,
-    mergeDomains,
-    log,
-    counters: engine.statistics.rules,
-    onSnapshot: (snapshot) => engine.use(snapshot),
-    onFailure: () => {},
-    statistics: {
-      loadAttempts: engine.statistics.counter('runtime.load_attempts'),
-      loadFailures: engine.statistics.counter('runtime.load_failures'),
-      fileCount: { value: 0 },
-    },
-  })
 }

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import type { CounterStore } from '../counters/counter-store.ts'
 import { openMemoryStore } from '../counters/memory.ts'
 
@@ -8,7 +9,13 @@ export interface OpenedStore {
   readonly ready: Promise<void>
 }
 
-type OpenStore = (url: string, log: Log) => Promise<OpenedStore>
+export interface OpenStoreParts {
+  readonly log: Log
+  /** Called after each attempt to reach the store at the start that failed. */
+  readonly onFailedStart: (error: unknown) => void
+}
+
+type OpenStore = (url: string, parts: OpenStoreParts) => Promise<OpenedStore>
 
 /** By the scheme of the URL. Drivers are loaded when used. */
 const schemes: Readonly<Record<string, OpenStore>> = {
@@ -22,22 +29,38 @@ const schemes: Readonly<Record<string, OpenStore>> = {
 /** Counters that live in this process. */
 export const memoryUrl = 'memory:'
 
-export function openMemory(now: () => number): OpenedStore {
-  return { store: openMemoryStore(now === Date.now ? {} : { now }), ready: Promise.resolve() }
+export function openMemory(now: () => number): CounterStore {
+  return openMemoryStore(now === Date.now ? {} : { now })
 }
 
-/** Undefined for a scheme that nobody knows. */
+/** Undefined for an unknown scheme. */
 export function findScheme(url: string): OpenStore | undefined {
-  const scheme = url.slice(0, url.indexOf(':') + 1)
+  const scheme = toScheme(url)
   return Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined
 }
 
-export function toUnknownScheme(url: string): string {
-  const known = [memoryUrl, ...Object.keys(schemes).map((scheme) => `${scheme}//`)].join(', ')
-  return `${url} is no URL of a store: it must begin with one of ${known}`
+export function isStoreUrl(url: string): boolean {
+  return url === memoryUrl || findScheme(url) !== undefined
 }
 
-async function openRedis(url: string, log: Log): Promise<OpenedStore> {
+/** Shows no more of the URL than its scheme: the rest may have a password in it. */
+export function describeStores(url: string): string {
+  const known = [memoryUrl, ...Object.keys(schemes).map((scheme) => `${scheme}//`)]
+  const scheme = toScheme(url)
+  const meant = findSimilarName(scheme === '' ? url : scheme, [memoryUrl, ...Object.keys(schemes)])
+  const question = meant === undefined ? '' : ` Did you mean ${meant}?`
+  const given = scheme === '' ? 'a text without a scheme' : `'${scheme}'`
+  return `must begin with one of ${known.join(', ')}, not ${given}.${question}`
+}
+
+function toScheme(url: string): string {
+  return url.slice(0, url.indexOf(':') + 1)
+}
+
+async function openRedis(
+  url: string,
+  { log, onFailedStart }: OpenStoreParts,
+): Promise<OpenedStore> {
   const { parseRedisAddress } = await import('../counters/redis/address.ts')
   const { openRedisStore } = await import('../counters/redis/redis-store.ts')
   // `redis-cluster://a:1,b:2` and `redis-sentinel://name,a:1,b:2` list their servers.
@@ -48,13 +71,14 @@ async function openRedis(url: string, log: Log): Promise<OpenedStore> {
     socketType: 'tcp',
     url: listed?.groups?.['list'] ?? url,
   })
-  const store = openRedisStore({ address, log })
+  const store = openRedisStore({ address, log, onFailedStart, isBackground: true })
   return { store, ready: store.ready }
 }
 
-async function openMemcached(url: string, log: Log): Promise<OpenedStore> {
+async function openMemcached(url: string, { log }: OpenStoreParts): Promise<OpenedStore> {
   const { openMemcachedStore } = await import('../counters/memcached/memcached-store.ts')
   const hosts = url.slice('memcached://'.length).split(',')
-  const store = openMemcachedStore({ nodes: { kind: 'list', hosts }, log })
+  const nodes = { kind: 'list', hosts } as const
+  const store = openMemcachedStore({ nodes, log, failsUnread: true, isBackground: true })
   return { store, ready: store.ready }
 }

@@ -1,3 +1,4 @@
+import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import type { Entry } from '../protocol/message.ts'
 import { noRow } from './packed-rules.ts'
 import type { RuleTable } from './rule-table.ts'
@@ -55,7 +56,7 @@ function describeDomains(known: readonly string[], domain: string): string {
   if (known.length === 0) return 'no domain is configured at all'
   const alike = known.find((name) => isAlike(name, domain))
   if (alike !== undefined) return `there is a domain '${alike}': domains are case-sensitive`
-  return `the domains are ${toShortList(known)}`
+  return `the domains are ${toShortList(known)}${toQuestion(domain, known)}`
 }
 
 function findDeadEnd(top: Siblings, entries: readonly Entry[]): DeadEnd {
@@ -112,7 +113,8 @@ function findOtherKeys({ entry, siblings, node }: DeadEnd): string | undefined {
   if (entry === undefined || siblings === undefined || siblings.byKey.has(entry.key))
     return undefined
   const place = node === undefined ? 'at the top level' : `below '${node.path}'`
-  return `the keys ${place} are ${toShortList([...siblings.byKey.keys()])}`
+  const keys = [...siblings.byKey.keys()]
+  return `the keys ${place} are ${toShortList(keys)}${toQuestion(entry.key, keys)}`
 }
 
 /** Above this the number of orders is more than anyone wants to wait for. */
@@ -187,6 +189,11 @@ function* ordersOf<Item>(items: readonly Item[]): Generator<Item[]> {
   for (const [index, first] of items.entries()) {
     for (const rest of ordersOf(items.toSpliced(index, 1))) yield [first, ...rest]
   }
+}
+
+function toQuestion(name: string, known: readonly string[]): string {
+  const meant = findSimilarName(name, known)
+  return meant === undefined ? '' : `: did you mean '${meant}'?`
 }
 
 function isAlike(one: string, other: string): boolean {

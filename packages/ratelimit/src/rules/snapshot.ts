@@ -68,6 +68,15 @@ export class RuleSnapshot {
     return { limit, counters: this.#counters.forRequest(key), sharedValues }
   }
 
+  /** Whether a rule says something about such entries, even if only that they have no limit. */
+  hasRule(domain: string, entries: Descriptor['entries']): boolean {
+    const table = this.#table
+    const top = table.findDomain(domain)
+    const row = top === noRow ? noRow : table.find(top, entries)
+    if (row === noRow) return false
+    return table.has(row, flag.hasLimit) || table.get(row, word.firstChild) === noRow
+  }
+
   /**
    * Whether `match` gives the very same for such a descriptor every time. Not where statistics go by
    * what the request says: they are kept in a bounded number, so their counters may change.

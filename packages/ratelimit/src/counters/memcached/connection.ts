@@ -165,7 +165,7 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#isSilent = false
     this.#state = 'waiting'
     this.#settings.onDown(reason)
-    if (!isDueAtOnce) this.#retry = setTimeout(() => this.#connect(), this.#backoff.nextMs())
+    if (!isDueAtOnce) this.#retryLater()
     this.#failAll(reason)
     if (isDueAtOnce) this.#connect()
   }
@@ -176,6 +176,11 @@ export class Connection implements LinkOwner, PooledConnection {
     if (this.#isAccepting) return this.#queue.length < maxPending ? undefined : this.#flood
     if (this.#state === 'waiting' && this.#backoff.mayHurry()) this.#connect()
     return this.#refusal
+  }
+
+  #retryLater(): void {
+    this.#retry = setTimeout(() => this.#connect(), this.#backoff.nextMs())
+    if (this.#settings.isBackground) this.#retry.unref()
   }
 
   #connect(): void {

@@ -12,6 +12,8 @@ export interface LinkSettings {
   readonly tls: ClientTls | undefined
   /** For the connection and the first reply together. */
   readonly timeoutMs: number
+  /** Whether the process may end while the link is open. */
+  readonly isBackground: boolean
 }
 
 /** Gets the replies after the first. */
@@ -42,9 +44,11 @@ export class Link implements ReplyHandler {
     this.#timer = setTimeout(() => {
       this.close(`did not answer within ${settings.timeoutMs} ms`)
     }, settings.timeoutMs)
+    if (settings.isBackground) this.#timer.unref()
     this.#socket = openSocket({
       endpoint: settings.endpoint,
       tls: settings.tls,
+      isBackground: settings.isBackground,
       onConnect: () => this.send(pingCommand),
       onRead: (bytes, length) => this.#read(bytes.subarray(0, length)),
       onEnd: (reason) => this.close(reason),

@@ -153,6 +153,7 @@ class Store implements MemcachedStore {
 
   readonly #show = (call: Call): void => {
     this.#noteRead(call)
+    if (this.#isFailed(call)) return
     for (const target of call.targets) report(target, toPresentCount(target))
     call.counted(undefined)
   }
@@ -164,6 +165,7 @@ class Store implements MemcachedStore {
    */
   readonly #count = (call: Call): void => {
     this.#noteRead(call)
+    if (this.#isFailed(call)) return
     for (const target of call.targets) {
       const { hits, most, overlapMs } = target.increment
       const withHits = toPresentCount(target) + hits
@@ -172,6 +174,13 @@ class Store implements MemcachedStore {
       report(target, isFull ? withHits : toPresentCount(target))
     }
     call.counted(undefined)
+  }
+
+  /** Nothing is written then: the caller decides without these counts. */
+  #isFailed({ failure, counted }: Call): boolean {
+    if (failure === undefined || !this.#settings.failsUnread) return false
+    counted(failure)
+    return true
   }
 
   #change({ increment, counter }: Target): void {
@@ -207,12 +216,13 @@ class Store implements MemcachedStore {
   }
 
   #openNodes(): NodeList {
-    const { tls, timeoutMs, maxIdleConnections, log } = this.#settings
+    const { tls, timeoutMs, maxIdleConnections, isBackground, log } = this.#settings
     const losses = new FailureLog((line) => log.warning(line))
     const returns = new FailureLog((line) => log.warning(line))
     return new NodeList({
       tls: tls && loadClientTls('memcached', tls),
       timeoutMs,
+      isBackground,
       maxConnections: Math.max(1, maxIdleConnections),
       onDown: (reason) => losses.report(() => `No connection: ${reason.message}`),
       onReturn: (name) => returns.report(() => `Connected again: ${name}`),

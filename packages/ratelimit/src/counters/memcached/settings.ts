@@ -24,6 +24,13 @@ export interface MemcachedSettings {
    * is refused, as envoyproxy/ratelimit does.
    */
   readonly hashesLongNames?: boolean
+  /**
+   * Whether a call fails when a node cannot be read. Default: false, which takes its counts for 0, as
+   * envoyproxy/ratelimit does.
+   */
+  readonly failsUnread?: boolean
+  /** Whether the process may end while the store is open, as that of a library should. Default: false. */
+  readonly isBackground?: boolean
   readonly statistics?: MemcachedStatistics
   readonly log: Pick<Log, 'error' | 'warning' | 'info' | 'debug'>
   /** Milliseconds since the epoch: TTLs above 30 days are sent as a time. */
@@ -51,4 +58,6 @@ export const memcachedDefaults = {
   timeoutMs: 500,
   expirationJitterMaxSeconds: 300,
   hashesLongNames: true,
+  failsUnread: false,
+  isBackground: false,
 } satisfies Partial<MemcachedSettings>

@@ -17,6 +17,8 @@ export interface UnixEndpoint {
 export interface SocketSettings {
   readonly endpoint: Endpoint
   readonly tls: ClientTls | undefined
+  /** Whether the process may end while the socket is open, as a library's should. */
+  readonly isBackground?: boolean | undefined
   readonly onConnect: () => void
   /** The bytes are used again for the next piece. Gives whether there shall be one. */
   readonly onRead: (bytes: Buffer, length: number) => boolean
@@ -27,7 +29,8 @@ export interface SocketSettings {
 const keepAliveMs = 10_000
 const readBufferBytes = 65_536
 
-export function openSocket({ endpoint, tls, onConnect, onRead, onEnd }: SocketSettings): Socket {
+export function openSocket(settings: SocketSettings): Socket {
+  const { endpoint, tls, isBackground = false, onConnect, onRead, onEnd } = settings
   const buffer = Buffer.allocUnsafeSlow(readBufferBytes)
   const onread = { buffer, callback: (bytesRead: number) => onRead(buffer, bytesRead) }
   const target = { ...endpoint, noDelay: true, onread }
@@ -39,6 +42,7 @@ export function openSocket({ endpoint, tls, onConnect, onRead, onEnd }: SocketSe
         ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
       })
     : connect({ ...target, keepAlive: true, keepAliveInitialDelay: keepAliveMs })
+  if (isBackground) socket.unref()
   socket.once(tls ? 'secureConnect' : 'connect', () => {
     if (tls && 'host' in endpoint) socket.setKeepAlive(true, keepAliveMs)
     onConnect()

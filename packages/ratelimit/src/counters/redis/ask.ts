@@ -33,6 +33,7 @@ export function askRedis(
   })
   const abort = () => link.close('nobody waits for the answer any more')
   const timer = setTimeout(() => link.close('did not answer'), settings.connectTimeoutMs)
+  if (settings.isBackground) timer.unref()
   signal.addEventListener('abort', abort, { once: true })
   return promise.finally(() => {
     clearTimeout(timer)

@@ -171,6 +171,7 @@ export class Cluster implements Topology {
     clearTimeout(this.#refresher)
     if (this.#closing.signal.aborted) return
     this.#refresher = setTimeout(() => void this.#refresh(), delayMs)
+    if (this.#surroundings.connection.isBackground) this.#refresher.unref()
   }
 }
 

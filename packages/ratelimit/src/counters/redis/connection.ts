@@ -24,6 +24,8 @@ export interface ConnectionSettings {
   readonly pipelineWindowMs: number
   readonly pipelineLimit: number
   readonly commandTimeoutMs: number
+  /** Whether the process may end while a lost connection is tried again. */
+  readonly isBackground: boolean
   readonly onOpen: () => void
   /** After a connection was lost, and after every attempt that failed. */
   readonly onDown: (loss: Loss) => void
@@ -217,8 +219,13 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#settings.onDown({ wasOpen, isLossy, isOurDoing, reason })
     // Before the calls are failed: one of them may ask again at once, and hurry the attempt.
     if (isDueAtOnce) this.#connect()
-    else this.#retry = setTimeout(() => this.#connect(), this.#backoff.nextMs())
+    else this.#retryLater()
     this.#failAll(reason)
+  }
+
+  #retryLater(): void {
+    this.#retry = setTimeout(() => this.#connect(), this.#backoff.nextMs())
+    if (this.#settings.isBackground) this.#retry.unref()
   }
 
   #connect(): void {

@@ -15,6 +15,8 @@ export interface LinkSettings {
   readonly mustBeMaster?: boolean
   /** For the connection and the handshake together. */
   readonly connectTimeoutMs: number
+  /** Whether the process may end while the link is open. */
+  readonly isBackground?: boolean | undefined
 }
 
 /** Gets the replies that are not part of the handshake. */
@@ -55,9 +57,11 @@ export class Link implements ReplyHandler {
     this.#timer = setTimeout(() => {
       this.#end(`did not answer within ${settings.connectTimeoutMs} ms`, true)
     }, settings.connectTimeoutMs)
+    if (settings.isBackground) this.#timer.unref()
     this.#socket = openSocket({
       endpoint: settings.endpoint,
       tls: settings.tls,
+      isBackground: settings.isBackground,
       onConnect: () => this.#greet(),
       onRead: (bytes, length) => this.#read(bytes, length),
       onEnd: (reason) => this.#end(reason, false),

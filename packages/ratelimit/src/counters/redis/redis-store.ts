@@ -129,7 +129,7 @@ class Store implements RedisStore {
 
   #toSurroundings(): Surroundings {
     const { address, auth, sentinelAuth, tls, connectTimeoutMs, poolSize, log } = this.#settings
-    const { pipelineWindowMs, pipelineLimit, commandTimeoutMs } = this.#settings
+    const { pipelineWindowMs, pipelineLimit, commandTimeoutMs, isBackground } = this.#settings
     const usesTls = tls !== undefined || address.usesTls
     return {
       link: {
@@ -138,12 +138,14 @@ class Store implements RedisStore {
         tls: usesTls ? loadClientTls('Redis', tls ?? {}) : undefined,
         // An attempt without an end would keep the next one from being made.
         connectTimeoutMs: connectTimeoutMs > 0 ? connectTimeoutMs : redisDefaults.connectTimeoutMs,
+        isBackground,
       },
       connection: {
         replies: this.#counting,
         pipelineWindowMs,
         pipelineLimit,
         commandTimeoutMs,
+        isBackground,
         onOpen: () => this.#onOpen(),
         onDown: (loss) => this.#onDown(loss),
       },
@@ -154,10 +156,17 @@ class Store implements RedisStore {
   }
 
   async #start(): Promise<void> {
-    const { address, log, startup } = this.#settings
+    const { address, log, startup, isBackground, onFailedStart } = this.#settings
     const name = toAddressText(address)
     const { signal } = this.#closing
-    await tryUntilReady(() => this.#topology.discover(), { ...startup, name, log, signal })
+    await tryUntilReady(() => this.#topology.discover(), {
+      ...startup,
+      name,
+      log,
+      signal,
+      isBackground,
+      onFailedAttempt: onFailedStart,
+    })
     this.#topology.start()
     await this.#firstConnection.promise
     log.info(`Counting in Redis (${name})`)

@@ -21,7 +21,8 @@ export async function watchSentinel(watch: SentinelWatch): Promise<void> {
   for (let at = 0; !watch.signal.aborted; at = (at + 1) % watch.links.length) {
     const settings = watch.links[at]
     if (settings) await listen(settings, watch)
-    await sleep(pauseMs, undefined, { signal: watch.signal }).catch(() => undefined)
+    const ref = settings?.isBackground !== true
+    await sleep(pauseMs, undefined, { signal: watch.signal, ref }).catch(() => undefined)
   }
 }
 
@@ -56,6 +57,7 @@ function listen(settings: LinkSettings, watch: SentinelWatch): Promise<void> {
     else send(['PING'])
     hasAnswered = false
   }, pingMs)
+  if (settings.isBackground) pinger.unref()
   const stop = () => link.close('no longer needed')
   watch.signal.addEventListener('abort', stop, { once: true })
   return promise.finally(() => {

@@ -17,7 +17,8 @@ export function createSentinel(
   const connectTimeoutMs = Math.min(link.connectTimeoutMs, maxAskMs)
   // Sentinels have no databases and no role of a master.
   const links: readonly LinkSettings[] = sentinels.map((endpoint) => {
-    return { endpoint, credentials: sentinelCredentials, tls: link.tls, connectTimeoutMs }
+    const { tls, isBackground } = link
+    return { endpoint, credentials: sentinelCredentials, tls, connectTimeoutMs, isBackground }
   })
   let master: TcpEndpoint | undefined
   /** The sentinel that answered last is asked first. */

@@ -36,6 +36,10 @@ export interface RedisSettings {
   readonly counters?: ConnectionCounters
   /** Called with true when the first connection stands, and with false when the last one is gone. */
   readonly onActive?: (isActive: boolean) => void
+  /** Called after each attempt to reach Redis at the start that failed. */
+  readonly onFailedStart?: (error: unknown) => void
+  /** Whether the process may end while the store is open, as that of a library should. Default: false. */
+  readonly isBackground?: boolean
   readonly log: Pick<Log, 'error' | 'warning' | 'info' | 'debug'>
 }
 
@@ -66,5 +70,6 @@ export const redisDefaults = {
   connectTimeoutMs: 10_000,
   commandTimeoutMs: 1_000,
   expirationJitterMaxSeconds: 300,
+  isBackground: false,
   startup: { initialIntervalMs: 1_000, maxIntervalMs: 30_000, maxElapsedMs: 0 },
 } satisfies Partial<RedisSettings>

@@ -6,6 +6,10 @@ export interface StartupOptions extends StartupSettings {
   readonly name: string
   readonly log: RedisSettings['log']
   readonly signal: AbortSignal
+  /** Called after each attempt that failed. */
+  readonly onFailedAttempt?: ((error: unknown) => void) | undefined
+  /** Whether the process may end between two attempts. */
+  readonly isBackground?: boolean | undefined
 }
 
 /**
@@ -15,8 +19,9 @@ export interface StartupOptions extends StartupSettings {
  */
 export async function tryUntilReady(
   attempt: () => Promise<void>,
-  { name, initialIntervalMs, maxIntervalMs, maxElapsedMs, log, signal }: StartupOptions,
+  options: StartupOptions,
 ): Promise<void> {
+  const { name, initialIntervalMs, maxIntervalMs, maxElapsedMs, log, signal } = options
   const startedAtMs = performance.now()
   for (let intervalMs = initialIntervalMs; ; intervalMs = Math.min(maxIntervalMs, intervalMs * 2)) {
     try {
@@ -30,8 +35,9 @@ export async function tryUntilReady(
       const reason = error instanceof Error ? error.message : String(error)
       if (isOver) log.error(`Giving up on Redis (${name}): ${reason}`)
       if (isOver || signal.aborted) throw error
+      options.onFailedAttempt?.(error)
       log.warning(`Waiting for Redis (${name}), next attempt in ${pauseMs} ms: ${reason}`)
-      await sleep(pauseMs, undefined, { signal })
+      await sleep(pauseMs, undefined, { signal, ref: options.isBackground !== true })
     }
   }
 }

@@ -17,6 +17,8 @@ export interface FileSourceOptions extends RulePlaceSettings, RuleSourceParts {
   readonly mergeDomains: boolean
   readonly statistics: FileSourceStatistics
   readonly debounceMs?: number
+  /** Whether the process may end while the files are watched. Default: false. */
+  readonly isBackground?: boolean
   readonly pollMs?: number
   /** Node's own, save in tests. */
   readonly watchFiles?: WatchFiles
@@ -37,6 +39,7 @@ const mostCharactersHere = 64 * 1024
 export function openFileSource(options: FileSourceOptions): RuleSource {
   const { onSnapshot, onFailure, counters, statistics, mergeDomains, ignoreDotFiles } = options
   const { debounceMs = 100, pollMs = 1_000, watchFiles, log, fileLimitBytes } = options
+  const { isBackground = false } = options
   const place = toRulePlace(options)
   const loadLog = createLoadLog(log, place)
   const onIgnoredOverride = createOverrideWarning((message) => log.warning(message))
@@ -94,6 +97,7 @@ export function openFileSource(options: FileSourceOptions): RuleSource {
     debounceMs,
     pollMs,
     log,
+    isBackground,
     ...(watchFiles && { watchFiles }),
   })
   return {

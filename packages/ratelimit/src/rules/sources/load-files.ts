@@ -59,10 +59,8 @@ async function resolveDirectory(place: RulePlace): Promise<string> {
   try {
     return await place.resolve()
   } catch (error) {
-    const message =
-      `the rule directory ${place.directory} cannot be opened (${toReason(error)}); name ` +
-      'another with --rules DIRECTORY, or with RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and ' +
-      'RUNTIME_APPDIRECTORY'
+    const reason = `cannot be opened (${toReason(error)})`
+    const message = `the rule directory ${place.directory} ${reason}; ${place.advice}`
     throw new LoadError(message, [], { cause: error })
   }
 }

@@ -16,12 +16,16 @@ export interface RulePlaceSettings {
   readonly appDirectory: string
   /** RUNTIME_WATCH_ROOT: whether a change of the root link counts, or one of the files. */
   readonly watchRoot: boolean
+  /** How to name another directory, for a message. Default: that of the service. */
+  readonly advice?: string
 }
 
 /** Where the rule files are, and what to watch to know of a change. */
 export interface RulePlace {
   /** As configured, for people. */
   readonly directory: string
+  /** How to name another one, for a message. */
+  readonly advice: string
   /** Rejects when there is none. Links are resolved once, so that one load reads one directory. */
   readonly resolve: () => Promise<string>
   /** The name of a file in messages: that of envoyproxy/ratelimit. */
@@ -33,13 +37,18 @@ export interface RulePlace {
   }
 }
 
+const serviceAdvice =
+  'name another with --rules DIRECTORY, or with RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY'
+
 export function toRulePlace(settings: RulePlaceSettings): RulePlace {
   const root = resolve(settings.root)
   const below = join(settings.subdirectory, settings.appDirectory)
   const directory = join(root, below)
+  const { advice = serviceAdvice } = settings
   return settings.watchRoot
     ? {
         directory,
+        advice,
         resolve: async () => realpath(join(await realpath(root), below)),
         toMessageName: (file) => toDotted(join(settings.appDirectory, file)),
         watched: {
@@ -50,6 +59,7 @@ export function toRulePlace(settings: RulePlaceSettings): RulePlace {
       }
     : {
         directory,
+        advice,
         resolve: () => realpath(directory),
         toMessageName: (file) => file,
         watched: {

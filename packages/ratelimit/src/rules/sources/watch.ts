@@ -16,6 +16,8 @@ export interface WatchOptions {
   /** How often to look while there is nothing to watch, or no way to. */
   readonly pollMs: number
   readonly log: Log
+  /** Whether the process may end while it watches. Default: false. */
+  readonly isBackground?: boolean
   /** Node's own, save in tests. */
   readonly watchFiles?: WatchFiles
 }
@@ -75,6 +77,7 @@ class Watch implements Disposable {
     if (found === undefined) return
     try {
       this.#watcher = watchFiles(directory, (_, name) => this.#onEvent(name))
+      if (this.#options.isBackground) this.#watcher.unref()
       this.#watcher.on('error', (error) => this.#onWatchError(error))
       this.#watched = found
     } catch (error) {
@@ -144,5 +147,6 @@ class Watch implements Disposable {
     const isCalm = this.#watcher !== undefined && this.#seen !== undefined
     const { pollMs } = this.#options
     this.#poll = setTimeout(() => void this.#look(), isCalm ? pollMs * calmFactor : pollMs)
+    if (this.#options.isBackground) this.#poll.unref()
   }
 }

@@ -1,0 +1,43 @@
+import process from 'node:process'
+import { createLog, type Log, type LogMessage } from '@portcullis/service-kit/log'
+
+/** Gets what an operator should know. `console`, pino and winston are such. */
+export interface Logger {
+  /** Something works less well than it should, such as a store that does not answer. */
+  warn(message: string): void
+  /** Something does not work. Default: `warn` gets these too. */
+  error?(message: string): void
+}
+
+/** @param log gets formatted lines; used where there is no logger. */
+export function createLimiterLog(
+  logger: Logger | false | undefined,
+  log: ((line: string) => void) | undefined,
+): Log {
+  if (logger === undefined) {
+    const write = log ?? ((line: string) => process.stderr.write(line))
+    return createLog({ level: 'warning', format: 'text', write })
+  }
+  const ignore = () => {}
+  const warn = logger === false ? ignore : (message: LogMessage) => logger.warn(toText(message))
+  const error =
+    logger === false
+      ? ignore
+      : (message: LogMessage) => {
+          if (logger.error === undefined) logger.warn(toText(message))
+          else logger.error(toText(message))
+        }
+  return {
+    fatal: error,
+    error,
+    warning: warn,
+    info: ignore,
+    debug: ignore,
+    trace: ignore,
+    isEnabled: (level) => level === 'error' || level === 'warning',
+  }
+}
+
+function toText(message: LogMessage): string {
+  return typeof message === 'string' ? message : message()
+}

@@ -1,0 +1,105 @@
+import type { Log } from '@portcullis/service-kit/log'
+import { type CounterStore, StoreError } from '../counters/counter-store.ts'
+import { GuardedStore, type GuardSettings } from './guarded-store.ts'
+import { createLateStore } from './late-store.ts'
+import type { SharedOptions } from './options.ts'
+import { findScheme, memoryUrl, openMemory } from './store-by-url.ts'
+
+export interface LimiterStore {
+  readonly store: CounterStore
+  /** Undefined where the store is this process and cannot be away. */
+  readonly guard: GuardedStore | undefined
+  /** Resolves when the store answers, or is known to be away. Rejects when it cannot be used at all. */
+  readonly firstAttempt: Promise<void>
+  /** The store answers. */
+  readonly answers: Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** At most one warning in this time: a store that answers every second call would fill the log. */
+const logPauseMs = 60_000
+
+/** Opens the store of a limiter with what protects the program from its failures. */
+export function openLimiterStore(
+  options: SharedOptions,
+  log: Log,
+  now: () => number,
+): LimiterStore {
+  const { store: given = memoryUrl } = options
+  if (given === memoryUrl) {
+    const store = openMemory(now)
+    const close = async () => await store[Symbol.asyncDispose]()
+    const done = Promise.resolve()
+    return { store, guard: undefined, firstAttempt: done, answers: done, close }
+  }
+  const fallback = options.fallback === 'memory' ? openMemory(now) : undefined
+  const settings = { ...toGuardSettings(options, log), fallback }
+  if (typeof given !== 'string') {
+    const guard = new GuardedStore(given, settings)
+    const close = async () => await fallback?.[Symbol.asyncDispose]()
+    const done = Promise.resolve()
+    return { store: guard, guard, firstAttempt: done, answers: done, close }
+  }
+  const open = findScheme(given)
+  if (open === undefined) throw new TypeError('the URL of the store was not checked')
+  const firstAttempt = Promise.withResolvers<void>()
+  const onFailedStart = (cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    guard.markAway(new StoreError(`the store cannot be reached: ${reason}`, { cause }))
+    firstAttempt.resolve()
+  }
+  const late = createLateStore(open(given, { log, onFailedStart }))
+  const guard = new GuardedStore(late.store, settings)
+  late.ready.then(
+    () => {
+      guard.markPresent()
+      firstAttempt.resolve()
+    },
+    (error: unknown) => {
+      onFailedStart(error)
+      firstAttempt.reject(error)
+    },
+  )
+  // Callers who do not wait for it get the reason with their decisions.
+  firstAttempt.promise.catch(() => undefined)
+  return {
+    store: guard,
+    guard,
+    firstAttempt: firstAttempt.promise,
+    answers: late.ready,
+    async close() {
+      await late.store[Symbol.asyncDispose]()
+      await fallback?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function toGuardSettings(options: SharedOptions, log: Log): Omit<GuardSettings, 'fallback'> {
+  const { breaker = {}, onOutage, onRecovery } = options
+  const consequence =
+    options.fallback === 'memory'
+      ? 'this process counts by itself until it answers'
+      : 'decisions fail until it answers'
+  let loggedAtMs = Number.NEGATIVE_INFINITY
+  let isLogged = false
+  return {
+    breaker:
+      breaker === false
+        ? undefined
+        : { failures: breaker.failures ?? 5, pauseMs: breaker.pauseMs ?? 1_000 },
+    elapsed: () => performance.now(),
+    onOutage(error) {
+      onOutage?.(error)
+      if (performance.now() < loggedAtMs + logPauseMs) return
+      loggedAtMs = performance.now()
+      isLogged = true
+      log.warning(`The rate limit store failed: ${error.message}; ${consequence}`)
+    },
+    onRecovery() {
+      onRecovery?.()
+      if (!isLogged) return
+      isLogged = false
+      log.warning('The rate limit store answers again')
+    },
+  }
+}

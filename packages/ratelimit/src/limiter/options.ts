@@ -1,0 +1,206 @@
+import { findSimilarName } from '@portcullis/service-kit/similar-names'
+import type { CounterStore } from '../counters/counter-store.ts'
+import { type KeyFormat, keyFormats } from '../decide/counter-key.ts'
+import type { HeaderNames } from '../decide/headers.ts'
+import type { BreakerSettings } from './guarded-store.ts'
+import type { Logger } from './limiter-log.ts'
+import type { Limits } from './limits.ts'
+import { describe, isRecord, type ParsedLimits, parseLimits } from './parse-limits.ts'
+import type { RulesInput } from './rules-input.ts'
+import { describeStores, isStoreUrl } from './store-by-url.ts'
+import { type UnmatchedMode, unmatchedModes } from './unmatched.ts'
+
+/** What every limiter takes, wherever its rules come from. */
+export interface SharedOptions {
+  /** The domain of requests that do not name one. Default: the only domain of the rules, if there is one. */
+  readonly domain?: string | undefined
+  /**
+   * `memory:` (the default), `redis://[user:password@]host:port[/db]`, `rediss://…`,
+   * `redis-cluster://host:port,…`, `redis-sentinel://master,host:port,…`, `memcached://host:port,…`,
+   * or an object of your own. The limiter closes what it opened itself.
+   */
+  readonly store?: string | CounterStore | undefined
+  /**
+   * `memory`: while the store does not answer, this process counts by itself, so that each process allows
+   * the whole limit. Default: decisions fail with a `StoreError` at once.
+   */
+  readonly fallback?: 'memory' | undefined
+  /** When a store that fails is left alone for a while; `false`: never. */
+  readonly breaker?: BreakerSettings | false | undefined
+  /**
+   * What happens when no rule applies to a request, which mostly is a misspelt domain or key: `warn` (the
+   * default) allows it and logs each combination of keys once, `allow` is silent, `throw` rejects it with an
+   * `UnmatchedError`.
+   */
+  readonly onUnmatched?: UnmatchedMode | undefined
+  /** How long `ready` waits for the store, in milliseconds. Default: 10 s. */
+  readonly readyTimeoutMs?: number | undefined
+  /** How long a decision may take, in milliseconds, where `limit` does not say. Default: 1 s. */
+  readonly timeoutMs?: number | undefined
+  /** Written in front of every counter's name, to share a store with other programs. Default: nothing. */
+  readonly keyPrefix?: string | undefined
+  /** The names of counters: `exact` (the default), or `compatible` to share them with envoyproxy/ratelimit. */
+  readonly keyFormat?: KeyFormat | undefined
+  /** The share of a limit above which hits count as near it in the statistics. Default: 0.8. */
+  readonly nearLimitRatio?: number | undefined
+  /** Whether requests are counted and never refused. Default: false. */
+  readonly shadowMode?: boolean | undefined
+  /** Whether one limit that refuses leaves the counters of the others as they are. Default: false. */
+  readonly stopsIncrementWhenOver?: boolean | undefined
+  /** The names of the three headers. Default: `RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset`. */
+  readonly headerNames?: HeaderNames | undefined
+  /** Gets warnings, such as that the store does not answer. Default: standard error; `false`: nothing. */
+  readonly logger?: Logger | false | undefined
+  /** Gets the same as formatted lines, where there is no `logger`. */
+  readonly log?: ((line: string) => void) | undefined
+  /** Called when the store stops answering, with the reason: decisions fail or fall back from now on. */
+  readonly onOutage?: ((error: Error) => void) | undefined
+  /** Called when the store answers again. */
+  readonly onRecovery?: (() => void) | undefined
+  /** The time in milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+/** The options of a limiter whose rules are text or files. */
+export interface RateLimiterOptions extends SharedOptions {
+  /** YAML text, several texts by name, or a directory of files that is watched. */
+  readonly rules: RulesInput
+  readonly limits?: undefined
+}
+
+/** The options of a limiter whose limits are objects. */
+export interface KeyedLimiterOptions<Given extends Limits = Limits> extends SharedOptions {
+  /** Limits by the key they are counted by, such as `{ ip: '100/minute' }`. */
+  readonly limits: Given
+  readonly rules?: undefined
+}
+
+/** The domain of limits that are objects, unless there is an option `domain`. */
+export const defaultDomain = 'default'
+
+/** What is wrong with a value; undefined where nothing is. */
+type Check = (value: unknown) => string | undefined
+
+const isNot = (wanted: string, value: unknown) => `must be ${wanted}, not ${describe(value)}`
+
+const text: Check = (value) => (typeof value === 'string' ? undefined : isNot('a text', value))
+const flag: Check = (value) =>
+  typeof value === 'boolean' ? undefined : isNot('true or false', value)
+const callback: Check = (value) =>
+  typeof value === 'function' ? undefined : isNot('a function', value)
+const milliseconds: Check = (value) =>
+  typeof value === 'number' && value > 0
+    ? undefined
+    : isNot('a number of milliseconds above 0', value)
+
+function oneOf(names: readonly string[]): Check {
+  return (value) => {
+    if (names.includes(value as string)) return undefined
+    const meant = typeof value === 'string' ? findSimilarName(value, names) : undefined
+    const wanted = names.map((name) => `'${name}'`).join(' or ')
+    return `${isNot(wanted, value)}${meant === undefined ? '' : `. Did you mean '${meant}'?`}`
+  }
+}
+
+const checks: { readonly [Name in keyof Required<RateLimiterOptions>]: Check } = {
+  rules: (value) =>
+    typeof value === 'string' || isRecord(value)
+      ? undefined
+      : isNot('YAML text, texts by name, or { directory }', value),
+  limits: () => undefined,
+  domain: (value) =>
+    typeof value === 'string' && value !== ''
+      ? undefined
+      : isNot('a text that is not empty', value),
+  store: checkStore,
+  fallback: oneOf(['memory']),
+  breaker: checkBreaker,
+  onUnmatched: oneOf(unmatchedModes),
+  readyTimeoutMs: milliseconds,
+  timeoutMs: milliseconds,
+  keyPrefix: text,
+  keyFormat: oneOf(keyFormats),
+  nearLimitRatio: (value) =>
+    typeof value === 'number' && value >= 0 && value <= 1 ? undefined : isNot('from 0 to 1', value),
+  shadowMode: flag,
+  stopsIncrementWhenOver: flag,
+  headerNames: checkHeaderNames,
+  logger: (value) =>
+    value === false || (isRecord(value) && typeof value['warn'] === 'function')
+      ? undefined
+      : isNot('false or an object with a method warn, such as console', value),
+  log: callback,
+  onOutage: callback,
+  onRecovery: callback,
+  now: callback,
+}
+
+/**
+ * Checks all options.
+ * @throws {TypeError} which names everything that is wrong.
+ */
+export function checkOptions(
+  options: RateLimiterOptions | KeyedLimiterOptions,
+): ParsedLimits | undefined {
+  if (!isRecord(options)) {
+    const example = "createRateLimiter({ limits: { ip: '100/minute' } })"
+    throw new TypeError(`createRateLimiter takes an object: ${example}`)
+  }
+  const faults: string[] = []
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(checks, name)) faults.push(describeUnknown(name))
+    else if (value !== undefined) {
+      const fault = checks[name as keyof typeof checks](value)
+      if (fault !== undefined) faults.push(`${name} ${fault}`)
+    }
+  }
+  const { rules, limits, domain = defaultDomain } = options
+  if (rules !== undefined && limits !== undefined) {
+    faults.push('rules and limits exclude each other: give one of them')
+  } else if (rules === undefined && limits === undefined) {
+    faults.push("limits is missing: write { ip: '100/minute' }, or give rules as YAML text")
+  }
+  const parsed = limits === undefined ? undefined : parseLimits(limits, domain, faults)
+  if (faults.length > 0) throw new TypeError(toMessage(faults))
+  return parsed
+}
+
+function toMessage(faults: readonly string[]): string {
+  if (faults.length === 1) return `createRateLimiter: ${faults[0]}`
+  return `createRateLimiter: ${faults.length} options are wrong:\n- ${faults.join('\n- ')}`
+}
+
+function describeUnknown(name: string): string {
+  const names = Object.keys(checks)
+  const meant = findSimilarName(name, names)
+  return meant === undefined
+    ? `${name} is not an option; there are ${names.join(', ')}`
+    : `${name} is not an option. Did you mean ${meant}?`
+}
+
+function checkStore(value: unknown): string | undefined {
+  if (typeof value === 'string') return isStoreUrl(value) ? undefined : describeStores(value)
+  const isStore =
+    isRecord(value) &&
+    ['add', 'addSparing', 'read'].every((name) => typeof value[name] === 'function')
+  return isStore ? undefined : isNot('a URL, or an object with add, addSparing and read', value)
+}
+
+function checkBreaker(value: unknown): string | undefined {
+  if (value === false) return undefined
+  if (!isRecord(value)) return isNot('false or { failures, pauseMs }', value)
+  const { failures, pauseMs, ...others } = value
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) return `has no ${unknown}; it has failures and pauseMs`
+  if (failures !== undefined && !(Number.isInteger(failures) && Number(failures) > 0)) {
+    return `has failures that ${isNot('a whole number above 0', failures)}`
+  }
+  const fault = pauseMs === undefined ? undefined : milliseconds(pauseMs)
+  return fault && `has a pauseMs that ${fault}`
+}
+
+function checkHeaderNames(value: unknown): string | undefined {
+  const names = ['limit', 'remaining', 'reset']
+  const isComplete = isRecord(value) && names.every((name) => typeof value[name] === 'string')
+  return isComplete ? undefined : isNot(`an object with ${names.join(', ')}`, value)
+}

@@ -1,0 +1,89 @@
+import { ServiceError } from '../decide/decided.ts'
+import type { DecisionParts } from '../decide/decision.ts'
+import { compileRules } from '../rules/compile.ts'
+import type { RuleSnapshot } from '../rules/snapshot.ts'
+import type { RuleSource } from '../rules/sources/source.ts'
+import type { Statistics } from '../stats/registry.ts'
+import { type Asked, askRules, type Charging, KeyedLimits } from './asked.ts'
+import { type LimitRequest, toRateLimitRequest } from './limit-request.ts'
+import type { KeyValues, Limits } from './limits.ts'
+import { type ParsedLimits, parseLimits } from './parse-limits.ts'
+import { type DirectoryParts, openDirectory } from './rules-directory.ts'
+import {
+  isDirectory,
+  parseRulesText,
+  RulesError,
+  type RulesInput,
+  type RulesText,
+} from './rules-input.ts'
+
+/** Where the rules come from, and how a caller asks by them. */
+export interface Ruling<Input, Rules> {
+  /** Opens the rules, and calls back with each snapshot. Gives the source to close, where there is one. */
+  open(parts: DirectoryParts): RuleSource | undefined
+  ask(parts: DecisionParts, rules: RuleSnapshot, input: Input, charging: Charging): Asked
+  /** @throws {RulesError} */
+  parse(rules: Rules, statistics: Statistics): RuleSnapshot
+}
+
+/** Limits that are objects. */
+export function createKeyedRules(first: ParsedLimits, domain: string): Ruling<KeyValues, Limits> {
+  let limits: KeyedLimits | undefined
+  const compile = (parsed: ParsedLimits, statistics: Statistics) => {
+    const rules = compileRules(parsed.rules, statistics.rules)
+    limits = new KeyedLimits(parsed, domain, rules)
+    return rules
+  }
+  return {
+    open({ statistics, onSnapshot }) {
+      onSnapshot(compile(first, statistics))
+      return undefined
+    },
+    ask(parts, _rules, values, charging) {
+      if (limits === undefined) throw new ServiceError('the limits are not loaded')
+      return limits.ask(parts, values, charging)
+    },
+    parse(given, statistics) {
+      const faults: string[] = []
+      const parsed = parseLimits(given, domain, faults)
+      if (faults.length > 0)
+        throw new RulesError(`The limits cannot be used:\n${faults.join('\n')}`)
+      return compile(parsed, statistics)
+    },
+  }
+}
+
+/**
+ * Rules as text or in files.
+ * @throws {RulesError} when there are faults in the text.
+ */
+export function createWrittenRules(
+  input: RulesInput,
+  domain: string | undefined,
+): Ruling<LimitRequest, RulesText> {
+  const parsed = isDirectory(input) ? undefined : parseRulesText(input)
+  const domainOf = (rules: RuleSnapshot) => {
+    if (domain !== undefined || rules.domainCount !== 1) return domain ?? ''
+    return rules.domainNames()[0] ?? ''
+  }
+  return {
+    open(parts) {
+      if (isDirectory(input)) return openDirectory(input, parts)
+      if (parsed !== undefined) parts.onSnapshot(compileRules(parsed, parts.statistics.rules))
+      return undefined
+    },
+    ask(parts, rules, input, { hits, isRefund }) {
+      const message = toRateLimitRequest(input, domainOf(rules), hits === 1 ? undefined : hits)
+      if (message.domain === '') {
+        throw new ServiceError('no domain is named: give one in the request, or an option domain')
+      }
+      if (message.descriptors.length === 0) throw new ServiceError('descriptors must not be empty')
+      if (!isRefund) return askRules(parts, rules, message)
+      const descriptors = message.descriptors.map((descriptor) => {
+        return { ...descriptor, hitsAddend: hits, isNegativeHits: true }
+      })
+      return askRules(parts, rules, { ...message, descriptors })
+    },
+    parse: (text, statistics) => compileRules(parseRulesText(text), statistics.rules),
+  }
+}
