@@ -1,5 +1,6 @@
 import { byteAt, EMPTY, uint32At } from '../bytes.ts'
 import { errorCode } from '../http2/frames.ts'
+import type { RequestBuffers } from '../http2/request-buffers.ts'
 import type { Stream } from '../http2/stream.ts'
 import { type StatusCode, status } from '../status.ts'
 import { PREFIX_SIZE } from './answer.ts'
@@ -10,8 +11,6 @@ import {
   IMMEDIATE_BYTES,
 } from './decompression.ts'
 
-const FIRST_SIZE = 4096
-
 /** What a message is charged that is much longer than it says: no client makes such ones by chance. */
 const LIE_COST = 2 ** 20
 
@@ -19,8 +18,8 @@ export const TOO_MUCH = 'too many unfinished messages on a connection'
 
 /** Takes what the reader finds. */
 export interface MessageSink {
-  /** A whole message; the bytes are only valid until it returns. */
-  message(bytes: Buffer, start: number, end: number): void
+  /** A whole message; the bytes are only valid until it returns. `rest` bytes of the frame follow it. */
+  message(bytes: Buffer, start: number, end: number, rest: number): void
   /** A long compressed message has arrived, where the sink can wait for it. */
   decompressing?(): void
   /** And this is what it was. */
@@ -59,7 +58,7 @@ export class MessageReader {
       const size = this.#checkedSize(bytes, at)
       if (size < 0) return end
       if (at + size <= end) {
-        this.#deliver(bytes, at, at + size)
+        this.#deliver(bytes, at, at + size, end - at - size)
         return at + size
       }
       return this.#append(bytes, at, end, size)
@@ -78,8 +77,11 @@ export class MessageReader {
     at = this.#append(bytes, at, Math.min(end, at + size - this.#filled), size)
     if (this.#filled === size) {
       const message = this.#bytes
-      this.#release()
-      this.#deliver(message, 0, size)
+      this.#stream.connection.letGo(this.#stream, message.length)
+      this.#bytes = EMPTY
+      this.#filled = 0
+      this.#deliver(message, 0, size, end - at)
+      this.#buffers.give(message)
     }
     return at
   }
@@ -99,21 +101,21 @@ export class MessageReader {
   }
 
   /** Prefix and message lie between `start` and `end`. */
-  #deliver(bytes: Buffer, start: number, end: number): void {
-    if (byteAt(bytes, start) === 0) this.#sink.message(bytes, start + PREFIX_SIZE, end)
-    else this.#decompress(bytes.subarray(start + PREFIX_SIZE, end))
+  #deliver(bytes: Buffer, start: number, end: number, rest: number): void {
+    if (byteAt(bytes, start) === 0) this.#sink.message(bytes, start + PREFIX_SIZE, end, rest)
+    else this.#decompress(bytes.subarray(start + PREFIX_SIZE, end), rest)
   }
 
   /**
    * Its cost is charged before it is paid: by the length that a gzip file says it has. What is longer
    * than it says is charged for that, too.
    */
-  #decompress(compressed: Buffer): void {
+  #decompress(compressed: Buffer, rest: number): void {
     const { messageBytes } = this.#stream.connection.hub.limits
     const claimed = readClaimedLength(compressed)
     if (this.#isBomb(compressed.length, Math.min(claimed, messageBytes))) return
     if (claimed > messageBytes) {
-      this.#take('too large', messageBytes)
+      this.#take('too large', messageBytes, rest)
       return
     }
     const canWait = this.#sink.decompressing !== undefined
@@ -121,12 +123,12 @@ export class MessageReader {
       const mostNow = Math.min(messageBytes, IMMEDIATE_BYTES)
       const now = decompressNow(compressed, mostNow)
       if (now !== 'too large') {
-        this.#take(now, mostNow)
+        this.#take(now, mostNow, rest)
         return
       }
       if (this.#isBomb(0, LIE_COST)) return
       if (!canWait || messageBytes <= IMMEDIATE_BYTES) {
-        this.#take(now, mostNow)
+        this.#take(now, mostNow, rest)
         return
       }
     }
@@ -153,14 +155,14 @@ export class MessageReader {
           : 0
       if (length > claimed && this.#isBomb(0, length - claimed)) return
       if (Buffer.isBuffer(result)) this.#sink.decompressed?.(result)
-      else this.#take(result, mostBytes)
+      else this.#take(result, mostBytes, 0)
     })
   }
 
-  #take(result: Decompressed, mostBytes: number): void {
+  #take(result: Decompressed, mostBytes: number, rest: number): void {
     const sink = this.#sink
     if (Buffer.isBuffer(result)) {
-      sink.message(result, 0, result.length)
+      sink.message(result, 0, result.length, rest)
     } else if (result === 'too large') {
       const text = `grpc: received message after decompression larger than max (${mostBytes})`
       sink.refuse(status.RESOURCE_EXHAUSTED, text)
@@ -201,14 +203,15 @@ export class MessageReader {
   #append(bytes: Buffer, start: number, end: number, total = Number.POSITIVE_INFINITY): number {
     const filled = this.#filled + end - start
     if (filled > this.#bytes.length) {
-      const size = Math.max(filled, Math.min(total, Math.max(FIRST_SIZE, this.#bytes.length * 2)))
-      const growth = size - this.#bytes.length
+      const larger = this.#buffers.take(Math.max(filled, Math.min(total, this.#bytes.length * 2)))
+      const growth = larger.length - this.#bytes.length
       if (!this.#stream.connection.hold(this.#stream, growth)) {
+        this.#buffers.give(larger)
         this.#sink.refuse(status.RESOURCE_EXHAUSTED, TOO_MUCH)
         return end
       }
-      const larger = Buffer.allocUnsafeSlow(size)
       this.#bytes.copy(larger, 0, 0, this.#filled)
+      this.#buffers.give(this.#bytes)
       this.#bytes = larger
     }
     bytes.copy(this.#bytes, this.#filled, start, end)
@@ -216,10 +219,15 @@ export class MessageReader {
     return end
   }
 
-  #release(): void {
-    this.#stream.connection.letGo(this.#stream, this.#bytes.length)
+  /** The call is over: what has arrived of its message is of no use. */
+  abandon(): void {
+    this.#buffers.give(this.#bytes)
     this.#bytes = EMPTY
     this.#filled = 0
+  }
+
+  get #buffers(): RequestBuffers {
+    return this.#stream.connection.hub.requestBuffers
   }
 }
 

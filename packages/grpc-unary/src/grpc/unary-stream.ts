@@ -29,6 +29,9 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   #reader: MessageReader | undefined
   #hasMessage = false
   #isDecompressing = false
+  /** The frame that is being read is the last one of the request. */
+  #isLastFrame = false
+  #isRunning = false
 
   constructor(
     connection: Connection,
@@ -54,21 +57,23 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
       return
     }
     this.#reader ??= new MessageReader(this, this)
+    this.#isLastFrame = isLast
     this.#reader.read(bytes, start, end)
-    if (!isLast || !this.isOpen) return
+    if (!isLast || !this.isOpen || this.#isRunning) return
     if (this.#reader.isInside) this.refuse(status.INTERNAL, 'grpc: unexpected end of the request')
     else if (!this.#hasMessage) this.refuse(status.INTERNAL, NO_MESSAGE)
     else if (!this.#isDecompressing) this.#run(this.buffer, this.start, this.end)
   }
 
-  /** Kept until the caller has finished its request: there must not be a second one. */
-  message(bytes: Buffer, start: number, end: number): void {
+  /** Kept until the caller has finished its request, unless it has: there must not be a second one. */
+  message(bytes: Buffer, start: number, end: number, rest: number): void {
     if (this.#hasMessage) {
       this.refuse(status.INTERNAL, SECOND_MESSAGE)
       return
     }
     this.#hasMessage = true
-    this.#keep(Buffer.from(bytes.subarray(start, end)))
+    if (this.#isLastFrame && rest === 0) this.#run(bytes, start, end)
+    else this.#keep(Buffer.from(bytes.subarray(start, end)))
   }
 
   decompressing(): void {
@@ -97,6 +102,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
 
   abandoned(): void {
     this.buffer = EMPTY
+    this.#reader?.abandon()
   }
 
   isTimeUp(nowMs: number): boolean {
@@ -119,6 +125,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   }
 
   #run(bytes: Buffer, start: number, end: number): void {
+    this.#isRunning = true
     this.buffer = bytes
     this.start = start
     this.end = end

@@ -2,6 +2,7 @@ import type { Limits } from '../limits.ts'
 import type { Connection } from './connection.ts'
 import { relieve } from './memory-relief.ts'
 import { SlabPool } from './output.ts'
+import { RequestBuffers } from './request-buffers.ts'
 import type { Application } from './route.ts'
 import { inspect } from './watchdog.ts'
 
@@ -24,6 +25,7 @@ export class Hub {
   readonly application: Application
   readonly age: ConnectionAge
   readonly slabs = new SlabPool()
+  readonly requestBuffers = new RequestBuffers()
   /** The time of the read or timer that runs now. */
   nowMs = Date.now()
   readonly connections = new Set<Connection>()

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type ClientUnaryCall, Metadata } from '@grpc/grpc-js'
+import { openGrpcClient } from '../../src/client.ts'
 import { errorCode, flag, frameType, settingId } from '../../src/http2/frames.ts'
 import { status } from '../../src/index.ts'
 import { openEchoServer, until } from '../support/echo-server.ts'
@@ -45,6 +46,44 @@ test('messages of megabytes pass both ways', async (t) => {
   const { error, message } = await callUnary(openGrpcJsClient(t, port), SAY, text)
   assert.equal(error, null)
   assert.ok(message === text)
+})
+
+test('long messages, one after the other, use the same memory', async (t) => {
+  const memories = new Set<ArrayBufferLike>()
+  const { port } = await openEchoServer(t, {
+    methods: {
+      '/test.Memory/Show': {
+        kind: 'unary',
+        handle(call) {
+          memories.add(call.buffer.buffer)
+          const sum = createHash('sha256').update(call.buffer.subarray(call.start, call.end))
+          call.send(sum.digest(), 0, 32)
+        },
+      },
+    },
+  })
+  const client = await openGrpcClient({ address: `127.0.0.1:${port}` })
+  t.after(() => client.close())
+  for (let at = 0; at < 5; at += 1) {
+    const message = randomBytes(3 * 2 ** 20 + at)
+    const { response } = await client.call('/test.Memory/Show', message, { deadlineMs: 60_000 })
+    assert.deepEqual(response, createHash('sha256').update(message).digest())
+  }
+  assert.equal(memories.size, 1)
+})
+
+test('a message whose last frame brings a second one is refused', async (t) => {
+  const { port } = await openEchoServer(t)
+  using raw = await RawClient.open(port)
+  const [first, second] = [grpcMessage('x'.repeat(9_000)), grpcMessage('second')]
+  raw.send(
+    frame(frameType.HEADERS, flag.END_HEADERS, 1, headerBlock(requestFields(SAY))),
+    frame(frameType.DATA, 0, 1, first.subarray(0, 5_000)),
+    frame(frameType.DATA, flag.END_STREAM, 1, Buffer.concat([first.subarray(5_000), second])),
+  )
+  const { 'grpc-status': code, 'grpc-message': text } = await raw.headers(1)
+  assert.equal(code, `${status.INTERNAL}`)
+  assert.match(text ?? '', /multiple request messages/)
 })
 
 test('a message over the limit is refused before it is there', async (t) => {

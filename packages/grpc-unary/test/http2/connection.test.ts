@@ -42,6 +42,45 @@ test('a unary call is answered with headers, message and trailers', async (t) =>
   assert.deepEqual(await client.headers(1), { 'grpc-status': '0' })
 })
 
+test('a connection that sends without a pause does not keep the others waiting', async (t) => {
+  const callsBefore: number[] = []
+  let busyCalls = 0
+  const { port } = await openEchoServer(t, {
+    methods: {
+      '/test.Turns/Busy': {
+        kind: 'unary',
+        handle(call) {
+          busyCalls += 1
+          call.send(Buffer.alloc(0), 0, 0)
+        },
+      },
+      '/test.Turns/Quiet': {
+        kind: 'unary',
+        handle(call) {
+          callsBefore.push(busyCalls)
+          call.send(Buffer.alloc(0), 0, 0)
+        },
+      },
+    },
+  })
+  using busy = await RawClient.open(port)
+  using quiet = await RawClient.open(port)
+  const isAcknowledged = ({ type, flags }: { type: number; flags: number }) =>
+    type === frameType.SETTINGS && flags === flag.ACK
+  await busy.next(isAcknowledged)
+  await quiet.next(isAcknowledged)
+  const message = 'x'.repeat(8_000)
+  const calls = 60
+  const ids = Array.from({ length: calls }, (_, index) => 2 * index + 1)
+  busy.send(...ids.map((id) => unaryCall(id, '/test.Turns/Busy', message)))
+  quiet.send(unaryCall(1, '/test.Turns/Quiet', ''))
+  await quiet.headers(1)
+  // A read brings at most 64 KiB, and the busy connection may be one ahead.
+  const [before = calls] = callsBefore
+  assert.ok(before <= (2 * 65_536) / message.length, `after ${before} of ${calls} calls`)
+  await until(() => busyCalls === calls)
+})
+
 test('all answers of one read come in order and leave in one write', async (t) => {
   const { port } = await openEchoServer(t)
   using client = await RawClient.open(port)

@@ -1,9 +1,12 @@
-// Runs one attack in a thread of its own, so that the client that is measured has its event loop for itself.
+// Runs one attack in its own process. It has the lowest priority: a real attacker has its own machine and takes no CPU
+// time from the server and the honest client.
 
 import { connect } from 'node:net'
-import { parentPort, workerData } from 'node:worker_threads'
+import { constants, setPriority } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
+import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { frameTypes, settingIds, toFrame, toSettings, walkFrames } from '../load/frames.ts'
-import { attacks } from './attacks.ts'
+import { type Attack, attacks } from './attacks.ts'
 
 export interface AttackOrder {
   readonly name: string
@@ -31,70 +34,85 @@ const pauseMs = 20
 const chunkBytes = 65_536
 const mostPieces = 50_000
 
-const { name, port, seconds }: AttackOrder = workerData
-const attack = attacks[name]
-if (attack === undefined) throw new Error(`There is no attack "${name}"`)
-let cuts = 0
-let reason = ''
-let sentBytes = 0
-let isOver = false
-const open = new Set<() => void>()
+setPriority(constants.priority.PRIORITY_LOW)
 
-for (let count = attack.connections ?? 1; count > 0; count -= 1) begin()
-setTimeout(() => {
-  isOver = true
-  for (const end of open) end()
-  const outcome: AttackOutcome = { cuts, reason, sentBytes }
-  parentPort?.postMessage(outcome)
-}, seconds * 1000)
+answerParent(async (order: AttackOrder | 'ready'): Promise<AttackOutcome | object> => {
+  if (order === 'ready') return {}
+  const attack = attacks[order.name]
+  if (attack === undefined) throw new Error(`There is no attack "${order.name}"`)
+  return new Attacker(attack, order.port).run(order.seconds)
+})
 
-function begin(): void {
-  if (isOver || attack === undefined) return
-  const { settings = wideWindows, first, piece, isDeaf = false } = attack
-  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
-  const end = (): void => void socket.destroy()
-  open.add(end)
-  let next = 0
-  let rest: Buffer = Buffer.alloc(0)
-  const send = (): void => {
-    for (;;) {
-      const parts: Uint8Array[] = []
-      let length = 0
-      while (length < chunkBytes && next < mostPieces) {
-        const bytes = piece(next)
-        if (bytes === undefined) break
-        next += 1
-        length += bytes.length
-        parts.push(bytes)
-      }
-      if (length === 0) return
-      sentBytes += length
-      if (!socket.write(Buffer.concat(parts)) || isOver) return
-    }
+class Attacker {
+  readonly #attack: Attack
+  readonly #port: number
+  readonly #open = new Set<() => void>()
+  #cuts = 0
+  #reason = ''
+  #sentBytes = 0
+  #isOver = false
+
+  constructor(attack: Attack, port: number) {
+    this.#attack = attack
+    this.#port = port
   }
-  socket.on('error', () => {})
-  socket.on('connect', () => {
-    socket.write(Buffer.concat([preface, settings, first?.() ?? Buffer.alloc(0)]))
-    send()
-  })
-  socket.on('drain', send)
-  if (isDeaf) socket.pause()
-  else {
-    socket.on('data', (chunk: Buffer) => {
-      rest = Buffer.concat([rest, chunk])
-      const used = walkFrames(rest, {
-        readFrame(type, _flags, _id, bytes, start, finish) {
-          if (type !== frameTypes.goaway) return
-          reason = Buffer.from(bytes.subarray(start + 8, finish)).toString()
-        },
+
+  async run(seconds: number): Promise<AttackOutcome> {
+    for (let count = this.#attack.connections ?? 1; count > 0; count -= 1) this.#begin()
+    await wait(seconds * 1000)
+    this.#isOver = true
+    for (const end of this.#open) end()
+    return { cuts: this.#cuts, reason: this.#reason, sentBytes: this.#sentBytes }
+  }
+
+  #begin(): void {
+    if (this.#isOver) return
+    const { settings = wideWindows, first, piece, isDeaf = false } = this.#attack
+    const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true })
+    const end = (): void => void socket.destroy()
+    this.#open.add(end)
+    let next = 0
+    let rest: Buffer = Buffer.alloc(0)
+    const send = (): void => {
+      for (;;) {
+        const parts: Uint8Array[] = []
+        let length = 0
+        while (length < chunkBytes && next < mostPieces) {
+          const bytes = piece(next)
+          if (bytes === undefined) break
+          next += 1
+          length += bytes.length
+          parts.push(bytes)
+        }
+        if (length === 0) return
+        this.#sentBytes += length
+        if (!socket.write(Buffer.concat(parts)) || this.#isOver) return
+      }
+    }
+    socket.on('error', () => {})
+    socket.on('connect', () => {
+      socket.write(Buffer.concat([preface, settings, first?.() ?? Buffer.alloc(0)]))
+      send()
+    })
+    socket.on('drain', send)
+    if (isDeaf) socket.pause()
+    else {
+      socket.on('data', (chunk: Buffer) => {
+        rest = Buffer.concat([rest, chunk])
+        const used = walkFrames(rest, {
+          readFrame: (type, _flags, _id, bytes, start, finish) => {
+            if (type !== frameTypes.goaway) return
+            this.#reason = Buffer.from(bytes.subarray(start + 8, finish)).toString()
+          },
+        })
+        rest = rest.subarray(used)
       })
-      rest = rest.subarray(used)
+    }
+    socket.on('close', () => {
+      this.#open.delete(end)
+      if (this.#isOver) return
+      this.#cuts += 1
+      setTimeout(() => this.#begin(), pauseMs)
     })
   }
-  socket.on('close', () => {
-    open.delete(end)
-    if (isOver) return
-    cuts += 1
-    setTimeout(begin, pauseMs)
-  })
 }

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { Latencies } from '@portcullis/bench-kit/latencies'
 import {
@@ -87,13 +86,13 @@ async function measure({ names, seconds, store, isWritten }: Settings): Promise<
       await call(1)
       const alone = await call(seconds)
       const order: AttackOrder = { name, port: server.target.port, seconds: seconds + 0.5 }
-      const attacker = new Worker(new URL('./attacker.ts', import.meta.url), { workerData: order })
-      const ended: Promise<AttackOutcome[]> = once(attacker, 'message')
+      using attacker = startChild(new URL('./attacker.ts', import.meta.url))
+      await attacker.ask('ready')
+      const ended = attacker.ask<AttackOutcome>(order)
       await wait(250)
       const beside = await call(seconds)
       const memory = await readResidentMegabytes(server.pid)
-      const [outcome] = await ended
-      await attacker.terminate()
+      const outcome = await ended
       failed += beside.failed
       const row = toRow(name, alone, beside, outcome, memory)
       console.log(row)
@@ -152,7 +151,7 @@ async function writeTable(rows: readonly string[]): Promise<void> {
   const file = join(import.meta.dirname, '../../../../docs/ratelimit.md')
   const manual = await readFile(file, 'utf8')
   const table = [
-    `Measured on ${availableParallelism()} cores that the server, the attacker and the client share:`,
+    `Measured on ${availableParallelism()} cores that the server, the client and the attacker share; the attacker has the lowest priority:`,
     '',
     '| attack | sent | connection cut | honest p50 / p99 alone | beside it | honest calls failed | memory of the server |',
     '|---|---:|---|---:|---:|---:|---:|',
