@@ -8,18 +8,12 @@ const port = Number(process.env.PORT ?? 4000)
 
 const limiter = createRateLimiter({
   store: process.env.STORE ?? 'memory:',
-  rules: `
-    domain: my-server
-    descriptors:
-      - key: address
-        rate_limit: { unit: minute, requests_per_unit: 3 }
-  `,
+  limits: { ip: '3/minute' },
 })
 
 const limit = limitRequests({
   limiter,
-  domain: 'my-server',
-  descriptors: (request) => [{ address: ipKey(request.socket.remoteAddress) }],
+  keys: (request) => ({ ip: ipKey(request.socket.remoteAddress) }),
 })
 
 const server = createServer(async (request, response) => {
@@ -27,3 +21,7 @@ const server = createServer(async (request, response) => {
 })
 
 server.listen(port, () => console.log(`Listening on http://localhost:${port}/`))
+
+process.once('SIGTERM', () => {
+  server.close(() => void limiter.close())
+})

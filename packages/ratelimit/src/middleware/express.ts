@@ -7,7 +7,10 @@ import { sendOutcome } from './shared/send-outcome.ts'
 export type * from './shared/exported-types.ts'
 
 /** Options of {@link limitRequests} for Express. */
-export type LimitRequestsOptions = MiddlewareOptions<[request: Request, response: Response]>
+export type LimitRequestsOptions<Keys extends string = string> = MiddlewareOptions<
+  [request: Request, response: Response],
+  Keys
+>
 
 const peer: Peer<[request: Request, response: Response]> = {
   findHeader: (name, { headers }) => headers[name],
@@ -25,20 +28,20 @@ const peer: Peer<[request: Request, response: Response]> = {
  * import { limitRequests } from '@portcullis/ratelimit/use/express'
  * import express from 'express'
  *
- * const rules = 'domain: api\ndescriptors: [{ key: ip, rate_limit: { unit: minute, requests_per_unit: 60 } }]'
  * const app = express()
  * app.use(
  *   limitRequests({
- *     limiter: createRateLimiter({ rules }),
- *     domain: 'api',
- *     descriptors: (request) => [{ ip: ipKey(request.ip) }],
+ *     limiter: createRateLimiter({ limits: { ip: '60/minute' } }),
+ *     keys: (request) => ({ ip: ipKey(request.ip) }),
  *   }),
  * )
  * ```
  *
  * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests(options: LimitRequestsOptions): RequestHandler {
+export function limitRequests<Keys extends string = string>(
+  options: LimitRequestsOptions<Keys>,
+): RequestHandler {
   const gate = createGate(options, peer)
   return (request, response, next) => {
     gate(request, response).then((outcome) => {

@@ -7,7 +7,10 @@ import type { Peer } from './shared/proxy-warning.ts'
 export type * from './shared/exported-types.ts'
 
 /** Options of {@link limitRequests} for Fastify. */
-export type LimitRequestsOptions = MiddlewareOptions<[request: FastifyRequest, reply: FastifyReply]>
+export type LimitRequestsOptions<Keys extends string = string> = MiddlewareOptions<
+  [request: FastifyRequest, reply: FastifyReply],
+  Keys
+>
 
 const peer: Peer<[request: FastifyRequest, reply: FastifyReply]> = {
   findHeader: (name, { headers }) => headers[name],
@@ -26,21 +29,21 @@ const peer: Peer<[request: FastifyRequest, reply: FastifyReply]> = {
  * import { limitRequests } from '@portcullis/ratelimit/use/fastify'
  * import Fastify from 'fastify'
  *
- * const rules = 'domain: api\ndescriptors: [{ key: ip, rate_limit: { unit: minute, requests_per_unit: 60 } }]'
  * const app = Fastify()
  * app.addHook(
  *   'onRequest',
  *   limitRequests({
- *     limiter: createRateLimiter({ rules }),
- *     domain: 'api',
- *     descriptors: (request) => [{ ip: ipKey(request.ip) }],
+ *     limiter: createRateLimiter({ limits: { ip: '60/minute' } }),
+ *     keys: (request) => ({ ip: ipKey(request.ip) }),
  *   }),
  * )
  * ```
  *
  * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests(options: LimitRequestsOptions): onRequestAsyncHookHandler {
+export function limitRequests<Keys extends string = string>(
+  options: LimitRequestsOptions<Keys>,
+): onRequestAsyncHookHandler {
   const gate = createGate(options, peer)
   return async (request, reply) => {
     const { headers, answer } = await gate(request, reply)

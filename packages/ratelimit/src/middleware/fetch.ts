@@ -12,7 +12,8 @@ export type * from './shared/exported-types.ts'
 export type LimitRequestsOptions<
   Rest extends readonly unknown[] = [],
   Req extends Request = Request,
-> = MiddlewareOptions<[request: Req, ...rest: Rest]>
+  Keys extends string = string,
+> = MiddlewareOptions<[request: Req, ...rest: Rest], Keys>
 
 const peer: Peer<[request: Request, ...rest: readonly unknown[]]> = {
   findHeader: (name, request, ...rest) =>
@@ -43,14 +44,12 @@ function findAddress(request: Request, [info]: readonly unknown[]): string | und
  * import { createRateLimiter, forwardedAddress, ipKey } from '@portcullis/ratelimit'
  * import { limitRequests } from '@portcullis/ratelimit/use/fetch'
  *
- * const rules = 'domain: api\ndescriptors: [{ key: ip, rate_limit: { unit: minute, requests_per_unit: 60 } }]'
  * export const GET = limitRequests(
  *   {
- *     limiter: createRateLimiter({ rules }),
- *     domain: 'api',
- *     descriptors: (request) => [
- *       { ip: ipKey(forwardedAddress(request.headers.get('x-forwarded-for'))) },
- *     ],
+ *     limiter: createRateLimiter({ limits: { ip: '60/minute' } }),
+ *     keys: (request) => ({
+ *       ip: ipKey(forwardedAddress(request.headers.get('x-forwarded-for'))),
+ *     }),
  *   },
  *   () => Response.json({ hello: 'world' }),
  * )
@@ -59,8 +58,12 @@ function findAddress(request: Request, [info]: readonly unknown[]): string | und
  * @param handle - answers the requests that are served
  * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests<Rest extends readonly unknown[] = [], Req extends Request = Request>(
-  options: LimitRequestsOptions<Rest, Req>,
+export function limitRequests<
+  Rest extends readonly unknown[] = [],
+  Req extends Request = Request,
+  Keys extends string = string,
+>(
+  options: LimitRequestsOptions<Rest, Req, Keys>,
   handle: (request: Req, ...rest: Rest) => Response | Promise<Response>,
 ): (request: Req, ...rest: Rest) => Promise<Response> {
   const gate = createGate(options, peer)

@@ -7,7 +7,10 @@ import type { Peer } from './shared/proxy-warning.ts'
 export type * from './shared/exported-types.ts'
 
 /** Options of {@link limitRequests} for Hono. */
-export type LimitRequestsOptions = MiddlewareOptions<[c: Context]>
+export type LimitRequestsOptions<Keys extends string = string> = MiddlewareOptions<
+  [c: Context],
+  Keys
+>
 
 const peer: Peer<[c: Context]> = {
   findHeader: (name, c) => c.req.header(name),
@@ -26,20 +29,20 @@ const peer: Peer<[c: Context]> = {
  * import { limitRequests } from '@portcullis/ratelimit/use/hono'
  * import { Hono } from 'hono'
  *
- * const rules = 'domain: api\ndescriptors: [{ key: path, rate_limit: { unit: second, requests_per_unit: 9 } }]'
  * const app = new Hono()
  * app.use(
  *   limitRequests({
- *     limiter: createRateLimiter({ rules }),
- *     domain: 'api',
- *     descriptors: (c) => [{ path: c.req.path }],
+ *     limiter: createRateLimiter({ limits: { path: '9/second' } }),
+ *     keys: (c) => ({ path: c.req.path }),
  *   }),
  * )
  * ```
  *
  * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests(options: LimitRequestsOptions): MiddlewareHandler {
+export function limitRequests<Keys extends string = string>(
+  options: LimitRequestsOptions<Keys>,
+): MiddlewareHandler {
   const gate = createGate(options, peer)
   return async (c, next) => {
     const { headers, answer } = await gate(c)

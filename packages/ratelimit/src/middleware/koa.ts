@@ -7,7 +7,10 @@ import type { Peer } from './shared/proxy-warning.ts'
 export type * from './shared/exported-types.ts'
 
 /** Options of {@link limitRequests} for Koa. */
-export type LimitRequestsOptions = MiddlewareOptions<[ctx: Context]>
+export type LimitRequestsOptions<Keys extends string = string> = MiddlewareOptions<
+  [ctx: Context],
+  Keys
+>
 
 const peer: Peer<[ctx: Context]> = {
   findHeader: (name, { headers }) => headers[name],
@@ -25,20 +28,20 @@ const peer: Peer<[ctx: Context]> = {
  * import { limitRequests } from '@portcullis/ratelimit/use/koa'
  * import Koa from 'koa'
  *
- * const rules = 'domain: api\ndescriptors: [{ key: ip, rate_limit: { unit: minute, requests_per_unit: 60 } }]'
  * const app = new Koa()
  * app.use(
  *   limitRequests({
- *     limiter: createRateLimiter({ rules }),
- *     domain: 'api',
- *     descriptors: (ctx) => [{ ip: ipKey(ctx.ip) }],
+ *     limiter: createRateLimiter({ limits: { ip: '60/minute' } }),
+ *     keys: (ctx) => ({ ip: ipKey(ctx.ip) }),
  *   }),
  * )
  * ```
  *
  * @throws TypeError when an option is unknown or wrong
  */
-export function limitRequests(options: LimitRequestsOptions): Middleware {
+export function limitRequests<Keys extends string = string>(
+  options: LimitRequestsOptions<Keys>,
+): Middleware {
   const gate = createGate(options, peer)
   return async (ctx, next) => {
     const { headers, answer } = await gate(ctx)

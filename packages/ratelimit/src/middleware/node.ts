@@ -11,7 +11,8 @@ export type * from './shared/exported-types.ts'
 export type LimitRequestsOptions<
   Request extends IncomingMessage = IncomingMessage,
   Response extends ServerResponse = ServerResponse,
-> = MiddlewareOptions<[request: Request, response: Response]>
+  Keys extends string = string,
+> = MiddlewareOptions<[request: Request, response: Response], Keys>
 
 const peer: Peer<[request: IncomingMessage, response: ServerResponse]> = {
   findHeader: (name, { headers }) => headers[name],
@@ -30,11 +31,9 @@ const peer: Peer<[request: IncomingMessage, response: ServerResponse]> = {
  * import { createRateLimiter, ipKey } from '@portcullis/ratelimit'
  * import { limitRequests } from '@portcullis/ratelimit/use/node'
  *
- * const rules = 'domain: api\ndescriptors: [{ key: ip, rate_limit: { unit: minute, requests_per_unit: 60 } }]'
  * const limit = limitRequests({
- *   limiter: createRateLimiter({ rules }),
- *   domain: 'api',
- *   descriptors: (request) => [{ ip: ipKey(request.socket.remoteAddress) }],
+ *   limiter: createRateLimiter({ limits: { ip: '60/minute' } }),
+ *   keys: (request) => ({ ip: ipKey(request.socket.remoteAddress) }),
  * })
  * createServer(async (request, response) => {
  *   if (await limit(request, response)) response.end('hello')
@@ -46,8 +45,9 @@ const peer: Peer<[request: IncomingMessage, response: ServerResponse]> = {
 export function limitRequests<
   Request extends IncomingMessage = IncomingMessage,
   Response extends ServerResponse = ServerResponse,
+  Keys extends string = string,
 >(
-  options: LimitRequestsOptions<Request, Response>,
+  options: LimitRequestsOptions<Request, Response, Keys>,
 ): (request: Request, response: Response) => Promise<boolean> {
   const gate = createGate(options, peer)
   const report = options.report ?? ((error) => console.error(error))

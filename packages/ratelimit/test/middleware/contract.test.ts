@@ -12,12 +12,12 @@ descriptors:
   - key: user
     rate_limit: { unit: day, requests_per_unit: 2 }
   - key: ip
-    rate_limit: { unit: hour, requests_per_unit: 1000 }
+    rate_limit: { unit: hour, unit_multiplier: 2, requests_per_unit: 1000 }
 `
 
 function openLimiter(t: TestContext): RateLimiter {
   const limiter = createRateLimiter({ rules, now: fromNoon })
-  t.after(() => limiter[Symbol.asyncDispose]())
+  t.after(() => limiter.close())
   return limiter
 }
 
@@ -62,6 +62,21 @@ for (const [name, serve] of Object.entries(hosts)) {
     assert.equal((await ask(url, 'bob')).status, 200)
   })
 
+  test(`${name}: a limiter with limits counts by keys`, async (t) => {
+    const limiter = createRateLimiter({ limits: { user: '1/day' }, now: fromNoon })
+    t.after(() => limiter.close())
+    const keys = ({ user }: { user: string | undefined }) => ({ user })
+    const url = await serve(t, { limiter, keys, headers: 'draft-8' })
+    const first = await ask(url)
+    assert.equal(first.status, 200)
+    assert.equal(first.headers.get('ratelimit-policy'), '"user";q=1;w=86400')
+    assert.equal((await ask(url)).status, 429)
+    assert.equal((await ask(url, 'bob')).status, 200)
+    const anonymous = await fetch(url, { headers: { connection: 'close' } })
+    assert.equal(anonymous.status, 200)
+    assert.deepEqual(listFields(anonymous), [])
+  })
+
   test(`${name}: a request that counts as nothing, or is skipped, passes without headers`, async (t) => {
     const limiter = openLimiter(t)
     const url = await serve(t, { limiter, skip: ({ user }) => user === 'health-check' })
@@ -98,18 +113,18 @@ for (const [name, serve] of Object.entries(hosts)) {
       await ask(await serve(t, { limiter: openLimiter(t), descriptors, headers }))
 
     const draft6 = await askWith('draft-6')
-    assert.equal(draft6.headers.get('ratelimit-policy'), '2;w=86400, 1000;w=3600')
+    assert.equal(draft6.headers.get('ratelimit-policy'), '2;w=86400, 1000;w=7200')
     assert.equal(draft6.headers.get('ratelimit-limit'), '2')
     assert.equal(draft6.headers.get('ratelimit-remaining'), '1')
     assert.match(draft6.headers.get('ratelimit-reset') ?? '', /^\d+$/)
 
     const draft7 = await askWith('draft-7')
-    assert.equal(draft7.headers.get('ratelimit-policy'), '2;w=86400, 1000;w=3600')
+    assert.equal(draft7.headers.get('ratelimit-policy'), '2;w=86400, 1000;w=7200')
     assert.match(draft7.headers.get('ratelimit') ?? '', /^limit=2, remaining=1, reset=\d+$/)
 
     const draft8 = await askWith('draft-8')
     assert.deepEqual(listFields(draft8), ['ratelimit', 'ratelimit-policy'])
-    const policy = '"user";q=2;w=86400, "ip";q=1000;w=3600'
+    const policy = '"user";q=2;w=86400, "ip";q=1000;w=7200'
     assert.equal(draft8.headers.get('ratelimit-policy'), policy)
     assert.match(draft8.headers.get('ratelimit') ?? '', /^"user";r=1;t=\d+, "ip";r=999;t=\d+$/)
 

@@ -2,39 +2,34 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRateLimiter, StoreError } from '@portcullis/ratelimit'
 import { limitRequests as limitFetch } from '@portcullis/ratelimit/use/fetch'
-import { type LimitRequestsOptions, limitRequests } from '@portcullis/ratelimit/use/node'
+import { limitRequests } from '@portcullis/ratelimit/use/node'
 
-const rules =
-  'domain: api\ndescriptors: [{ key: user, rate_limit: { unit: day, requests_per_unit: 2 } }]'
-const right = {
-  limiter: createRateLimiter({ rules }),
-  domain: 'api',
-  descriptors: () => [{ user: 'ada' }],
-}
+const limiter = createRateLimiter({ limits: { user: '2/day' } })
+const right = { limiter, keys: () => ({ user: 'ada' }) }
 
 const wrong: readonly (readonly [options: object | undefined, message: RegExp])[] = [
-  [undefined, /call it with \{ limiter, domain, descriptors \}/],
+  [undefined, /call it with \{ limiter, keys \} or \{ limiter, descriptors \}/],
   [{ ...right, onlimited: () => {} }, /unknown option 'onlimited'. Did you mean onLimited\?/],
-  [{ ...right, descriptor: () => [] }, /unknown option 'descriptor'. Did you mean descriptors\?/],
+  [{ limiter, descriptor: () => [] }, /unknown option 'descriptor'. Did you mean descriptors\?/],
   [
-    { ...right, keyGenerator: () => '' },
-    /unknown option 'keyGenerator'. Return the key from `descriptors`/,
+    { limiter, keyGenerator: () => '' },
+    /unknown option 'keyGenerator'. Return the key from `keys`/,
   ],
-  [{ ...right, max: 5 }, /unknown option 'max'. Limits are in the rules/],
+  [{ ...right, max: 5 }, /unknown option 'max'. Limits are options of createRateLimiter\(\)/],
   [
     { ...right, headers: 'draft-9' },
     /headers must be 'draft-6', 'draft-7', 'draft-8', 'legacy', false, not 'draft-9'/,
   ],
   [{ ...right, onFailure: 'block' }, /onFailure must be 'allow', 'deny', not 'block'/],
   [{ ...right, timeoutMs: '1s' }, /timeoutMs must be a number of milliseconds above 0, not '1s'/],
-  [
-    { ...right, limiter: undefined },
-    /limiter is missing; it must be what createRateLimiter\(\) returns/,
-  ],
+  [{ keys: right.keys }, /limiter is missing; it must be what createRateLimiter\(\) returns/],
   [{ ...right, limiter: {} }, /limiter must be what createRateLimiter\(\) returns, not object/],
-  [{ ...right, domain: undefined }, /domain is missing; it must be the domain of your rules/],
+  [{ limiter }, /keys is missing: use keys for a limiter with limits, and descriptors for/],
+  [{ ...right, descriptors: () => [] }, /keys and descriptors exclude each other/],
+  [{ ...right, domain: 'api' }, /domain is only for descriptors/],
+  [{ limiter, keys: { user: 'ada' } }, /keys must be a function that returns an object/],
   [
-    { ...right, descriptors: [{ user: 'ada' }] },
+    { limiter, descriptors: [{ user: 'ada' }] },
     /descriptors must be a function that returns a list/,
   ],
   [{ ...right, skip: true }, /skip must be a function, not true/],
@@ -42,7 +37,7 @@ const wrong: readonly (readonly [options: object | undefined, message: RegExp])[
 
 for (const [options, message] of wrong) {
   test(`options that are wrong say how to correct them: ${message.source}`, () => {
-    const create = () => limitRequests(options as LimitRequestsOptions)
+    const create = () => limitRequests(options as never)
     assert.throws(create, (error) => error instanceof TypeError && message.test(error.message))
   })
 }
@@ -56,33 +51,26 @@ test('a fetch middleware without a handler says that it needs one', () => {
   assert.throws(() => limitFetch(right as never, undefined as never), /the fetch handler to limit/)
 })
 
-test('without `report`, failures are written once until a decision succeeds', async () => {
+test('without `report`, a store that fails is written once', async () => {
   const warnings: string[] = []
-  let isDown = true
-  const limiter = {
-    limit: async () => {
-      if (isDown) throw new StoreError('the store is gone')
-      return { isAllowed: true, statuses: [], headers: [], retryAfterSeconds: undefined }
-    },
-  } as unknown as LimitRequestsOptions['limiter']
+  const down = { limit: () => Promise.reject(new StoreError('the store is gone')) }
   const limit = limitFetch(
-    {
-      ...right,
-      limiter,
-      warn: (line) => warnings.push(line),
-      descriptors: () => [{ user: 'ada' }],
-    },
+    { limiter: down, warn: (line) => warnings.push(line), keys: () => ({ user: 'ada' }) },
     () => new Response('hello'),
   )
-  const ask = () => limit(new Request('http://localhost/'))
-  await ask()
-  await ask()
+  for (let n = 0; n < 3; n++) await limit(new Request('http://localhost/'))
   assert.deepEqual(warnings, [
     'The rate limit cannot be checked, so requests are served uncounted (onFailure): the store is gone',
   ])
-  isDown = false
-  await ask()
-  isDown = true
-  await ask()
-  assert.equal(warnings.length, 2)
+})
+
+test('TypeScript checks the keys of limits, and that they are not mixed up with descriptors', () => {
+  const written = createRateLimiter({ rules: 'domain: api' })
+  // @ts-expect-error: the limits have no such key
+  limitRequests({ limiter, keys: () => ({ usre: 'ada' }) })
+  // @ts-expect-error: a limiter with limits takes keys
+  limitRequests({ limiter, descriptors: () => [{ user: 'ada' }] })
+  // @ts-expect-error: a limiter with rules takes descriptors
+  limitRequests({ limiter: written, keys: () => ({ user: 'ada' }) })
+  limitRequests({ limiter: written, descriptors: () => [{ user: 'ada' }] })
 })

@@ -2,4 +2,12 @@
 
 export type { HeaderStyle } from './header-styles.ts'
 export type { LimitedAnswer } from './limited-answer.ts'
-export type { Descriptors, LimitedOutcome, MiddlewareOptions } from './options.ts'
+export type {
+  CommonOptions,
+  Decider,
+  DescribedOptions,
+  Descriptors,
+  KeyedOptions,
+  LimitedOutcome,
+  MiddlewareOptions,
+} from './options.ts'

@@ -1,5 +1,8 @@
 import process from 'node:process'
-import { toHeaderFields } from './header-styles.ts'
+import type { LimitResult } from '../../limiter/limit-result.ts'
+import type { KeyValues } from '../../limiter/limits.ts'
+import type { LimitOptions } from '../../limiter/rate-limiter.ts'
+import { type HeaderStyle, toHeaderFields } from './header-styles.ts'
 import {
   type Answer,
   type HeaderPair,
@@ -7,7 +10,12 @@ import {
   toDefaultAnswer,
   unavailable,
 } from './limited-answer.ts'
-import { checkOptions, type MiddlewareOptions } from './options.ts'
+import {
+  type CommonOptions,
+  checkOptions,
+  type Descriptors,
+  type MiddlewareOptions,
+} from './options.ts'
 import { findProxyFault, type Peer } from './proxy-warning.ts'
 
 /** What to do with a request: header fields for its response, and an answer where it is refused. */
@@ -23,12 +31,12 @@ const passes: Outcome = { headers: [], answer: undefined }
  *
  * @throws TypeError when an option is unknown or wrong
  */
-export function createGate<Args extends readonly unknown[]>(
-  options: MiddlewareOptions<Args>,
+export function createGate<Args extends readonly unknown[], Keys extends string>(
+  options: MiddlewareOptions<Args, Keys>,
   peer: Peer<Args>,
 ): (...args: Args) => Promise<Outcome> {
   checkOptions(options)
-  const { limiter, domain, timeoutMs = 1_000, onFailure = 'allow', headers: style } = options
+  const { timeoutMs = 1_000, onFailure = 'allow', headers: style } = options
   const { skip, hits: countHits, onLimited } = options
   const warn = toWarn(options.warn)
   const failures = createFailureReport(options.report, warn, onFailure)
@@ -36,29 +44,27 @@ export function createGate<Args extends readonly unknown[]>(
 
   return async (...args) => {
     if (skip !== undefined && (await skip(...args))) return passes
-    const descriptors = await options.descriptors(...args)
-    if (descriptors.length === 0) return passes
+    const counted = await (options.keys ?? options.descriptors)(...args)
+    if (counted === undefined || (Array.isArray(counted) && counted.length === 0)) return passes
     if (looksForProxy) {
-      const fault = findProxyFault(peer, descriptors, args)
+      const fault = findProxyFault(peer, counted, args)
       if (fault !== undefined) {
         looksForProxy = false
         warn?.(fault)
       }
     }
-    const hits = await countHits?.(...args)
-    const request = { domain, descriptors, ...(hits !== undefined && { hits }) }
-    let result: Awaited<ReturnType<typeof limiter.limit>>
+    const hits = countHits === undefined ? undefined : await countHits(...args)
+    let result: LimitResult
     try {
-      result = await limiter.limit(request, { timeoutMs })
-      failures.end()
+      result = await decide(options, counted, { timeoutMs, hits })
     } catch (error) {
       // The caller's own mistake must not look like an outage, during which requests are allowed.
       if (error instanceof TypeError) throw error
-      failures.report(error)
+      failures(error)
       return onFailure === 'allow' ? passes : { headers: unavailable.headers, answer: unavailable }
     }
 
-    const fields = toFields(style, result, descriptors)
+    const fields = toFields(style, result)
     if (result.isAllowed) return { headers: fields, answer: undefined }
     const answer =
       onLimited === undefined
@@ -67,15 +73,23 @@ export function createGate<Args extends readonly unknown[]>(
     const retryAfter: HeaderPair = ['retry-after', `${result.retryAfterSeconds ?? 1}`]
     return { headers: mergeHeaders([...fields, retryAfter], answer.headers), answer }
   }
+}
 
-  function toFields(
-    chosen: typeof style,
-    result: Parameters<typeof toHeaderFields>[1],
-    descriptors: Parameters<typeof toHeaderFields>[2],
-  ): readonly HeaderPair[] {
-    if (chosen === undefined) return result.headers
-    return chosen === false ? [] : toHeaderFields(chosen, result, descriptors)
+function decide<Args extends readonly unknown[], Keys extends string>(
+  options: MiddlewareOptions<Args, Keys>,
+  counted: Descriptors | KeyValues<Keys>,
+  limitOptions: LimitOptions,
+): Promise<LimitResult> {
+  if (options.keys !== undefined) {
+    return options.limiter.limit(counted as KeyValues<Keys>, limitOptions)
   }
+  const { limiter, domain } = options
+  return limiter.limit({ domain, descriptors: counted as Descriptors }, limitOptions)
+}
+
+function toFields(style: HeaderStyle | false | undefined, result: LimitResult) {
+  if (style === undefined) return result.headers
+  return style === false ? [] : toHeaderFields(style, result)
 }
 
 /** What the answer sets replaces what the middleware would set. */
@@ -87,30 +101,29 @@ function mergeHeaders(
   return [...fields.filter(([name]) => !names.has(name.toLowerCase())), ...own]
 }
 
-function toWarn(warn: MiddlewareOptions<[]>['warn']): ((message: string) => void) | undefined {
+function toWarn(warn: CommonOptions<[]>['warn']): ((message: string) => void) | undefined {
   if (warn === false) return undefined
   return warn ?? ((message) => process.emitWarning(message, 'RateLimitWarning'))
 }
 
-/** A store that is down fails with every request: without `report` only the first one is written. */
+/** The least time between two warnings. */
+const warningPauseMs = 60_000
+
+/** A store that is down fails with every request: without `report`, one failure a minute is written. */
 function createFailureReport(
   report: ((error: unknown) => void) | undefined,
   warn: ((message: string) => void) | undefined,
   onFailure: 'allow' | 'deny',
-): { report(error: unknown): void; end(): void } {
-  if (report !== undefined) return { report, end: () => {} }
-  let isWarned = false
+): (error: unknown) => void {
+  if (report !== undefined) return report
+  let warnsAtMs = Number.NEGATIVE_INFINITY
   const consequence =
     onFailure === 'allow' ? 'requests are served uncounted' : 'requests are answered with 503'
-  return {
-    report(error) {
-      if (isWarned) return
-      isWarned = true
-      const reason = error instanceof Error ? error.message : String(error)
-      warn?.(`The rate limit cannot be checked, so ${consequence} (onFailure): ${reason}`)
-    },
-    end() {
-      isWarned = false
-    },
+  return (error) => {
+    const nowMs = performance.now()
+    if (nowMs < warnsAtMs) return
+    warnsAtMs = nowMs + warningPauseMs
+    const reason = error instanceof Error ? error.message : String(error)
+    warn?.(`The rate limit cannot be checked, so ${consequence} (onFailure): ${reason}`)
   }
 }

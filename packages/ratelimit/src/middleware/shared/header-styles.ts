@@ -1,7 +1,5 @@
 import type { LimitResult, LimitStatus } from '../../limiter/limit-result.ts'
-import { unitByName } from '../../rules/units.ts'
 import type { HeaderPair } from './limited-answer.ts'
-import type { Descriptors } from './options.ts'
 
 /** The sets of header fields that middlewares can send instead of their default. */
 export const headerStyles = ['draft-6', 'draft-7', 'draft-8', 'legacy'] as const
@@ -21,25 +19,18 @@ export function isAppended(name: string): boolean {
 export function toHeaderFields(
   style: HeaderStyle,
   { statuses }: LimitResult,
-  descriptors: Descriptors,
 ): readonly HeaderPair[] {
-  const limited = statuses.flatMap((status, index) =>
-    status.limit === undefined ? [] : [{ ...status, limit: status.limit, index }],
-  )
+  const limited = statuses.filter((status): status is Limited => status.limit !== undefined)
   const tightest = findTightest(limited)
-  return tightest === undefined ? [] : styles[style]({ tightest, limited, descriptors })
+  return tightest === undefined ? [] : styles[style]({ tightest, limited })
 }
 
-/** A status whose descriptor met a limit. */
-type Limited = LimitStatus & {
-  readonly limit: NonNullable<LimitStatus['limit']>
-  readonly index: number
-}
+/** A status with a limit. */
+type Limited = LimitStatus & { readonly limit: NonNullable<LimitStatus['limit']> }
 
 interface Applied {
   readonly tightest: Limited
   readonly limited: readonly Limited[]
-  readonly descriptors: Descriptors
 }
 
 const styles: Readonly<Record<HeaderStyle, (applied: Applied) => readonly HeaderPair[]>> = {
@@ -53,15 +44,15 @@ const styles: Readonly<Record<HeaderStyle, (applied: Applied) => readonly Header
     ['ratelimit-policy', toPolicies(limited)],
     ['ratelimit', `limit=${limit.requestsPerUnit}, remaining=${remaining}, reset=${resetSeconds}`],
   ],
-  'draft-8': ({ limited, descriptors }) => {
-    const names = toNames(limited, descriptors)
+  'draft-8': ({ limited }) => {
+    const names = toNames(limited)
     return [
       [
         'ratelimit-policy',
         limited
           .map(
             (status, n) =>
-              `${names[n]};q=${status.limit.requestsPerUnit};w=${toWindowSeconds(status)}`,
+              `${names[n]};q=${status.limit.requestsPerUnit};w=${status.limit.windowSeconds}`,
           )
           .join(', '),
       ],
@@ -94,32 +85,18 @@ function findTightest(limited: readonly Limited[]): Limited | undefined {
 
 /** Drafts 6 and 7 name policies by their quota, so that equal ones are one. */
 function toPolicies(limited: readonly Limited[]): string {
-  const policies = limited.map(
-    (status) => `${status.limit.requestsPerUnit};w=${toWindowSeconds(status)}`,
-  )
+  const policies = limited.map(({ limit }) => `${limit.requestsPerUnit};w=${limit.windowSeconds}`)
   return [...new Set(policies)].join(', ')
 }
 
-function toWindowSeconds({ limit }: Limited): number {
-  return unitByName(limit.unit)?.seconds ?? 0
-}
-
-/** A name for each policy: the keys of its descriptor, with a number where two have the same ones. */
-function toNames(limited: readonly Limited[], descriptors: Descriptors): string[] {
+/** A name for each policy: the keys it counts by, with a number where two have the same ones. */
+function toNames(limited: readonly Limited[]): string[] {
   const used = new Map<string, number>()
-  return limited.map(({ index }) => {
-    const name =
-      toKeys(descriptors[index])
-        .join('_')
-        .replaceAll(/[^ -~]|["\\]/g, '-') || 'default'
+  return limited.map(({ keys }) => {
+    // What a structured string (RFC 9651) cannot contain.
+    const name = keys.join('_').replaceAll(/[^ -~]|["\\]/g, '-')
     const count = (used.get(name) ?? 0) + 1
     used.set(name, count)
     return count === 1 ? `"${name}"` : `"${name}-${count}"`
   })
-}
-
-function toKeys(descriptor: Descriptors[number] | undefined): string[] {
-  if (descriptor === undefined) return []
-  const { entries } = descriptor
-  return Array.isArray(entries) ? entries.map(({ key }) => String(key)) : Object.keys(descriptor)
 }

@@ -1,28 +1,69 @@
 import { toQuestion } from '@portcullis/service-kit/similar-names'
 import type { LimitRequest } from '../../limiter/limit-request.ts'
 import type { LimitResult } from '../../limiter/limit-result.ts'
-import type { RateLimiter } from '../../limiter/rate-limiter.ts'
+import type { KeyValues } from '../../limiter/limits.ts'
+import type { LimitOptions } from '../../limiter/rate-limiter.ts'
 import { type HeaderStyle, headerStyles } from './header-styles.ts'
 import type { LimitedAnswer } from './limited-answer.ts'
 
-/** What a request counts as: the descriptors of {@link LimitRequest}. */
+/** What a request counts as, for rules that are text or files: the descriptors of `LimitRequest`. */
 export type Descriptors = LimitRequest['descriptors']
 
-/** Options of every middleware. `Args` is what its framework calls middlewares with. */
-export interface MiddlewareOptions<Args extends readonly unknown[]> {
+/** The limiter of a middleware, as far as the middleware uses it. */
+export interface Decider<Input> {
+  /** Counts a request and says whether it is allowed. */
+  readonly limit: (request: Input, options?: LimitOptions) => Promise<LimitResult>
+}
+
+/** A limiter whose limits are objects, and the keys of a request. */
+export interface KeyedOptions<Args extends readonly unknown[], Keys extends string> {
   /** Decides. One limiter can serve several middlewares. */
-  readonly limiter: Pick<RateLimiter, 'limit'>
-  /** The domain of the rules to apply. */
-  readonly domain: string
+  readonly limiter: Decider<KeyValues<Keys>>
+  /**
+   * What the request counts as: a value for each key of `limits` that applies to it. With `undefined` it is
+   * served uncounted.
+   */
+  readonly keys: (...args: Args) => MaybeLater<KeyValues<Keys> | undefined>
+  /** Only for a limiter with `rules`. */
+  readonly descriptors?: undefined
+  /** Only for a limiter with `rules`. */
+  readonly domain?: undefined
+}
+
+/** A limiter whose rules are text or files, and the descriptors of a request. */
+export interface DescribedOptions<Args extends readonly unknown[]> {
+  /** Decides. One limiter can serve several middlewares. */
+  readonly limiter: Decider<LimitRequest>
+  /** The domain of the rules to apply. Default: `domain` of the limiter, or else the only one of its rules. */
+  readonly domain?: string | undefined
   /** What the request counts as. With an empty list it is served uncounted. */
-  readonly descriptors: (...args: Args) => Descriptors | Promise<Descriptors>
+  readonly descriptors: (...args: Args) => MaybeLater<Descriptors>
+  /** Only for a limiter with `limits`. */
+  readonly keys?: undefined
+}
+
+type MaybeLater<Value> = Value | Promise<Value>
+
+/**
+ * Options of every middleware.
+ * @typeParam Args what the framework calls middlewares with
+ * @typeParam Keys the keys of `limits` of the limiter
+ */
+export type MiddlewareOptions<Args extends readonly unknown[], Keys extends string = string> = (
+  | KeyedOptions<Args, Keys>
+  | DescribedOptions<Args>
+) &
+  CommonOptions<Args>
+
+/** The options that do not depend on the limiter. */
+export interface CommonOptions<Args extends readonly unknown[]> {
   /** How many hits the request counts as. Default: 1. */
-  readonly hits?: ((...args: Args) => number | Promise<number>) | undefined
+  readonly hits?: ((...args: Args) => MaybeLater<number>) | undefined
   /**
    * Requests for which it returns true are served without being counted, such as those for a health check.
    * Default: none.
    */
-  readonly skip?: ((...args: Args) => boolean | Promise<boolean>) | undefined
+  readonly skip?: ((...args: Args) => MaybeLater<boolean>) | undefined
   /**
    * The header fields that report the limit.
    *
@@ -31,7 +72,7 @@ export interface MiddlewareOptions<Args extends readonly unknown[]> {
    * - `draft-6`: these three and `RateLimit-Policy`, as in draft 6 of the IETF's RateLimit header fields.
    * - `draft-7`: `RateLimit: limit=, remaining=, reset=` and `RateLimit-Policy`.
    * - `draft-8`: `RateLimit: "key";r=;t=` and `RateLimit-Policy: "key";q=;w=`, with an item for each limit
-   *   that applied, named after the keys of its descriptor.
+   *   that applied, named after the keys that it counts by.
    * - `legacy`: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix time in seconds).
    * - `false`: none of them.
    *
@@ -43,7 +84,7 @@ export interface MiddlewareOptions<Args extends readonly unknown[]> {
    * `{"error":"Too many requests. Try again in 12 seconds."}`.
    */
   readonly onLimited?:
-    | ((result: LimitResult, ...args: Args) => LimitedOutcome | Promise<LimitedOutcome>)
+    | ((result: LimitResult, ...args: Args) => MaybeLater<LimitedOutcome>)
     | undefined
   /** How long a decision may take, in milliseconds. Default: 1000. */
   readonly timeoutMs?: number | undefined
@@ -53,8 +94,8 @@ export interface MiddlewareOptions<Args extends readonly unknown[]> {
    */
   readonly onFailure?: 'allow' | 'deny' | undefined
   /**
-   * Called with the reason each time no decision can be made. Default: `warn` gets the first failure, and
-   * the first one after a success.
+   * Called with the reason each time no decision can be made. Default: `warn` gets the first failure, at most
+   * once a minute.
    */
   readonly report?: ((error: unknown) => void) | undefined
   /**
@@ -79,15 +120,19 @@ function mustBeOneOf(allowed: readonly unknown[]): Check {
 
 const checks: Readonly<Record<keyof MiddlewareOptions<[]>, Check>> = {
   limiter: (value) =>
-    typeof (value as Partial<RateLimiter> | null)?.limit === 'function'
+    typeof (value as Partial<Decider<never>> | null)?.limit === 'function'
       ? undefined
       : 'must be what createRateLimiter() returns',
+  keys: (value) =>
+    typeof value === 'function'
+      ? undefined
+      : 'must be a function that returns an object, such as (request) => ({ ip: ipKey(request.ip) })',
   domain: (value) =>
     typeof value === 'string' && value !== '' ? undefined : 'must be the domain of your rules',
   descriptors: (value) =>
     typeof value === 'function'
       ? undefined
-      : "must be a function that returns a list, such as (request) => [{ ip: request.ip ?? '' }]",
+      : 'must be a function that returns a list, such as (request) => [{ ip: ipKey(request.ip) }]',
   hits: mustBeFunction,
   skip: mustBeFunction,
   headers: mustBeOneOf([...headerStyles, false]),
@@ -102,25 +147,25 @@ const checks: Readonly<Record<keyof MiddlewareOptions<[]>, Check>> = {
 
 /** Where options of widely used limiters have their counterpart. */
 const otherNames: ReadonlyMap<string, string> = new Map([
-  ['keyGenerator', 'Return the key from `descriptors`.'],
+  ['keyGenerator', 'Return the key from `keys`: keys: (request) => ({ ip: ipKey(request.ip) }).'],
+  ['key', 'Return the key from `keys`: keys: (request) => ({ ip: ipKey(request.ip) }).'],
   ['handler', 'Return the answer from `onLimited`.'],
   ['message', 'Return the answer from `onLimited`.'],
   ['standardHeaders', "Use `headers: 'draft-8'`."],
   ['legacyHeaders', "Use `headers: 'legacy'`."],
   ...['max', 'limit', 'windowMs', 'timeWindow', 'points', 'duration'].map(
-    (name) => [name, 'Limits are in the rules of createRateLimiter().'] as const,
+    (name) =>
+      [name, "Limits are options of createRateLimiter(): limits: { ip: '100/minute' }."] as const,
   ),
   ['store', 'The store is an option of createRateLimiter().'],
-  ['ipv6Subnet', 'Use ipKey(address, { v6: 56 }) in `descriptors`.'],
+  ['ipv6Subnet', 'Use ipKey(address, { v6: 56 }) in `keys`.'],
   ['passOnStoreError', "Use `onFailure: 'allow'`, which is the default."],
 ])
-
-const required = ['limiter', 'domain', 'descriptors'] as const
 
 /** @throws TypeError that names the option and how to correct it. */
 export function checkOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null) {
-    throw new TypeError('limitRequests: call it with { limiter, domain, descriptors }')
+    throw new TypeError('limitRequests: call it with { limiter, keys } or { limiter, descriptors }')
   }
   for (const [name, value] of Object.entries(options)) {
     const check = Object.hasOwn(checks, name) ? checks[name as keyof typeof checks] : undefined
@@ -131,16 +176,25 @@ export function checkOptions(options: unknown): void {
       throw new TypeError(`limitRequests: ${name} ${fault}, not ${show(value)}`)
     }
   }
-  for (const name of required) {
-    if ((options as Record<string, unknown>)[name] !== undefined) continue
-    throw new TypeError(`limitRequests: ${name} is missing; it ${checks[name](undefined)}`)
+  const { limiter, keys, descriptors, domain } = options as Record<string, unknown>
+  if (limiter === undefined) {
+    throw new TypeError(`limitRequests: limiter is missing; it ${checks.limiter(undefined)}`)
+  }
+  if ((keys === undefined) === (descriptors === undefined)) {
+    const fault = keys === undefined ? 'keys is missing' : 'keys and descriptors exclude each other'
+    throw new TypeError(
+      `limitRequests: ${fault}: use keys for a limiter with limits, and descriptors for one with rules`,
+    )
+  }
+  if (keys !== undefined && domain !== undefined) {
+    throw new TypeError('limitRequests: domain is only for descriptors; limits by keys have none')
   }
 }
 
 function toUnknownOption(name: string): string {
-  const advice = otherNames.get(name)
-  const hint = advice === undefined ? toQuestion(name, Object.keys(checks)) : ` ${advice}`
-  return `limitRequests: unknown option '${name}'.${hint}`
+  const names = Object.keys(checks)
+  const hint = otherNames.get(name) ?? toQuestion(name, names).trim()
+  return `limitRequests: unknown option '${name}'. ${hint || `There are ${names.join(', ')}.`}`
 }
 
 function show(value: unknown): string {

@@ -1,4 +1,5 @@
 import { ipKey } from '../../client-keys/ip-key.ts'
+import type { KeyValues } from '../../limiter/limits.ts'
 import type { Descriptors } from './options.ts'
 
 /** What a host knows about where a request comes from. */
@@ -21,13 +22,13 @@ const forwardedHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-conne
  */
 export function findProxyFault<Args extends readonly unknown[]>(
   { findHeader, findUntrustedAddress, advice }: Peer<Args>,
-  descriptors: Descriptors,
+  counted: Descriptors | KeyValues,
   args: Args,
 ): string | undefined {
   const header = forwardedHeaders.find((name) => findHeader(name, ...args) !== undefined)
   if (header === undefined) return undefined
   const address = findUntrustedAddress(...args)
-  if (address === undefined || !isCountedBy(address, descriptors)) return undefined
+  if (address === undefined || !isCountedBy(address, counted)) return undefined
   return (
     `A request with the header ${header} was counted by the address of its connection. ` +
     `Behind a proxy that is the proxy's address, so that all clients share one limit. ${advice} ` +
@@ -35,15 +36,21 @@ export function findProxyFault<Args extends readonly unknown[]>(
   )
 }
 
-function isCountedBy(address: string, descriptors: Descriptors): boolean {
+function isCountedBy(address: string, counted: Descriptors | KeyValues): boolean {
   const key = ipKey(address)
-  return descriptors.some((descriptor) => {
+  return listValues(counted).some(
+    (value) => typeof value === 'string' && (value.includes(address) || value.includes(key)),
+  )
+}
+
+function listValues(counted: Descriptors | KeyValues): unknown[] {
+  if (!isList(counted)) return Object.values(counted)
+  return counted.flatMap((descriptor) => {
     const { entries } = descriptor
-    const values: unknown[] = Array.isArray(entries)
-      ? entries.map(({ value }) => value)
-      : Object.values(descriptor)
-    return values.some(
-      (value) => typeof value === 'string' && (value.includes(address) || value.includes(key)),
-    )
+    return Array.isArray(entries) ? entries.map(({ value }) => value) : Object.values(descriptor)
   })
+}
+
+function isList(counted: Descriptors | KeyValues): counted is Descriptors {
+  return Array.isArray(counted)
 }

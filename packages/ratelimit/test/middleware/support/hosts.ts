@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
-import type { LimitResult, RateLimiter } from '@portcullis/ratelimit'
+import type { KeyedRateLimiter, LimitResult, RateLimiter } from '@portcullis/ratelimit'
 import { limitRequests as limitExpress } from '@portcullis/ratelimit/use/express'
 import { limitRequests as limitFastify } from '@portcullis/ratelimit/use/fastify'
 import { limitRequests as limitFetch } from '@portcullis/ratelimit/use/fetch'
@@ -15,6 +15,7 @@ import {
   type HeaderStyle,
   type LimitedOutcome,
   limitRequests as limitNode,
+  type MiddlewareOptions,
 } from '@portcullis/ratelimit/use/node'
 import express from 'express'
 import Fastify, { type FastifyRequest } from 'fastify'
@@ -28,9 +29,12 @@ const Koa2: typeof Koa = require('koa-2')
 
 /** Options of a middleware in terms that all frameworks share. */
 export interface Settings {
-  readonly limiter: Pick<RateLimiter, 'limit'>
-  /** Of the request's header `x-user` and its client's address. */
+  /** With limits by the key `user`, or with rules. */
+  readonly limiter: KeyedRateLimiter<'user'> | RateLimiter
+  /** Default: by the user, if the request has one. */
   readonly descriptors?: (client: Client) => Record<string, string>[]
+  /** For a limiter with limits, instead of descriptors. */
+  readonly keys?: (client: Client) => { readonly user?: string | undefined }
   readonly skip?: (client: Client) => boolean
   readonly onLimited?: (result: LimitResult, client: Client) => LimitedOutcome
   readonly headers?: HeaderStyle | false
@@ -57,12 +61,22 @@ const byUser = ({ user }: Client) => (user === undefined ? [] : [{ user }])
 function toOptions<Args extends readonly unknown[]>(
   settings: Settings,
   toClient: (...args: Args) => Client,
-) {
-  const { descriptors = byUser, skip, onLimited, trustsProxy: _, times: __, ...rest } = settings
+): MiddlewareOptions<Args> {
+  const { descriptors = byUser, keys, skip, onLimited, limiter, ...others } = settings
+  const { headers, onFailure, report, warn } = others
+  const counted =
+    keys === undefined
+      ? {
+          limiter: limiter as RateLimiter,
+          descriptors: (...args: Args) => descriptors(toClient(...args)),
+        }
+      : {
+          limiter: limiter as KeyedRateLimiter,
+          keys: (...args: Args) => keys(toClient(...args)),
+        }
   return {
-    ...rest,
-    domain: 'api',
-    descriptors: (...args: Args) => descriptors(toClient(...args)),
+    ...counted,
+    ...{ headers, onFailure, report, warn },
     ...(skip && { skip: (...args: Args) => skip(toClient(...args)) }),
     ...(onLimited && {
       onLimited: (result: LimitResult, ...args: Args) => onLimited(result, toClient(...args)),
