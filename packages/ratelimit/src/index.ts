@@ -8,7 +8,7 @@ export { type CounterStore, type Increment, StoreError } from './counters/counte
 export { type MemoryStore, type MemoryStoreSettings, openMemoryStore } from './counters/memory.ts'
 export { ServiceError } from './decide/decided.ts'
 export type { HeaderNames } from './decide/headers.ts'
-export type { BreakerSettings } from './limiter/guarded-store.ts'
+export type { BreakerSettings } from './limiter/breaker.ts'
 export type { DescriptorInput, DetailedDescriptor, LimitRequest } from './limiter/limit-request.ts'
 export type { AppliedLimit, LimitResult, LimitStatus } from './limiter/limit-result.ts'
 export type { LimitText, LimitUnit } from './limiter/limit-text.ts'

@@ -3,44 +3,26 @@ import {
   CounterKeyError,
   type CounterStore,
   type Increment,
-  StoreError,
+  type StoreError,
 } from '../counters/counter-store.ts'
-
-/** When a store that fails is not asked any more. */
-export interface BreakerSettings {
-  /** After how many failures in a row the store is not asked for a while. Default: 5. */
-  readonly failures?: number | undefined
-  /** How long it is not asked; then one call tries it. In milliseconds. Default: 1000. */
-  readonly pauseMs?: number | undefined
-}
+import type { Breaker } from './breaker.ts'
 
 export interface GuardSettings {
   /** Counts while the store does not answer; undefined: calls fail. */
   readonly fallback: CounterStore | undefined
-  /** Undefined: the store is always asked. */
-  readonly breaker: Required<{ [Name in keyof BreakerSettings]: number }> | undefined
-  /** Milliseconds of a clock that is never set. */
-  readonly elapsed: () => number
-  /** Called for the first failure after an answer. */
-  readonly onOutage: (error: StoreError) => void
-  /** Called for the first answer after a failure. */
-  readonly onRecovery: () => void
+  readonly breaker: Breaker
 }
 
 type Method = 'add' | 'addSparing' | 'read'
 
 /**
  * A store that may not answer. Calls fail at once while it is known to be away, or are counted by the
- * fallback. After some failures in a row it is not asked for a while: calls that wait for their timeout one
- * after the other would hold up every request.
+ * fallback.
  */
 export class GuardedStore implements CounterStore {
   readonly #inner: CounterStore
   readonly #settings: GuardSettings
   #away: StoreError | undefined
-  #failures = 0
-  #isDown = false
-  #asksAgainAtMs = 0
   /** Whether the call that is being answered was counted by the fallback. */
   isFallback = false
 
@@ -52,12 +34,12 @@ export class GuardedStore implements CounterStore {
   /** The store is known to be away: calls fail with this until `markPresent`. */
   markAway(error: StoreError): void {
     this.#away = error
-    this.#noteFailure(error)
+    this.#settings.breaker.noteFailure(error)
   }
 
   markPresent(): void {
     this.#away = undefined
-    this.#noteAnswer()
+    this.#settings.breaker.noteAnswer()
   }
 
   add(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
@@ -82,35 +64,21 @@ export class GuardedStore implements CounterStore {
     deadlineMs: number,
     counted: Counted,
   ): void {
-    const refusal = this.#away ?? this.#findRefusal()
+    const { breaker } = this.#settings
+    const refusal = this.#away ?? breaker.refuse()
     if (refusal !== undefined) {
       this.#fallBack(method, increments, deadlineMs, refusal, counted)
       return
     }
     this.#inner[method](increments, deadlineMs, (error) => {
       if (error === undefined || error instanceof CounterKeyError) {
-        if (this.#failures > 0) this.#noteAnswer()
+        breaker.noteAnswer()
         counted(error)
         return
       }
-      this.#noteFailure(error)
+      breaker.noteFailure(error)
       this.#fallBack(method, increments, deadlineMs, error, counted)
     })
-  }
-
-  #findRefusal(): StoreError | undefined {
-    const { breaker, elapsed } = this.#settings
-    if (breaker === undefined || this.#failures < breaker.failures) return undefined
-    const leftMs = this.#asksAgainAtMs - elapsed()
-    if (leftMs > 0) {
-      return new StoreError(
-        `the store was not asked: ${this.#failures} calls in a row failed, and the next one is tried in ` +
-          `${Math.ceil(leftMs)} ms`,
-      )
-    }
-    // This call tries it; others wait for its outcome.
-    this.#asksAgainAtMs = elapsed() + breaker.pauseMs
-    return undefined
   }
 
   #fallBack(
@@ -141,22 +109,6 @@ export class GuardedStore implements CounterStore {
         this.isFallback = false
       }
     })
-  }
-
-  #noteFailure(error: StoreError): void {
-    const { breaker, elapsed, onOutage } = this.#settings
-    this.#failures += 1
-    if (breaker !== undefined) this.#asksAgainAtMs = elapsed() + breaker.pauseMs
-    if (this.#isDown) return
-    this.#isDown = true
-    onOutage(error)
-  }
-
-  #noteAnswer(): void {
-    this.#failures = 0
-    if (!this.#isDown) return
-    this.#isDown = false
-    this.#settings.onRecovery()
   }
 }
 

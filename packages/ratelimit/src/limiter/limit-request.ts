@@ -59,10 +59,7 @@ export function toRateLimitRequest(
     throw new TypeError(`descriptors must be an array such as [{ user: 'alice' }], not ${given}`)
   }
   const charged = hits ?? request.hits
-  if (charged !== undefined) checkHits(charged, 'hits')
-  if (charged !== undefined && charged < 1) {
-    throw new TypeError('hits of a request must be at least 1; a descriptor may have 0 or less')
-  }
+  if (charged !== undefined) checkCharge(charged)
   return { domain, descriptors: descriptors.map(toDescriptor), hitsAddend: charged ?? 0 }
 }
 
@@ -118,8 +115,14 @@ function toOverride({ requestsPerUnit, unit }: NonNullable<DetailedDescriptor['l
   return { requestsPerUnit, unit: parseUnit(unit).wire }
 }
 
-/** @throws {TypeError} where it is not a whole number. */
-export function checkHits(hits: unknown, name: string): void {
+/** @throws {TypeError} where a request cannot count so many hits. */
+export function checkCharge(hits: number): void {
+  checkHits(hits, 'hits')
+  if (hits >= 1) return
+  throw new TypeError('hits must be at least 1; peek counts none, and refund gives hits back')
+}
+
+function checkHits(hits: unknown, name: string): void {
   if (!Number.isSafeInteger(hits)) {
     throw new TypeError(`${name} must be a whole number, not ${describe(hits)}`)
   }

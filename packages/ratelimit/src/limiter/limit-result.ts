@@ -68,6 +68,8 @@ export function toLimitResult(
   asked: Asked,
   nowSeconds: number,
   isFallback: boolean,
+  /** Whether the counts have hits in them that were not counted. */
+  isPeek = false,
 ): LimitResult {
   const { settings } = parts
   const { tallies } = asked
@@ -93,7 +95,7 @@ export function toLimitResult(
       statuses.push(toUncounted(keys, true, unlimitedRemaining))
       continue
     }
-    const status = toStatus(parts, tally, keys, nowSeconds, verdict)
+    const status = toStatus(parts, tally, keys, nowSeconds, verdict, isPeek)
     statuses.push(status)
     if (status.isOver) retryAfter = Math.max(retryAfter, status.resetSeconds ?? 1)
     const refuses = status.isOver && !tally.isQuota
@@ -126,6 +128,7 @@ function toStatus(
   keys: readonly string[],
   nowSeconds: number,
   verdict: OverallVerdict,
+  isPeek: boolean,
 ): LimitStatus {
   const { unitSeconds, requestsPerUnit, isShadowRule } = tally
   const isShadow = isShadowRule || settings.isShadowMode
@@ -139,7 +142,7 @@ function toStatus(
     isMatched: true,
     keys,
     limit: { requestsPerUnit, unit: unitName(tally.unit), windowSeconds: unitSeconds },
-    remaining: isOver ? 0 : requestsPerUnit - tally.after,
+    remaining: Math.max(0, requestsPerUnit - tally.after + (isPeek ? tally.charge : 0)),
     resetSeconds:
       isOver && tally.isSliding
         ? secondsUntilRoom(tally)
@@ -157,7 +160,7 @@ function unitName(wire: number): LimitUnit {
   return name
 }
 
-function toHeaders(
+export function toHeaders(
   { limit, remaining, resetSeconds }: LimitStatus,
   names: HeaderNames,
 ): LimitResult['headers'] {

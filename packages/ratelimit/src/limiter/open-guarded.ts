@@ -1,6 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log'
 import { type CounterStore, StoreError } from '../counters/counter-store.ts'
-import { GuardedStore, type GuardSettings } from './guarded-store.ts'
+import { createBreaker } from './create-breaker.ts'
+import { GuardedStore } from './guarded-store.ts'
 import { createLateStore } from './late-store.ts'
 import type { SharedOptions } from './options.ts'
 import { findScheme, memoryUrl, openMemory } from './store-by-url.ts'
@@ -16,9 +17,6 @@ export interface LimiterStore {
   readonly close: () => Promise<void>
 }
 
-/** At most one warning in this time: a store that answers every second call would fill the log. */
-const logPauseMs = 60_000
-
 /** Opens the store of a limiter with what protects the program from its failures. */
 export function openLimiterStore(
   options: SharedOptions,
@@ -33,7 +31,11 @@ export function openLimiterStore(
     return { store, guard: undefined, firstAttempt: done, answers: done, close }
   }
   const fallback = options.fallback === 'memory' ? openMemory(now) : undefined
-  const settings = { ...toGuardSettings(options, log), fallback }
+  const consequence =
+    fallback === undefined
+      ? 'decisions fail until it answers'
+      : 'this process counts by itself until it answers'
+  const settings = { fallback, breaker: createBreaker(options, log, consequence) }
   if (typeof given !== 'string') {
     const guard = new GuardedStore(given, settings)
     const close = async () => await fallback?.[Symbol.asyncDispose]()
@@ -70,36 +72,6 @@ export function openLimiterStore(
     async close() {
       await late.store[Symbol.asyncDispose]()
       await fallback?.[Symbol.asyncDispose]()
-    },
-  }
-}
-
-function toGuardSettings(options: SharedOptions, log: Log): Omit<GuardSettings, 'fallback'> {
-  const { breaker = {}, onOutage, onRecovery } = options
-  const consequence =
-    options.fallback === 'memory'
-      ? 'this process counts by itself until it answers'
-      : 'decisions fail until it answers'
-  let loggedAtMs = Number.NEGATIVE_INFINITY
-  let isLogged = false
-  return {
-    breaker:
-      breaker === false
-        ? undefined
-        : { failures: breaker.failures ?? 5, pauseMs: breaker.pauseMs ?? 1_000 },
-    elapsed: () => performance.now(),
-    onOutage(error) {
-      onOutage?.(error)
-      if (performance.now() < loggedAtMs + logPauseMs) return
-      loggedAtMs = performance.now()
-      isLogged = true
-      log.warning(`The rate limit store failed: ${error.message}; ${consequence}`)
-    },
-    onRecovery() {
-      onRecovery?.()
-      if (!isLogged) return
-      isLogged = false
-      log.warning('The rate limit store answers again')
     },
   }
 }

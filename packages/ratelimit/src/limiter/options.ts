@@ -2,7 +2,7 @@ import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import type { CounterStore } from '../counters/counter-store.ts'
 import { type KeyFormat, keyFormats } from '../decide/counter-key.ts'
 import type { HeaderNames } from '../decide/headers.ts'
-import type { BreakerSettings } from './guarded-store.ts'
+import type { BreakerSettings } from './breaker.ts'
 import type { Logger } from './limiter-log.ts'
 import type { Limits } from './limits.ts'
 import { describe, isRecord, type ParsedLimits, parseLimits } from './parse-limits.ts'
@@ -33,6 +33,17 @@ export interface SharedOptions {
    * `UnmatchedError`.
    */
   readonly onUnmatched?: UnmatchedMode | undefined
+  /**
+   * Whether a counter that is over its limit is refused without asking the store until its window ends. Costs
+   * 1 MiB at most. What other processes give back is not noticed meanwhile. Not for sliding windows, nor for
+   * counters in memory. Default: true.
+   */
+  readonly localCache?: boolean | undefined
+  /**
+   * Whether `block` concerns all processes that use the same store. Every decision then also looks for a
+   * block, in the same write. Counters in memory do not need it. Default: false.
+   */
+  readonly sharedBlocks?: boolean | undefined
   /** How long `ready` waits for the store, in milliseconds. Default: 10 s. */
   readonly readyTimeoutMs?: number | undefined
   /** How long a decision may take, in milliseconds, where `limit` does not say. Default: 1 s. */
@@ -116,6 +127,8 @@ const checks: { readonly [Name in keyof Required<RateLimiterOptions>]: Check } =
   fallback: oneOf(['memory']),
   breaker: checkBreaker,
   onUnmatched: oneOf(unmatchedModes),
+  localCache: flag,
+  sharedBlocks: flag,
   readyTimeoutMs: milliseconds,
   timeoutMs: milliseconds,
   keyPrefix: text,

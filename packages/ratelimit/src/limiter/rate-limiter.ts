@@ -1,17 +1,27 @@
 import { StoreError } from '../counters/counter-store.ts'
-import { addTallies } from '../decide/add-tallies.ts'
 import { ServiceError } from '../decide/decided.ts'
 import type { DecisionParts, DecisionSettings } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
-import { openTallies } from '../decide/open-tallies.ts'
+import { createLocalCache, type LocalCache } from '../decide/local-cache.ts'
 import type { RuleSnapshot } from '../rules/snapshot.ts'
 import { Statistics } from '../stats/registry.ts'
 import type { Asked, Charging } from './asked.ts'
-import { checkHits, type LimitRequest } from './limit-request.ts'
-import { type LimitResult, toLimitResult } from './limit-result.ts'
+import { Blocks } from './blocks.ts'
+import { checkCharge, type LimitRequest } from './limit-request.ts'
+import type { LimitResult } from './limit-result.ts'
 import { createLimiterLog } from './limiter-log.ts'
 import type { KeyValues, LimitKeys, Limits } from './limits.ts'
 import { openLimiterStore } from './open-guarded.ts'
+import {
+  block,
+  count,
+  type Operation,
+  type OperationParts,
+  peek,
+  penalize,
+  refund,
+  reset,
+} from './operations.ts'
 import {
   checkOptions,
   defaultDomain,
@@ -49,6 +59,24 @@ export interface RateLimiter<Input = LimitRequest, Rules = RulesText> extends As
    * @throws {TypeError} for other limiters
    */
   limitSync(request: Input, options?: Pick<LimitOptions, 'hits'>): LimitResult
+  /** Says what `limit` would answer and how the limits stand. Counts nothing. */
+  peek(request: Input, options?: LimitOptions): Promise<LimitResult>
+  /** Gives hits back, such as those of a request that failed. A counter stops at 0. */
+  refund(request: Input, options?: LimitOptions): Promise<LimitResult>
+  /** Counts hits even beyond the limit, such as for a wrong password. */
+  penalty(request: Input, options?: LimitOptions): Promise<LimitResult>
+  /** The same as `refund`, as the counterpart of `penalty`. */
+  reward(request: Input, options?: LimitOptions): Promise<LimitResult>
+  /**
+   * Sets the counters of a request to 0 and lifts its blocks. Other processes that know it to be over a limit
+   * go on refusing until the window ends, unless they have `localCache: false`.
+   */
+  reset(request: Input, options?: Pick<LimitOptions, 'timeoutMs'>): Promise<void>
+  /**
+   * Refuses requests for so many seconds, whatever the counters say, and counts nothing meanwhile. `reset`
+   * lifts it. Rejects with a `TypeError` where the counters are not in memory and `sharedBlocks` is not set.
+   */
+  block(request: Input, seconds: number, options?: Pick<LimitOptions, 'timeoutMs'>): Promise<void>
   /**
    * Uses other rules from now on. Counters stay.
    * @throws {RulesError} when there is a fault in them; the rules before stay in force
@@ -152,7 +180,7 @@ function createLimiter<Input, Rules>(
     settings: toSettings(options),
     rules: () => snapshot,
     store,
-    localCache: undefined,
+    localCache: createCache(options, guard !== undefined, now),
     statistics: {
       storeErrors: statistics.counter('redis_error'),
       serviceErrors: statistics.counter('service_error'),
@@ -161,6 +189,11 @@ function createLimiter<Input, Rules>(
     },
     now,
   }
+  const blocks = new Blocks({
+    store,
+    isShared: guard !== undefined && options.sharedBlocks === true,
+  })
+  const operations: OperationParts = { decision: parts, results, blocks, guard }
   const isReadyAtOnce = source === undefined && guard === undefined
   if (isReadyAtOnce) readiness.end()
   else {
@@ -176,64 +209,59 @@ function createLimiter<Input, Rules>(
     await withTimeout(answer, readyTimeoutMs)
   }
 
-  function ask(input: Input, charging: Charging): { asked: Asked; rules: RuleSnapshot } {
+  function ask(input: Input, charging: Charging): Asked {
     const rules = snapshot
-    if (rules === undefined) throw refuse(missing)
     try {
+      if (rules === undefined) throw new ServiceError(missing)
       const asked = ruling.ask(parts, rules, input, charging)
       if (asked.unmatched.length > 0) unmatched.report(asked, rules)
-      return { asked, rules }
+      return asked
     } catch (error) {
       if (error instanceof ServiceError) parts.statistics.serviceErrors.value += 1
       throw error
     }
   }
 
-  function refuse(reason: string): ServiceError {
-    parts.statistics.serviceErrors.value += 1
-    return new ServiceError(reason)
-  }
-
-  function decide(input: Input, hits: number, deadlineMs: number, done: Done): void {
-    const { asked } = ask(input, { hits, isRefund: false })
-    const nowMs = now()
-    const nowSeconds = Math.floor(nowMs / 1000)
-    const toCount = openTallies(parts, asked.tallies, nowMs, nowSeconds)
-    if (toCount.length === 0) {
-      done(undefined, toLimitResult(parts, results, asked, nowSeconds, false))
-      return
-    }
-    addTallies(parts, asked.tallies, toCount, deadlineMs, (error) => {
-      if (error === undefined) {
-        const isFallback = guard?.isFallback === true
-        done(undefined, toLimitResult(parts, results, asked, nowSeconds, isFallback))
-        return
-      }
-      parts.statistics.storeErrors.value += 1
-      done(error, undefined)
-    })
-  }
-
-  async function decideLater(input: Input, hits: number, timeoutMs: number): Promise<LimitResult> {
+  async function runLater<Result>(
+    operation: Operation<Result>,
+    input: Input,
+    charging: Charging,
+    timeoutMs: number,
+  ): Promise<Result> {
     const deadlineMs = Date.now() + timeoutMs
     if (!readiness.isOver) await readiness.wait(timeoutMs)
     return await new Promise((resolve, reject) => {
-      decide(input, hits, deadlineMs, (error, result) => {
+      operation(operations, ask(input, charging), deadlineMs, (error, result) => {
         if (result === undefined) reject(error)
         else resolve(result)
       })
     })
   }
 
-  function decideNow(input: Input, hits: number): LimitResult {
-    let result: LimitResult | undefined
+  function runNow<Result>(operation: Operation<Result>, input: Input, charging: Charging): Result {
+    let result: Result | undefined
     let failure: Error | undefined
-    decide(input, hits, Number.POSITIVE_INFINITY, (error, decided) => {
-      result = decided
+    operation(operations, ask(input, charging), Number.POSITIVE_INFINITY, (error, answer) => {
+      result = answer
       failure = error
     })
     if (result === undefined) throw failure ?? new StoreError('the store did not answer at once')
     return result
+  }
+
+  function run<Result>(
+    operation: Operation<Result>,
+    input: Input,
+    { timeoutMs = usualTimeoutMs, hits = 1 }: LimitOptions,
+    isRefund: boolean,
+  ): Promise<Result> {
+    try {
+      checkCharge(hits)
+      if (isReadyAtOnce) return Promise.resolve(runNow(operation, input, { hits, isRefund }))
+      return hold.during(runLater(operation, input, { hits, isRefund }, timeoutMs))
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   async function close(): Promise<void> {
@@ -251,23 +279,33 @@ function createLimiter<Input, Rules>(
       }
       return ready
     },
-    limit(request, { timeoutMs = usualTimeoutMs, hits = 1 } = {}) {
-      try {
-        checkHits(hits, 'hits')
-        if (isReadyAtOnce) return Promise.resolve(decideNow(request, hits))
-        return hold.during(decideLater(request, hits, timeoutMs))
-      } catch (error) {
-        return Promise.reject(error)
-      }
-    },
+    limit: (request, given = {}) => run(count, request, given, false),
     limitSync(request, { hits = 1 } = {}) {
       if (!isReadyAtOnce) {
         throw new TypeError(
           'limitSync needs counters in memory and rules that are not in a directory: call limit',
         )
       }
-      checkHits(hits, 'hits')
-      return decideNow(request, hits)
+      checkCharge(hits)
+      return runNow(count, request, { hits, isRefund: false })
+    },
+    peek: (request, given = {}) => run(peek, request, given, false),
+    refund: (request, given = {}) => run(refund, request, given, true),
+    penalty: (request, given = {}) => run(penalize, request, given, false),
+    reward: (request, given = {}) => run(refund, request, given, true),
+    async reset(request, given = {}) {
+      await run(reset, request, given, false)
+    },
+    async block(request, seconds, given = {}) {
+      if (!(Number.isFinite(seconds) && seconds > 0)) {
+        throw new TypeError(`seconds of a block must be a number above 0, not ${seconds}`)
+      }
+      if (guard !== undefined && options.sharedBlocks !== true) {
+        throw new TypeError(
+          'block needs the option sharedBlocks: true with this store, so that all processes look blocks up',
+        )
+      }
+      await run(block(now() + seconds * 1_000), request, given, false)
     },
     load(rules) {
       if (source !== undefined) {
@@ -285,7 +323,17 @@ function createLimiter<Input, Rules>(
   }
 }
 
-type Done = (error: Error | undefined, result: LimitResult | undefined) => void
+const cacheBytes = 1024 * 1024
+
+/** What is counted in this process is known at once: only other stores are worth a cache. */
+function createCache(
+  { localCache }: SharedOptions,
+  isRemote: boolean,
+  now: () => number,
+): LocalCache | undefined {
+  if (localCache === false || !isRemote) return undefined
+  return createLocalCache({ sizeInBytes: cacheBytes, now })
+}
 
 /** Rejects with a `StoreError` when the time is over. */
 async function withTimeout(promise: Promise<void>, timeoutMs: number): Promise<void> {

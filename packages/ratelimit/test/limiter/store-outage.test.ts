@@ -11,6 +11,7 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type CounterStore, createRateLimiter, StoreError } from '@portcullis/ratelimit'
 import { open } from '@portcullis/test-servers'
+import { Breaker } from '../../src/limiter/breaker.ts'
 import { GuardedStore } from '../../src/limiter/guarded-store.ts'
 import { Readiness } from '../../src/limiter/readiness.ts'
 import { fromNoon } from '../support/noon-clock.ts'
@@ -131,10 +132,12 @@ test('after some failures in a row the store is left alone, and then tried by on
   const events: string[] = []
   const guard = new GuardedStore(store, {
     fallback: undefined,
-    breaker: { failures: 2, pauseMs: 100 },
-    elapsed: () => nowMs,
-    onOutage: ({ message }) => events.push(message),
-    onRecovery: () => events.push('back'),
+    breaker: new Breaker({
+      settings: { failures: 2, pauseMs: 100 },
+      elapsed: () => nowMs,
+      onOutage: ({ message }) => events.push(message),
+      onRecovery: () => events.push('back'),
+    }),
   })
   const ask = () => {
     let answer: string | undefined

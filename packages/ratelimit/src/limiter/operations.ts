@@ -1,0 +1,254 @@
+import { highestCount, type Increment, type StoreError } from '../counters/counter-store.ts'
+import { addTallies } from '../decide/add-tallies.ts'
+import type { DecisionParts } from '../decide/decision.ts'
+import { openTallies } from '../decide/open-tallies.ts'
+import { Tally } from '../decide/tally.ts'
+import { toOverlapMs, windowStart } from '../decide/windows.ts'
+import { RuleCounters } from '../stats/rule-counters.ts'
+import type { Asked } from './asked.ts'
+import type { BlockedUntil, Blocks } from './blocks.ts'
+import type { GuardedStore } from './guarded-store.ts'
+import { type LimitResult, type ResultSettings, toHeaders, toLimitResult } from './limit-result.ts'
+
+export interface OperationParts {
+  readonly decision: DecisionParts
+  readonly results: ResultSettings
+  readonly blocks: Blocks
+  /** Undefined where the store is this process. */
+  readonly guard: GuardedStore | undefined
+}
+
+/** Called once, before the operation returns where the store answers at once. */
+export type Done<Result> = (error: StoreError | undefined, result: Result | undefined) => void
+
+/** What is done with the counters of the limits that apply to a request. */
+export type Operation<Result> = (
+  parts: OperationParts,
+  asked: Asked,
+  deadlineMs: number,
+  done: Done<Result>,
+) => void
+
+/** Counts the hits. */
+export const count: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
+  const nowMs = parts.decision.now()
+  const blocked = parts.blocks.find(asked.tallies, nowMs)
+  if (blocked === undefined) change(parts, asked, nowMs, parts.blocks.isShared, deadlineMs, done)
+  else refuseBlocked(parts, asked, blocked, deadlineMs, done)
+}
+
+/** Gives the hits of tallies back that are refunds, blocked or not. */
+export const refund: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
+  change(parts, asked, parts.decision.now(), false, deadlineMs, done)
+}
+
+function change(
+  parts: OperationParts,
+  asked: Asked,
+  nowMs: number,
+  looksForBlocks: boolean,
+  deadlineMs: number,
+  done: Done<LimitResult>,
+): void {
+  const { decision, blocks, guard, results } = parts
+  const { tallies } = asked
+  const nowSeconds = Math.floor(nowMs / 1000)
+  const toCount = openTallies(decision, tallies, nowMs, nowSeconds)
+  if (toCount.length === 0) {
+    done(undefined, toLimitResult(decision, results, asked, nowSeconds, false))
+    return
+  }
+  const counted = (error: StoreError | undefined) => {
+    if (error !== undefined) {
+      fail(parts, error, done)
+      return
+    }
+    if (guard?.isFallback !== true) {
+      done(undefined, toLimitResult(decision, results, asked, nowSeconds, false))
+      return
+    }
+    // What this process counted by itself says nothing about the counters of the store.
+    const uncached = { ...decision, localCache: undefined }
+    done(undefined, toLimitResult(uncached, results, asked, nowSeconds, true))
+  }
+  if (!looksForBlocks) {
+    addTallies(decision, tallies, toCount, deadlineMs, counted)
+    return
+  }
+  // Both leave in one write. What was counted of a blocked request does no harm.
+  const both = createBoth((error) => {
+    const met = error === undefined ? blocks.find(tallies, nowMs) : undefined
+    if (met === undefined) counted(error)
+    else refuseBlocked(parts, asked, met, deadlineMs, done)
+  })
+  blocks.look(toCount, deadlineMs, both)
+  addTallies(decision, tallies, toCount, deadlineMs, both)
+}
+
+/** How the limits stand, and whether so many hits would be allowed. Counts nothing. */
+export const peek: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
+  const { blocks } = parts
+  const limited = findLimited(asked)
+  const finish = (error: StoreError | undefined) => {
+    const blocked = blocks.find(asked.tallies, parts.decision.now())
+    if (error !== undefined) fail(parts, error, done)
+    else if (blocked !== undefined) refuseBlocked(parts, asked, blocked, deadlineMs, done, true)
+    else read(parts, asked, deadlineMs, done)
+  }
+  if (blocks.isShared && limited.length > 0) blocks.look(limited, deadlineMs, finish)
+  else finish(undefined)
+}
+
+/** Counts hits even where there is no room for them, which a sliding window refuses otherwise. */
+export const penalize: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
+  const { decision, guard, results } = parts
+  const nowMs = decision.now()
+  const nowSeconds = Math.floor(nowMs / 1000)
+  openTallies(decision, asked.tallies, nowMs, nowSeconds)
+  const limited = findLimited(asked)
+  const increments = limited.map((tally) => toIncrement(tally, tally.window, tally.charge))
+  decision.store.add(increments, deadlineMs, (error) => {
+    if (error !== undefined) {
+      fail(parts, error, done)
+      return
+    }
+    for (const [index, { after, previous }] of increments.entries()) {
+      const tally = limited[index]
+      if (tally === undefined) continue
+      tally.after = after
+      tally.previous = previous
+    }
+    const isFallback = guard?.isFallback === true
+    done(undefined, toLimitResult(decision, results, asked, nowSeconds, isFallback))
+  })
+}
+
+/** Sets the counters to 0 and lifts blocks. */
+export const reset: Operation<true> = (parts, asked, deadlineMs, done) => {
+  const { decision, blocks } = parts
+  const nowMs = decision.now()
+  const nowSeconds = Math.floor(nowMs / 1000)
+  const limited = findLimited(asked)
+  const increments = limited.flatMap((tally) => {
+    const window = windowStart(nowSeconds, tally.unitSeconds)
+    decision.localCache?.delete(tally.key, window)
+    // Large enough for any count; a counter stops at 0.
+    if (!tally.isSliding) return [toIncrement(tally, window, -highestCount)]
+    tally.overlapMs = toOverlapMs(nowMs, window, tally.unitSeconds)
+    const before = window - tally.unitSeconds
+    return [window, before].map((each) => toIncrement(tally, each, -highestCount))
+  })
+  const both = createBoth((error) => {
+    if (error === undefined) done(undefined, true)
+    else fail(parts, error, done)
+  })
+  blocks.unblock(limited, both)
+  decision.store.add(increments, deadlineMs, both)
+}
+
+/** Refuses requests until the time, whatever the counters say. */
+export function block(untilMs: number): Operation<true> {
+  return (parts, asked, _deadlineMs, done) => {
+    const { decision, blocks } = parts
+    blocks.block(findLimited(asked), untilMs, decision.now(), (error) => {
+      if (error === undefined) done(undefined, true)
+      else fail(parts, error, done)
+    })
+  }
+}
+
+function findLimited({ tallies }: Asked): Tally[] {
+  return tallies.filter((tally) => tally !== undefined).filter(({ isUnlimited }) => !isUnlimited)
+}
+
+function read(
+  { decision, guard, results }: OperationParts,
+  asked: Asked,
+  deadlineMs: number,
+  done: Done<LimitResult>,
+): void {
+  const nowMs = decision.now()
+  const nowSeconds = Math.floor(nowMs / 1000)
+  // With counters and a cache of their own, so that looking changes neither.
+  const scratch = new RuleCounters()
+  const tallies = asked.tallies.map((tally) => tally && new Tally({ ...tally, counters: scratch }))
+  const looking = { ...decision, localCache: undefined }
+  const toRead = openTallies(looking, tallies, nowMs, nowSeconds)
+  decision.store.read(toRead, deadlineMs, (error) => {
+    if (error !== undefined) {
+      decision.statistics.storeErrors.value += 1
+      done(error, undefined)
+      return
+    }
+    for (const tally of toRead) tally.after += tally.charge
+    const isFallback = guard?.isFallback === true
+    const copy = { ...asked, tallies }
+    done(undefined, toLimitResult(looking, results, copy, nowSeconds, isFallback, true))
+  })
+}
+
+/** The result where some counters are blocked: nothing more is counted, and the others are only read. */
+function refuseBlocked(
+  parts: OperationParts,
+  asked: Asked,
+  blocked: BlockedUntil,
+  deadlineMs: number,
+  done: Done<LimitResult>,
+  isPeek = false,
+): void {
+  const { decision, results } = parts
+  const nowMs = decision.now()
+  for (const { counters, charge } of isPeek ? [] : blocked.keys()) {
+    counters.totalHits += charge
+    counters.overLimit += charge
+  }
+  const finish: Done<LimitResult> = (error, result) => {
+    if (result === undefined) {
+      done(error, undefined)
+      return
+    }
+    const statuses = result.statuses.map((status, index) => {
+      const tally = asked.tallies[index]
+      const untilMs = tally && blocked.get(tally)
+      if (untilMs === undefined) return status
+      const resetSeconds = Math.max(1, Math.ceil((untilMs - nowMs) / 1000))
+      return { ...status, isOver: true, remaining: 0, resetSeconds }
+    })
+    const over = statuses.filter(({ isOver }) => isOver)
+    const last = over.at(-1)
+    done(undefined, {
+      ...result,
+      isAllowed: decision.settings.isShadowMode,
+      statuses,
+      headers: last === undefined ? [] : toHeaders(last, results.headerNames),
+      retryAfterSeconds: decision.settings.isShadowMode
+        ? undefined
+        : Math.max(...over.map(({ resetSeconds }) => resetSeconds ?? 1)),
+    })
+  }
+  read(parts, asked, deadlineMs, finish)
+}
+
+function toIncrement(tally: Tally, window: number, hits: number): Increment {
+  const { key, unitSeconds, overlapMs } = tally
+  const most = highestCount
+  return { key, window, unitSeconds, hits, most, isStrict: false, overlapMs, after: 0, previous: 0 }
+}
+
+function fail(parts: OperationParts, error: StoreError, done: Done<never>): void {
+  parts.decision.statistics.storeErrors.value += 1
+  done(error, undefined)
+}
+
+/** Calls back after the second call, with the first error there was. */
+function createBoth(
+  done: (error: StoreError | undefined) => void,
+): (error: StoreError | undefined) => void {
+  let calls = 0
+  let failure: StoreError | undefined
+  return (error) => {
+    calls += 1
+    failure ??= error
+    if (calls === 2) done(failure)
+  }
+}
