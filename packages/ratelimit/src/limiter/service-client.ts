@@ -1,0 +1,113 @@
+import { Agent, type ClientRequest, request as sendHttp } from 'node:http'
+import { request as sendHttps, Agent as TlsAgent } from 'node:https'
+import { StoreError } from '../counters/counter-store.ts'
+import { ServiceError } from '../decide/decided.ts'
+import type { RateLimitRequest } from '../protocol/message.ts'
+
+/** What the service answers, as far as it is read here. */
+export interface ServiceAnswer {
+  readonly overallCode?: string
+  readonly statuses?: readonly ServiceStatus[]
+}
+
+export interface ServiceStatus {
+  readonly code?: string
+  readonly currentLimit?: { readonly requestsPerUnit?: number; readonly unit?: string }
+  readonly limitRemaining?: number
+  /** Such as `34s`. */
+  readonly durationUntilReset?: string
+}
+
+/** A larger answer is not one of the service. */
+const mostAnswerBytes = 16 * 1024 * 1024
+
+/** Asks `/json` of a rate limit service, over connections that are kept. */
+export class ServiceClient {
+  readonly #url: URL
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #agent: Agent
+  readonly #send: typeof sendHttp
+
+  constructor(url: URL, headers: Readonly<Record<string, string>>) {
+    this.#url = url
+    this.#headers = headers
+    const isTls = url.protocol === 'https:'
+    // Node lets the process end while such connections are idle.
+    this.#agent = isTls ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true })
+    this.#send = isTls ? sendHttps : sendHttp
+  }
+
+  /** Rejects with a `ServiceError` for what the service refuses, and with a `StoreError` for all else. */
+  ask(request: RateLimitRequest, timeoutMs: number): Promise<ServiceAnswer> {
+    const body = JSON.stringify(toJson(request))
+    return new Promise((resolve, reject) => {
+      let sent: ClientRequest | undefined
+      const fail = (reason: string, cause?: unknown) => {
+        clearTimeout(timer)
+        sent?.destroy()
+        reject(new StoreError(`the rate limit service ${reason}`, { cause }))
+      }
+      const timer = setTimeout(() => fail(`did not answer within ${timeoutMs} ms`), timeoutMs)
+      const headers = {
+        ...this.#headers,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      }
+      sent = this.#send(this.#url, { method: 'POST', agent: this.#agent, headers })
+      sent.on('error', (error) => fail(`cannot be reached: ${error.message}`, error))
+      sent.on('response', (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (piece: string) => {
+          text += piece
+          if (text.length > mostAnswerBytes) fail('answered too much')
+        })
+        response.on('error', (error) => fail(`broke off its answer: ${error.message}`, error))
+        response.on('end', () => {
+          clearTimeout(timer)
+          try {
+            resolve(parseAnswer(response.statusCode ?? 0, text))
+          } catch (error) {
+            reject(error)
+          }
+        })
+      })
+      sent.end(body)
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}
+
+function parseAnswer(status: number, text: string): ServiceAnswer {
+  if (status === 200 || status === 429) {
+    try {
+      return JSON.parse(text)
+    } catch (error) {
+      const reason = 'the rate limit service did not answer in JSON: check its URL'
+      throw new StoreError(reason, { cause: error })
+    }
+  }
+  if (status === 400) {
+    const hint = 'it has no rules, or the domain or descriptors are empty'
+    throw new ServiceError(`the rate limit service refused the request: ${hint}`)
+  }
+  const hint = status === 404 ? ': its URL ends in /json' : ''
+  throw new StoreError(`the rate limit service answered with status ${status}${hint}`)
+}
+
+function toJson({ domain, descriptors, hitsAddend }: RateLimitRequest): unknown {
+  return {
+    domain,
+    hitsAddend,
+    descriptors: descriptors.map(({ entries, limit, hitsAddend: own, isNegativeHits }) => ({
+      entries,
+      limit,
+      // JSON has 64-bit numbers of protobuf as text.
+      hitsAddend: own === undefined ? undefined : `${own}`,
+      isNegativeHits,
+    })),
+  }
+}
