@@ -25,8 +25,8 @@ Builds every published package, packs it into artifacts/, and proves the archive
 and what that imports, publint and attw. All of them are installed into one empty folder, where
 nothing of the repository can be loaded: \`portcullis up\` starts there and each part answers, as do
 the servers' own commands; install size and start times are printed. The GraphQL library is also
-used with each graphql major, on Node 22 and 24, from modules and from CommonJS, with its command,
-its types under TypeScript 5.9 and 7, and its size. Exits with 1 when a proof fails.`
+used with each graphql major, on Node 22 and 24, from modules and from CommonJS, in Jest, with its
+command, its types under TypeScript 5.9 and 7, and its size. Exits with 1 when a proof fails.`
 
 /** What is special to a package, by the name of its folder. */
 const ownProofs: {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { BuildError } from './build-error.ts'
+import { writeCommonJs } from './commonjs.ts'
 import { toInsideImports, toJavaScriptImports, toJavaScriptPrograms } from './module-references.ts'
 import { writeWebAssets } from './portcullis/web-assets.ts'
 import { toPublishedManifest, toPublishedPath } from './published-manifest.ts'
@@ -27,6 +28,9 @@ import { listSubpaths } from './subpaths.ts'
 const ownSteps: { readonly [name: string]: (dist: string) => Promise<void> } = {
   portcullis: writeWebAssets,
 }
+
+/** Packages with a CommonJS variant. The servers' libraries are modules only: Node requires those too. */
+const withCommonJs = ['graphql-over-http']
 
 /** Compiles what travels inside published packages. Comes before those. */
 export async function buildInsidePackages(): Promise<void> {
@@ -54,7 +58,12 @@ export async function buildPackage(published: PublishedPackage): Promise<void> {
   await ownSteps[name]?.(dist)
 
   const insideNames = Object.fromEntries(inside.map((each) => [each.name, each.manifest.name]))
-  const publishedManifest = toPublishedManifest(manifest, insideNames)
+  const hasCommonJs = withCommonJs.includes(name)
+  if (hasCommonJs) {
+    const modulesOnly = toPublishedManifest(manifest, insideNames)
+    await writeCommonJs(dist, listSubpaths(modulesOnly, listFiles(dist)))
+  }
+  const publishedManifest = toPublishedManifest(manifest, insideNames, hasCommonJs)
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest, null, 2)}\n`)
   copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'))
   const repository = toRepositoryUrl(manifest)

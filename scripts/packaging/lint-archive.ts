@@ -18,6 +18,7 @@ export async function runPublint({ file, manifest }: Archive): Promise<void> {
 
 /** attw: does every subpath lead each module resolution to the types of what it leads to? */
 export async function runAttw({ file, name, subpaths }: Archive): Promise<void> {
+  const hasCommonJs = subpaths.some(({ commonJs }) => commonJs !== undefined)
   const attw = join(root, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js')
   const entrypoints = subpaths.map(({ specifier }) => `.${specifier.slice(name.length)}`)
   await runCommand(
@@ -27,7 +28,7 @@ export async function runAttw({ file, name, subpaths }: Archive): Promise<void> 
       attw,
       file,
       '--profile',
-      'esm-only',
+      hasCommonJs ? 'strict' : 'esm-only',
       '--format',
       'table-flipped',
       '--no-color',

@@ -42,6 +42,8 @@ export function createProofs(write: (line: string) => void): Proofs {
         notes.push(...toText(error).split('\n'))
       }
       for (const line of notes) write(indent + line)
+      // Proofs run side by side.
+      notes = []
       return isProven
     },
   }

@@ -1,4 +1,5 @@
 import { BuildError } from './build-error.ts'
+import { commonJsFolder } from './commonjs-folder.ts'
 
 interface Dependencies {
   readonly [name: string]: string
@@ -21,7 +22,23 @@ export interface DevelopmentManifest extends SharedFields {
   readonly files?: readonly string[]
 }
 
-export type PublishedTarget = string | null | { readonly types: string; readonly default: string }
+/** A module with its declarations. TypeScript takes the first condition that fits: types come first. */
+export interface ModuleTarget {
+  readonly types: string
+  readonly default: string
+}
+
+/**
+ * A module with a CommonJS variant. Node and new bundlers take `module-sync`, also for `require`, so that
+ * a process never has both variants.
+ */
+export interface DualTarget {
+  readonly 'module-sync': ModuleTarget
+  readonly require: ModuleTarget
+  readonly default: ModuleTarget
+}
+
+export type PublishedTarget = string | null | ModuleTarget | DualTarget
 
 /** The manifest in the archive: its targets are what the build made of those sources. */
 export interface PublishedManifest extends SharedFields {
@@ -51,10 +68,14 @@ const publishedFields = [
   'peerDependenciesMeta',
 ]
 
-/** @param inside the packages that travel in the archive, by the name of their folder there. */
+/**
+ * @param inside the packages that travel in the archive, by the name of their folder there.
+ * @param hasCommonJs whether the archive has a CommonJS variant of its modules.
+ */
 export function toPublishedManifest(
   development: DevelopmentManifest,
   inside: { readonly [folder: string]: string } = {},
+  hasCommonJs = false,
 ): PublishedManifest {
   const { name, version, exports, bin, dependencies, files = [] } = development
   const fields = publishedFields.filter((field) => field in development)
@@ -63,10 +84,19 @@ export function toPublishedManifest(
     ...Object.fromEntries(fields.map((field) => [field, development[field]])),
     name,
     version,
-    exports: mapValues(exports, toPublishedTarget),
+    exports: mapValues(exports, hasCommonJs ? toDualTarget : toPublishedTarget),
+    ...(hasCommonJs && toFieldsBeforeExports(exports)),
     ...(bin && { bin: mapValues(bin, toPublishedCommand) }),
     ...(dependencies && { dependencies: without(dependencies, Object.values(inside)) }),
-    files: [...new Set(['lib', ...Object.keys(inside), ...folders, 'CHANGELOG.md'])],
+    files: [
+      ...new Set([
+        'lib',
+        ...(hasCommonJs ? [commonJsFolder] : []),
+        ...Object.keys(inside),
+        ...folders,
+        'CHANGELOG.md',
+      ]),
+    ],
   }
 }
 
@@ -77,10 +107,41 @@ export function toPublishedPath(path: string): string {
 
 function toPublishedTarget(target: string | null): PublishedTarget {
   if (target === null || !target.endsWith('.ts')) return checkTarget(target)
-  const path = withoutSource(target)
-  // TypeScript takes the first condition that fits, so the types come first.
-  return { types: `./${path}.d.ts`, default: `./${path}.js` }
+  return toModuleTarget(withoutSource(target))
 }
+
+function toDualTarget(target: string | null): PublishedTarget {
+  if (target === null || !target.endsWith('.ts')) return checkTarget(target)
+  const module = toModuleTarget(withoutSource(target))
+  return {
+    'module-sync': module,
+    require: toModuleTarget(toCommonJsPath(target)),
+    default: module,
+  }
+}
+
+/** For TypeScript's `moduleResolution: node10`, which does not read `exports`. */
+function toFieldsBeforeExports(exports: DevelopmentManifest['exports']) {
+  const sources = Object.entries(exports).filter(([, target]) => target?.endsWith('.ts'))
+  const paths = sources.map(
+    ([key, target]) => [key.slice(2), toCommonJsPath(target ?? '')] as const,
+  )
+  const [main] = paths.filter(([key]) => key === '').map(([, path]) => path)
+  const subpaths = paths.filter(([key]) => key !== '')
+  return {
+    ...(main !== undefined && { main: `./${main}.js`, types: `./${main}.d.ts` }),
+    typesVersions: {
+      '*': Object.fromEntries(subpaths.map(([key, path]) => [key, [`./${path}.d.ts`]])),
+    },
+  }
+}
+
+const toModuleTarget = (path: string): ModuleTarget => ({
+  types: `./${path}.d.ts`,
+  default: `./${path}.js`,
+})
+
+const toCommonJsPath = (target: string) => withoutSource(target).replace(/^lib/, commonJsFolder)
 
 function checkTarget(target: string | null): string | null {
   if (target === null || target.endsWith('.json')) return target

@@ -1,5 +1,5 @@
 import { BuildError } from './build-error.ts'
-import type { PublishedManifest } from './published-manifest.ts'
+import type { ModuleTarget, PublishedManifest } from './published-manifest.ts'
 
 /** One thing a consumer can import. */
 export interface Subpath {
@@ -7,6 +7,8 @@ export interface Subpath {
   readonly specifier: string
   readonly types: string
   readonly file: string
+  /** The same for tools that cannot load modules with `require`, if the package has a variant for them. */
+  readonly commonJs?: { readonly types: string; readonly file: string }
 }
 
 /**
@@ -21,19 +23,20 @@ export function listSubpaths(manifest: PublishedManifest, files: readonly string
         throw new BuildError(`exports["${key}"] leads to no file: ${target}`)
     }
     if (target === null || typeof target === 'string') return []
-    const found = fillIn(key, target.default, files)
+    const module = 'module-sync' in target ? target.default : target
+    const found = fillIn(key, module.default, files)
       .filter(({ subpath }) => !hidden.some((pattern) => matches(pattern, subpath)))
       .map(({ subpath, star }) => ({
         specifier: manifest.name + subpath.slice(1),
-        file: target.default.replaceAll('*', star),
-        types: target.types.replaceAll('*', star),
+        ...fillInTarget(module, star),
+        ...('require' in target && { commonJs: fillInTarget(target.require, star) }),
       }))
     if (found.length === 0)
-      throw new BuildError(`exports["${key}"] leads to no file: ${target.default}`)
+      throw new BuildError(`exports["${key}"] leads to no file: ${module.default}`)
     return found
   })
-  for (const { specifier, file, types } of subpaths) {
-    for (const path of [file, types]) {
+  for (const { specifier, file, types, commonJs } of subpaths) {
+    for (const path of [file, types, ...Object.values(commonJs ?? {})]) {
       if (!files.includes(path.slice(2)))
         throw new BuildError(`${specifier} lacks its file ${path}`)
     }
@@ -50,6 +53,11 @@ function fillIn(key: string, target: string, files: readonly string[]) {
     .map((file) => file.slice(before.length, file.length - after.length))
     .map((star) => ({ subpath: key.replace('*', star), star }))
 }
+
+const fillInTarget = (target: ModuleTarget, star: string) => ({
+  file: target.default.replaceAll('*', star),
+  types: target.types.replaceAll('*', star),
+})
 
 function matches(pattern: string, subpath: string): boolean {
   const [before = '', after = ''] = pattern.split('*')

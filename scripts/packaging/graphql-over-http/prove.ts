@@ -7,9 +7,17 @@ import type { Proofs } from '../proofs.ts'
 import { readJson, root } from '../published-packages.ts'
 import { npmCommand } from '../run-command.ts'
 import type { Runtime } from '../runtimes.ts'
+import { proveJest } from './jest.ts'
 import { checkImports } from './outside-imports.ts'
 import { makeSizeTable } from './size-table.ts'
-import { browserSettings, consumerSettings, copyExamples, typeCheck } from './type-check.ts'
+import {
+  browserSettings,
+  commonJsSettings,
+  consumerSettings,
+  copyExamples,
+  type Settings,
+  typeCheck,
+} from './type-check.ts'
 
 /** Installs the archive in empty projects and uses it there in every way that is promised. */
 export async function proveGraphqlOverHttp(
@@ -39,7 +47,10 @@ export async function proveGraphqlOverHttp(
       await consumerInstall
       return `${consumer.listInstalled().length} packages with the frameworks' types`
     })
-    if (newest) await proveTypes(proofs, consumer, newest)
+    await Promise.all([
+      newest && proveTypes(proofs, consumer, newest),
+      proveJest(archive, proofs, consumer),
+    ])
   } finally {
     await consumerInstall.catch(() => undefined)
     process.off('exit', removeFolder)
@@ -102,23 +113,39 @@ async function proveBundles({ prove, note }: Proofs, project: Project): Promise<
   })
 }
 
-async function proveTypes({ prove }: Proofs, consumer: Project, browser: Project): Promise<void> {
+async function proveTypes(proofs: Proofs, consumer: Project, browser: Project): Promise<void> {
   const compilers = {
     'TypeScript 5.9': join(consumer.folder, 'node_modules', 'typescript', 'bin', 'tsc'),
     'TypeScript 7': join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
-  }
+  } as const
   cpSync(join(consumer.folder, 'clients.ts'), join(browser.folder, 'clients.ts'))
   cpSync(join(browser.folder, 'require.cjs'), join(consumer.folder, 'require.cjs'))
+  for (const file of ['servers.ts', 'clients.ts', 'handlers.ts']) {
+    cpSync(join(consumer.folder, file), join(consumer.folder, 'commonjs', file))
+  }
   const readme = join(root, 'packages', 'graphql-over-http', 'README.md')
   const examples = copyExamples(readme, consumer)
-  for (const [title, compiler] of Object.entries(compilers)) {
+
+  const proveWith = async (title: keyof typeof compilers): Promise<void> => {
+    const check = (project: Project, settings: Settings) => () =>
+      typeCheck(project, compilers[title], settings)
     for (const settings of consumerSettings) {
-      await prove(`${title} compiles servers and clients (${settings.title})`, () =>
-        typeCheck(consumer, compiler, { ...settings, files: [...settings.files, ...examples] }),
+      const files = [...settings.files, ...examples]
+      await proofs.prove(
+        `${title} compiles servers and clients (${settings.title})`,
+        check(consumer, { ...settings, files }),
       )
     }
-    await prove(`${title} compiles a browser's client without types of Node`, () =>
-      typeCheck(browser, compiler, browserSettings),
+    for (const settings of commonJsSettings[title]) {
+      await proofs.prove(
+        `${title} compiles them to CommonJS (${settings.title})`,
+        check(consumer, settings),
+      )
+    }
+    await proofs.prove(
+      `${title} compiles a browser's client without types of Node`,
+      check(browser, browserSettings),
     )
   }
+  await Promise.all([proveWith('TypeScript 5.9'), proveWith('TypeScript 7')])
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Project } from '../project.ts'
@@ -33,6 +34,46 @@ export const consumerSettings: readonly Settings[] = [
   { title: 'bundler, graphql 16', files, compilerOptions: { ...bundler, ...types, ...graphql16 } },
 ]
 
+const commonJs = { ...strict, ...types, esModuleInterop: true }
+// The declarations themselves are the same that other settings check.
+const quick = { skipLibCheck: true }
+const withFrameworks = ['commonjs/servers.ts', 'commonjs/clients.ts']
+const withoutFrameworks = ['commonjs/handlers.ts']
+
+/** Projects that compile to CommonJS. TypeScript 7 has no `node10` any more, and is fast. */
+export const commonJsSettings = {
+  'TypeScript 5.9': [
+    {
+      title: 'node16, graphql 17',
+      files: withoutFrameworks,
+      compilerOptions: { ...commonJs, ...quick, module: 'node16' },
+    },
+    {
+      title: 'node10, graphql 16',
+      files: withoutFrameworks,
+      compilerOptions: {
+        ...commonJs,
+        ...quick,
+        ...graphql16,
+        module: 'commonjs',
+        moduleResolution: 'node10',
+      },
+    },
+  ],
+  'TypeScript 7': [
+    {
+      title: 'node16, graphql 16',
+      files: withFrameworks,
+      compilerOptions: { ...commonJs, ...graphql16, module: 'node16' },
+    },
+    {
+      title: 'commonjs and bundler, graphql 17',
+      files: withFrameworks,
+      compilerOptions: { ...commonJs, module: 'commonjs', moduleResolution: 'bundler' },
+    },
+  ],
+} satisfies Record<string, readonly Settings[]>
+
 /** A browser has neither Node's types nor those of any framework. */
 export const browserSettings: Settings = {
   title: 'bundler, graphql 17',
@@ -46,7 +87,8 @@ export async function typeCheck(
   compiler: string,
   { files, compilerOptions }: Settings,
 ): Promise<void> {
-  const config = join(project.folder, 'tsconfig.json')
+  // Checks run side by side.
+  const config = join(project.folder, `tsconfig.${randomUUID()}.json`)
   writeFileSync(config, JSON.stringify({ compilerOptions, files }))
   await project.run(process.execPath, compiler, ['--project', config, '--pretty', 'false'])
 }

@@ -8,6 +8,7 @@ import type { Runtime } from '../runtimes.ts'
 import { measureFolder } from './folder-size.ts'
 import { proveLibraries } from './libraries.ts'
 import { createNpx, type Npx } from './npx.ts'
+import { proveOneGraphql } from './one-graphql.ts'
 import { waitForEnd } from './processes.ts'
 import { askAuth, askGraphql, askLimit, enterConsole } from './requests.ts'
 import type { RunningCommand } from './running-command.ts'
@@ -45,6 +46,7 @@ export function openInstalled(archives: readonly Archive[], { prove }: Proofs): 
         // The first makes a database, the others find it.
         await prove(`npx portcullis up ${on}, and each part answers`, () => proveUp(npx, project))
       }
+      await proveOneGraphql(project, prove)
     },
     [Symbol.dispose]() {
       process.off('exit', removeFolder)

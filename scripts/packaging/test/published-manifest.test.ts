@@ -34,6 +34,21 @@ test('the published manifest leads to compiled files, types first', () => {
   assert.deepEqual(bin, { example: 'lib/cli/main.js' })
 })
 
+test('a package with a CommonJS variant offers it to tools that cannot require modules', () => {
+  const { exports, main, types, typesVersions, files } = toPublishedManifest(development, {}, true)
+  const module = { types: './lib/index.d.ts', default: './lib/index.js' }
+  assert.deepEqual(exports['.'], {
+    'module-sync': module,
+    require: { types: './cjs/index.d.ts', default: './cjs/index.js' },
+    default: module,
+  })
+  // Node takes the first condition that it knows, and must not load both variants.
+  assert.equal(Object.keys(exports['.'] ?? {})[0], 'module-sync')
+  assert.deepEqual([main, types], ['./cjs/index.js', './cjs/index.d.ts'])
+  assert.deepEqual(typesVersions, { '*': { 'use/*': ['./cjs/adapters/*.d.ts'] } })
+  assert.deepEqual(files, ['lib', 'cjs', 'CHANGELOG.md'])
+})
+
 test('the published manifest keeps what consumers read and nothing about the repository', () => {
   const published = toPublishedManifest(development)
   assert.deepEqual(Object.keys(published), [

@@ -42,6 +42,27 @@ test('a wildcard that leads nowhere is an error', () => {
   })
 })
 
+test('a CommonJS variant that is missing is an error', () => {
+  const module = { types: './index.d.ts', default: './index.js' }
+  const variant = { types: './cjs/index.d.ts', default: './cjs/index.js' }
+  const exports = { '.': { 'module-sync': module, require: variant, default: module } }
+  const all = [...files, 'cjs/index.js', 'cjs/index.d.ts']
+  assert.deepEqual(listSubpaths({ ...manifest, exports }, all), [
+    {
+      specifier: 'example',
+      file: './index.js',
+      types: './index.d.ts',
+      commonJs: { file: './cjs/index.js', types: './cjs/index.d.ts' },
+    },
+  ])
+  for (const missing of ['cjs/index.js', 'cjs/index.d.ts']) {
+    const rest = all.filter((file) => file !== missing)
+    assert.throws(() => listSubpaths({ ...manifest, exports }, rest), {
+      message: `example lacks its file ./${missing}`,
+    })
+  }
+})
+
 test('an exported JSON file that is missing is an error', () => {
   const exports = { ...manifest.exports, './schema.json': './schema.json' }
   assert.throws(() => listSubpaths({ ...manifest, exports }, files), {

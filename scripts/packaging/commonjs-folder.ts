@@ -1,0 +1,2 @@
+/** The folder of the CommonJS variant of a package, beside `lib`. */
+export const commonJsFolder = 'cjs'
