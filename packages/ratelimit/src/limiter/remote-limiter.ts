@@ -61,9 +61,12 @@ const mostWarnings = 100
 
 /**
  * Creates a limiter that asks a running rate limit service, so that the rules of all your servers are in one
- * place:
+ * place.
  *
+ * @example
  * ```ts
+ * import { createRemoteRateLimiter } from '@portcullis/ratelimit/remote'
+ *
  * const limiter = createRemoteRateLimiter({ url: 'http://ratelimit:8080', domain: 'api' })
  * const { isAllowed } = await limiter.limit({ descriptors: [{ user: 'alice' }] })
  * ```
