@@ -10,6 +10,7 @@ const allowed = [
   { code: `export { serverAudits } from '${name}'`, imports: '' },
   { code: `export * from '${name}'`, imports: 'graphql' },
   { code: `export * from '${name}/use/fetch'`, imports: 'graphql' },
+  { code: `export * from '${name}/mask-errors'`, imports: 'graphql' },
   { code: `export * from '${name}/use/hono'`, imports: 'graphql' },
 ]
 

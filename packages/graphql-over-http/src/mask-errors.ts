@@ -1,0 +1,103 @@
+import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
+import type { FormatError } from './options.ts'
+
+/** Options of {@link maskErrors}. */
+export interface MaskErrorsOptions {
+  /** What clients read instead of an unexpected error. Default: `Internal server error`. */
+  readonly message?: string
+  /**
+   * Called with each unexpected error, as the resolver threw it, and the id that the client got. Default:
+   * `console.error`.
+   */
+  readonly log?: (error: Error, id: string) => void
+  /**
+   * Returns true for an error that clients may read although it is not a `GraphQLError`, for example one
+   * of your own classes. It gets the error as the resolver threw it. Default: no such error.
+   */
+  readonly isIntended?: (error: Error) => boolean
+  /** Makes the id that connects the answer with the log. Default: a random UUID. */
+  readonly createId?: () => string
+}
+
+/**
+ * Returns a `formatError` that hides unexpected errors from clients: what resolvers throw that is not a
+ * `GraphQLError`, and values that do not fit the schema. The client gets a general message and an id in
+ * `extensions.id`; the error itself is logged with that id.
+ *
+ * Errors that are meant for clients pass: `GraphQLError`s that resolvers throw on purpose, and what is
+ * wrong with the request, such as syntax, validation and the coercion of variables.
+ *
+ * @example
+ * const handler = createHandler({ schema, formatError: maskErrors() })
+ */
+export function maskErrors(options: MaskErrorsOptions = {}): FormatError {
+  checkOptions(options)
+  const {
+    message = 'Internal server error',
+    log = (error, id) => console.error(`Unexpected GraphQL error ${id}:`, error),
+    isIntended = () => false,
+    createId = () => crypto.randomUUID(),
+  } = options
+  return (error) => {
+    const { nodes, source, positions, path, originalError } = error as GraphQLError
+    if (isForClients(error)) return error
+    const thrown = originalError ?? error
+    if (isIntended(thrown)) return error
+    const id = createId()
+    log(thrown, id)
+    const extensions = { code: 'INTERNAL_SERVER_ERROR', id }
+    // Undefined where the document is kept without locations, which the types of graphql do not know.
+    const place = { nodes, source, positions, path } as GraphQLErrorOptions
+    return new GraphQLError(message, { ...place, extensions })
+  }
+}
+
+function isForClients(error: Readonly<Error>): boolean {
+  if (!isGraphQLError(error)) return !isProgrammingError(error)
+  // Only execution gives errors a path, so this one is about the request.
+  if (error.path === undefined) return true
+  const { originalError } = error
+  if (originalError === undefined) return true
+  return isGraphQLError(originalError) && !isOutputError(originalError)
+}
+
+/** By name too: with two copies of graphql loaded, `instanceof` sees only its own. */
+function isGraphQLError(error: Readonly<Error>): error is GraphQLError {
+  return error instanceof GraphQLError || error.name === 'GraphQLError'
+}
+
+/**
+ * Errors outside of execution come from reading the request, where throwing is the way to refuse it. The
+ * built-in classes below are thrown by mistakes in a `parseRequestParams`.
+ */
+function isProgrammingError(error: Readonly<Error>): boolean {
+  return (
+    error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
+  )
+}
+
+/** What graphql throws when a resolver returns a value that its type cannot represent. */
+function isOutputError({ message }: Error): boolean {
+  return /^(?:Int|Float|String|Boolean|ID|Enum "\w+") cannot represent /.test(message)
+}
+
+const kinds = {
+  message: 'string',
+  log: 'function',
+  isIntended: 'function',
+  createId: 'function',
+} as const satisfies Record<keyof MaskErrorsOptions, string>
+
+function checkOptions(options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name as keyof typeof kinds] : undefined
+    if (kind === undefined) {
+      throw new TypeError(
+        `maskErrors: there is no option "${name}"; the options are ${Object.keys(kinds).join(', ')}`,
+      )
+    }
+    if (value !== undefined && typeof value !== kind) {
+      throw new TypeError(`maskErrors: option "${name}" must be a ${kind}`)
+    }
+  }
+}
