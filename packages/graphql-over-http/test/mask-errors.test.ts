@@ -18,6 +18,7 @@ import {
 import { createHandler } from '../src/handler.ts'
 import { type MaskErrorsOptions, maskErrors } from '../src/mask-errors.ts'
 import type { HandlerOptions } from '../src/options.ts'
+import type { RequestParams } from '../src/request.ts'
 import { GR, post, toAnswer } from './support/request.ts'
 
 class NotFoundError extends Error {}
@@ -72,7 +73,7 @@ const query = new GraphQLObjectType({
 const schema = new GraphQLSchema({ query })
 
 async function ask(
-  params: { readonly query: string; readonly variables?: object },
+  params: RequestParams,
   masking: MaskErrorsOptions = {},
   options: HandlerOptions = {},
 ) {
@@ -83,7 +84,7 @@ async function ask(
     ...masking,
   })
   const handler = createHandler({ schema, ...options, formatError })
-  const { json } = toAnswer(await handler(post(params, GR)))
+  const { json } = toAnswer(await handler(post(params, { accept: GR })))
   return { errors: Object(json).errors, logged }
 }
 
@@ -188,7 +189,7 @@ test('the message is an option, and each error has an id of its own', async () =
     schema,
     formatError: maskErrors({ message: 'Oops', log: (_, id) => ids.push(id) }),
   })
-  const { json } = toAnswer(await handler(post({ query: '{ database later }' }, GR)))
+  const { json } = toAnswer(await handler(post({ query: '{ database later }' }, { accept: GR })))
   const { errors } = Object(json)
   assert.deepEqual(new Set(errors.map(({ message }: Error) => message)), new Set(['Oops']))
   const sent = errors.map((error: GraphQLError) => error.extensions['id'])
@@ -199,7 +200,7 @@ test('the message is an option, and each error has an id of its own', async () =
 test('without options the error is written to the console with its id', async (t) => {
   const written = t.mock.method(console, 'error', () => {})
   const handler = createHandler({ schema, formatError: maskErrors() })
-  const { json } = toAnswer(await handler(post({ query: '{ database }' }, GR)))
+  const { json } = toAnswer(await handler(post({ query: '{ database }' }, { accept: GR })))
   const { id } = Object(json).errors[0].extensions
   const [line, error] = written.mock.calls[0]?.arguments ?? []
   assert.equal(line, `Unexpected GraphQL error ${id}:`)
