@@ -10,12 +10,19 @@ export type { RequestParams, Sink } from './request.ts'
 
 /** What `fetchFn` is given besides the address. */
 export interface FetchInit {
+  /** Requests are always sent with POST. */
   readonly method: 'POST'
+  /** Names in lower case. */
   readonly headers: Record<string, string>
+  /** The parameters of the request as JSON. */
   readonly body: string
+  /** Aborts when the request is cancelled. */
   readonly signal: AbortSignal
+  /** As in the options of the client; absent where they have none. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
+  /** As in the options of the client; absent where they have none. */
   readonly referrer?: string
+  /** As in the options of the client; absent where they have none. */
   readonly referrerPolicy?:
     | 'no-referrer'
     | 'no-referrer-when-downgrade'
@@ -29,6 +36,7 @@ export interface FetchInit {
 
 /** What the client needs of a response: less than any known fetch has to offer. */
 export interface FetchResponse extends ResponseLike {
+  /** Of which `content-type` is read. */
   readonly headers: { get(name: string): string | null }
   /** Null when there is none. Absent where fetch has no streams, such as React Native. */
   readonly body?: unknown
@@ -38,6 +46,7 @@ export interface FetchResponse extends ResponseLike {
   clone?(): FetchResponse
 }
 
+/** The part of `fetch` that the client needs. */
 export type FetchFn = (url: string, init: FetchInit) => Promise<FetchResponse>
 
 /** Header names to values. A header whose value is undefined is left out. */
@@ -48,11 +57,15 @@ export type ClientHeaders =
 // void allows a function without a return statement.
 type MaybeHeaders = ClientHeaders | null | undefined | void
 
+/** Options of {@link createClient}. */
 export interface ClientOptions {
   /** Address of the server. A function is asked again for each attempt. */
   url: string | ((request: RequestParams) => string | Promise<string>)
+  /** When cookies are sent. Default: what `fetch` does, `same-origin`. */
   credentials?: FetchInit['credentials'] | undefined
+  /** What is sent as `Referer`. Default: what `fetch` does, the address of the page. */
   referrer?: string | undefined
+  /** How much of it is sent. Default: what `fetch` does. */
   referrerPolicy?: FetchInit['referrerPolicy'] | undefined
   /** Sent with each request. A function is asked again for each attempt, and may return nothing. */
   headers?: ClientHeaders | (() => MaybeHeaders | Promise<MaybeHeaders>) | undefined
@@ -75,6 +88,7 @@ export interface ClientOptions {
   acceptGraphQLErrors?: boolean | undefined
 }
 
+/** A client for one GraphQL server, made by {@link createClient}. */
 export interface Client extends AsyncDisposable {
   /**
    * Sends a request. The sink gets `next` and then `complete`, or else `error`, never before this
@@ -105,8 +119,12 @@ export interface Client extends AsyncDisposable {
  * Creates a client for a GraphQL server.
  *
  * @example
+ * ```ts
+ * import { createClient } from '@portcullis/graphql-over-http/client'
+ *
  * const client = createClient({ url: 'http://localhost:4000/graphql' })
  * const { data } = await client.execute({ query: '{ hello }' })
+ * ```
  */
 export function createClient(options: ClientOptions): Client {
   const {

@@ -25,6 +25,7 @@ export class NetworkError<R extends ResponseLike = ResponseLike> extends Error {
    */
   result: ExecutionResult<unknown, unknown> | undefined
 
+  /** The client creates these errors. A response becomes `response`, an error becomes `cause`. */
   constructor(source: string | Error | R) {
     if (isResponse(source)) {
       super(`Server responded with ${source.status}: ${source.statusText}`)

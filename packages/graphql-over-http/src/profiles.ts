@@ -23,6 +23,10 @@ type Row = readonly [
   type?: MediaType | null,
 ]
 
+/**
+ * Which status codes are used: those of graphql-http and the drafts until 2025, or those of the draft of
+ * 2026.
+ */
 export type ProfileName = 'classic' | '2026'
 
 export type Profile = Readonly<Record<Outcome, Row>>

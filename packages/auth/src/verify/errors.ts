@@ -16,8 +16,10 @@ export type TokenErrorCode =
 /** The request has no token, or one that must not be accepted. Answer with 401 or 403. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
+  /** Why the token was refused. */
   readonly code: TokenErrorCode
 
+  /** Verifiers create these errors; tests and adapters may. */
   constructor(code: TokenErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.code = code
@@ -34,9 +36,16 @@ export class AuthUnavailableError extends Error {
 
 /** An answer to a request whose token could not be verified. */
 export interface Refusal {
+  /**
+   * 401 for a token that is missing or bad, 403 for one that does not allow the request, 503 when the keys
+   * cannot be fetched.
+   */
   readonly status: 401 | 403 | 503
+  /** `content-type`, `cache-control`, and `www-authenticate` or `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
+  /** Why the request was refused. */
   readonly code: TokenErrorCode | 'auth_unavailable'
+  /** The same for people. */
   readonly message: string
   /** JSON with `error` (the code) and `message`. */
   readonly body: string

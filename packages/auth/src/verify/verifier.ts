@@ -14,11 +14,15 @@ import { RemoteKeys } from './remote-keys.ts'
 export interface AccessTokenClaims {
   /** The id of the user. */
   readonly sub: string
+  /** The audience: for whom the token was issued. */
   readonly aud: string | readonly string[]
   /** When the token expires, in seconds since 1970. */
   readonly exp: number
+  /** When the token was issued, in seconds since 1970. */
   readonly iat?: number
+  /** The issuer: the auth server, if it is configured to name itself. */
   readonly iss?: string
+  /** The role of the user, such as `authenticated`. */
   readonly role?: string
   /** Empty if the user has none. */
   readonly email?: string
@@ -30,11 +34,15 @@ export interface AccessTokenClaims {
   readonly user_metadata?: Readonly<Record<string, unknown>>
   /** `aal2` after sign-in with a second factor. */
   readonly aal?: 'aal1' | 'aal2'
+  /** How the user signed in; `timestamp` is in seconds since 1970. */
   readonly amr?: readonly { readonly method: string; readonly timestamp: number }[]
+  /** The id of the session. All tokens of one sign-in have the same. */
   readonly session_id?: string
+  /** Whether the user signed in without an e-mail address or other identity. */
   readonly is_anonymous?: boolean
 }
 
+/** Options of {@link createVerifier}. One of `authUrl`, `secret` and `jwks` is required. */
 export interface VerifierOptions {
   /** The address of the auth server, whose public keys are fetched and cached. */
   readonly authUrl?: string | URL | undefined
@@ -59,6 +67,7 @@ export interface VerifierOptions {
   readonly now?: (() => number) | undefined
 }
 
+/** Verifies access tokens. It keeps no connection and no timer, so that there is nothing to close. */
 export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> {
   /**
    * @throws {TokenError} if the token must not be accepted.
@@ -88,15 +97,22 @@ const optionNames: ReadonlySet<string> = new Set<keyof VerifierOptions>([
 ])
 
 /**
- * Verifies access tokens without a request to the auth server for each of them:
- *
- * ```ts
- * const verifier = createVerifier({ authUrl: 'https://auth.example.com' })
- * const { sub, email } = await verifier.verifyHeader(request.headers.authorization)
- * ```
+ * Verifies access tokens without a request to the auth server for each of them.
  *
  * With `secret` and `authUrl` (or `jwks`) together, tokens of both kinds are accepted: use this while an
  * auth server changes from one to the other.
+ *
+ * @example
+ * ```ts
+ * import { createVerifier } from '@portcullis/auth/verify'
+ *
+ * const verifier = createVerifier({ authUrl: 'https://auth.example.com' })
+ * const readUser = async (request: Request) => {
+ *   const { sub, email } = await verifier.verifyHeader(request.headers.get('authorization'))
+ *   return { id: sub, email }
+ * }
+ * ```
+ *
  * @typeParam Extra claims that a hook of the auth server adds. They are not checked at run time.
  */
 export function createVerifier<Extra extends object = object>(

@@ -5,11 +5,15 @@ export const GRAPHQL_TYPE = 'application/graphql-response+json'
 
 /** What one audit sends, without the address. Kept as data, so that reports can show it. */
 export interface AuditRequest {
+  /** The HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT'
+  /** The header `accept`. Default: none is set. */
   readonly accept?: string
+  /** The header `content-type`. Default: none is set. */
   readonly contentType?: string
   /** Parameters of the URL. */
   readonly search?: { readonly [name: string]: string }
+  /** The body as text. Default: none. */
   readonly body?: string
   /** How it travels, where a plain `fetch` with a text body would add headers of its own. */
   readonly wire?: 'bytes' | 'without-accept'

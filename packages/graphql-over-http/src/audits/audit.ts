@@ -10,19 +10,29 @@ export type AuditRequirement = 'MUST' | 'SHOULD' | 'MAY'
 /** Starts with the level of the requirement. */
 export type AuditName = `${AuditRequirement} ${string}`
 
+/** The result of an audit that the server passed. */
 export interface AuditOk {
+  /** The four characters of the audit. */
   readonly id: string
+  /** What was audited; starts with the level. */
   readonly name: AuditName
+  /** The requirement level. */
   readonly level: AuditRequirement
+  /** Always `ok`. */
   readonly status: 'ok'
 }
 
+/** The result of an audit that the server failed. */
 export interface AuditFail {
+  /** The four characters of the audit. */
   readonly id: string
+  /** What was audited; starts with the level. */
   readonly name: AuditName
+  /** The requirement level. */
   readonly level: AuditRequirement
   /** `error` when the server must, `warn` when it should or may. */
   readonly status: 'warn' | 'error'
+  /** What is wrong with the answer. */
   readonly reason: string
   /** What the audit sent. */
   readonly request: AuditRequest
@@ -32,8 +42,10 @@ export interface AuditFail {
   readonly body?: ReadableStream<Uint8Array<ArrayBuffer>>
 }
 
+/** The result of an audit. Its `status` says which. */
 export type AuditResult = AuditOk | AuditFail
 
+/** One requirement of the specification, with the request that tests it. */
 export interface Audit {
   /** Four characters that never change their meaning. */
   readonly id: string
@@ -139,11 +151,15 @@ export async function runAudits(
   return audits.flatMap((audit) => results.get(audit) ?? [])
 }
 
+/** Options of {@link runAudits}. */
 export interface RunOptions {
+  /** How many audits run at the same time. */
   readonly concurrency: number
+  /** Called with each result as soon as it is known. */
   readonly onResult?: (result: AuditResult) => void
   /** How long to wait in all for a server that answers 429; 0, the default: not at all. */
   readonly mostWaitMs?: number
+  /** Called before each wait for a server that answers 429, with its milliseconds. */
   readonly onWait?: (waitMs: number) => void
 }
 

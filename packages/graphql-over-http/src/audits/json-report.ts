@@ -1,15 +1,23 @@
 import type { AuditName, AuditRequirement, AuditResult } from './audit.ts'
 import { type ReportableResult, toReported } from './reported-result.ts'
 
+/** How many audits had which result. */
 export interface AuditCounts {
+  /** All audits that were run. */
   readonly total: number
+  /** Those that the server passed. */
   readonly ok: number
+  /** Those that it should or may pass, and failed. */
   readonly warn: number
+  /** Those that it must pass, and failed. */
   readonly error: number
 }
 
+/** The results of audits as plain data. */
 export interface AuditReport extends AuditCounts {
+  /** The counts of each requirement level. */
   readonly levels: { readonly [level in AuditRequirement]: AuditCounts }
+  /** An entry for each audit, in their order. */
   readonly audits: readonly {
     readonly id: string
     readonly name: AuditName

@@ -7,6 +7,7 @@ export class RateLimitedError extends Error {
   /** How long the server asks to wait. */
   readonly retryAfterMs: number
 
+  /** Audits create these errors. */
   constructor(retryAfterMs: number) {
     super(`The server limits requests (429): try again in ${Math.ceil(retryAfterMs / 1000)} s`)
     this.retryAfterMs = retryAfterMs

@@ -9,6 +9,7 @@ import { parameters } from './parameters.ts'
 import { responses } from './responses.ts'
 import { canOmitAccept } from './without-accept.ts'
 
+/** Options of {@link serverAudits} and {@link auditServer}. */
 export interface ServerAuditOptions {
   /** Address of the GraphQL endpoint. A function is asked again by every audit. */
   url: string | Promise<string> | (() => string | Promise<string>)
@@ -48,6 +49,9 @@ const base: readonly AuditRow[] = [...mediaTypes, ...methods, ...parameters, ...
  *
  * @example
  * ```ts
+ * import { test } from 'node:test'
+ * import { serverAudits } from '@portcullis/graphql-over-http/audits'
+ *
  * for (const audit of serverAudits({ url: 'http://localhost:4000/graphql' })) {
  *   test(audit.name, async () => {
  *     const result = await audit.fn()

@@ -6,9 +6,11 @@ import { summarizeResponse } from '../audits/response-summary.ts'
 import type { ProfileName } from '../profiles.ts'
 import { PAGE_STYLE } from './html-page-style.ts'
 
+/** Options of {@link renderAuditPage}. */
 export interface AuditPageOptions {
   /** The address that was audited. */
   readonly url: string
+  /** The status profile of the audits. Default: `classic`. */
   readonly profile?: ProfileName | undefined
   /** When the audit was run. Default: now. */
   readonly date?: Date | undefined

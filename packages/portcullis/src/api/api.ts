@@ -5,6 +5,7 @@ import { createIdentify, type Identify, type SigningKeys, type User } from './id
 import { createCountRequest } from './limit.ts'
 import { type Context, schema } from './schema.ts'
 
+/** Options of {@link openApi}. */
 export interface ApiSettings {
   /** Of the auth server; without them nobody is signed in. */
   readonly signingKeys?: SigningKeys

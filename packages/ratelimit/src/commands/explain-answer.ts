@@ -6,6 +6,7 @@ import type { RuleSnapshot } from '../rules/snapshot.ts'
 
 /** What `explain` says about one descriptor; `--json` prints it as it is. */
 export interface Answer extends Explanation {
+  /** The entries of the descriptor. */
   readonly entries: Descriptor['entries']
   /** Undefined where nothing is counted. */
   readonly counter: CounterPlace | undefined
@@ -19,7 +20,9 @@ export interface CounterPlace {
   readonly key: string
   /** Unix seconds. */
   readonly windowStart: number
+  /** Unix seconds. */
   readonly windowEnd: number
+  /** How long the window lasts from now on. */
   readonly secondsUntilReset: number
 }
 

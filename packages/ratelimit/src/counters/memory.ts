@@ -9,6 +9,7 @@ const sweepShare = 1 / 100
 /** What can be looked at and dropped in about a millisecond. */
 const mostPerSweep = 8192
 
+/** Settings of {@link openMemoryStore}. */
 export interface MemoryStoreSettings {
   /** The wall clock in milliseconds. */
   readonly now?: () => number
@@ -24,12 +25,18 @@ export interface MemoryStoreSettings {
   readonly maxBytesName?: string
 }
 
+/** Counters in this process, made by {@link openMemoryStore}. */
 export interface MemoryStore extends CounterStore {
   /** Counters, with those whose window is over and that were not dropped yet. */
   readonly size: number
+  /** How much memory the counters take. */
   readonly bytes: number
   /** Counters that were dropped before their window was over, because there was no room. */
   readonly evicted: number
+  /** Frees the counters. Calls fail from then on. */
+  close(): Promise<void>
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
@@ -126,10 +133,14 @@ class OpenMemoryStore implements MemoryStore {
     )
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#table?.free()
     this.#table = undefined
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 }
 

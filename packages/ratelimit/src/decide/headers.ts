@@ -5,9 +5,13 @@ import {
   type RateLimitResponse,
 } from '../protocol/message.ts'
 
+/** The names of the three header fields that report a limit. */
 export interface HeaderNames {
+  /** How many requests a window allows. */
   readonly limit: string
+  /** How many of them are left. */
   readonly remaining: string
+  /** In how many seconds the window ends. */
   readonly reset: string
 }
 

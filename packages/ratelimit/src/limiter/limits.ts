@@ -2,9 +2,12 @@ import type { Algorithm } from '../rules/rule.ts'
 import type { LimitText } from './limit-text.ts'
 
 /**
- * Limits by the key they are counted by:
+ * Limits by the key they are counted by.
  *
+ * @example
  * ```ts
+ * import type { Limits } from '@portcullis/ratelimit'
+ *
  * const limits = {
  *   ip: '100/minute',
  *   apiKey: { limit: '1000/hour', algorithm: 'sliding_window', values: { internal: 'unlimited' } },
@@ -13,6 +16,7 @@ import type { LimitText } from './limit-text.ts'
  * ```
  */
 export interface Limits {
+  /** The limit for each value of the key. */
   readonly [key: string]: LimitDefinition
 }
 

@@ -76,6 +76,7 @@ export interface SharedOptions {
 export interface RateLimiterOptions extends SharedOptions {
   /** YAML text, several texts by name, or a directory of files that is watched. */
   readonly rules: RulesInput
+  /** Limits are objects in place of rules: see {@link KeyedLimiterOptions}. */
   readonly limits?: undefined
 }
 
@@ -83,6 +84,7 @@ export interface RateLimiterOptions extends SharedOptions {
 export interface KeyedLimiterOptions<Given extends Limits = Limits> extends SharedOptions {
   /** Limits by the key they are counted by, such as `{ ip: '100/minute' }`. */
   readonly limits: Given
+  /** Rules are text or files in place of limits: see {@link RateLimiterOptions}. */
   readonly rules?: undefined
 }
 

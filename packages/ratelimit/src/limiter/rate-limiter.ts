@@ -85,8 +85,10 @@ export interface RateLimiter<Input = LimitRequest, Rules = RulesText> extends As
   load(rules: Rules): void
   /** Name and value of every statistic, sorted by name. */
   statistics(): Promise<(readonly [name: string, value: number])[]>
-  /** Closes what the limiter opened. The same as `Symbol.asyncDispose`. */
+  /** Closes what the limiter opened. */
   close(): Promise<void>
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** A limiter whose limits are objects. */
@@ -114,16 +116,22 @@ const defaultHeaderNames: HeaderNames = {
 const maxRequestKeys = 10_000
 
 /**
- * Creates a limiter. Limits are objects, whose keys TypeScript checks:
+ * Creates a limiter. Limits are objects, whose keys TypeScript checks, or the rules of the service, as text or
+ * as a directory of files.
  *
+ * @example
  * ```ts
+ * import { createRateLimiter } from '@portcullis/ratelimit'
+ *
  * const limiter = createRateLimiter({ limits: { ip: '100/minute', apiKey: '1000/hour' } })
  * const { isAllowed } = await limiter.limit({ ip: '192.0.2.1', apiKey: undefined })
  * ```
  *
- * or the rules of the service, as text or as a directory of files:
- *
+ * @example
  * ```ts
+ * import { readFile } from 'node:fs/promises'
+ * import { createRateLimiter } from '@portcullis/ratelimit'
+ *
  * const limiter = createRateLimiter({ rules: await readFile('limits.yaml', 'utf8') })
  * const { isAllowed } = await limiter.limit({ descriptors: [{ user: 'alice' }] })
  * ```

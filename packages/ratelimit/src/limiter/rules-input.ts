@@ -7,11 +7,13 @@ export type RulesText = string | Readonly<Record<string, string>>
 
 /** A directory of `*.yaml` files, read now and whenever they change. */
 export interface RulesDirectory {
+  /** The path, relative to the working directory of the process. */
   readonly directory: string
   /** Whether several files may hold rules of one domain. */
   readonly mergeDomains?: boolean
 }
 
+/** Rules of the service: YAML text, texts by name, or a directory. */
 export type RulesInput = RulesText | RulesDirectory
 
 export function isDirectory(input: RulesInput): input is RulesDirectory {

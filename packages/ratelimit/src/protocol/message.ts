@@ -17,8 +17,11 @@ export interface Descriptor {
   readonly isNegativeHits: boolean
 }
 
+/** An entry of a descriptor. */
 export interface Entry {
+  /** What is described, such as `user`. */
   readonly key: string
+  /** Its value, such as the id of the user. */
   readonly value: string
 }
 

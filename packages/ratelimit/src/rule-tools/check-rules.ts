@@ -5,17 +5,21 @@ import type { RuleDirectory } from '../rules/sources/rule-directory.ts'
 
 /** A fault or a warning, as `ratelimit check` finds it. */
 export interface RuleFinding {
+  /** Rules with a fault are not used; a warning does not prevent that. */
   readonly severity: Finding['severity']
   /** The name of the file inside its directory; empty where it is about the directory. */
   readonly file: string
   /** From 1; undefined where it is about the file as a whole. */
   readonly line: number | undefined
+  /** From 1; undefined where it is about the line or the file as a whole. */
   readonly column: number | undefined
+  /** What is wrong. */
   readonly message: string
   /** What to do about it, where the message alone does not say. */
   readonly hint: string | undefined
 }
 
+/** The result of {@link checkRules}. */
 export interface CheckedRules {
   /** Empty when there is any fault: such rules are never used. */
   readonly rules: RuleSet

@@ -5,8 +5,11 @@ import type { RuleTreeLimit } from './rule-tree.ts'
 export interface RuleLine {
   /** `domain.key[_value].key[_value]…`: where one part ends and the next begins is not told. */
   readonly path: string
+  /** The limit of the rule. */
   readonly limit: RuleTreeLimit
+  /** Whether hits are counted and never refused. */
   readonly shadowMode: boolean
+  /** Whether being over is reported without refusing. */
   readonly quotaMode: boolean
 }
 

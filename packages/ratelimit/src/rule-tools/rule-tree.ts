@@ -4,11 +4,15 @@ import { type Unit, unitByName } from '../rules/units.ts'
 
 /** Rules as people write them, nested, as plain data. */
 export interface RuleTreeDomain {
+  /** The name of the domain. */
   readonly domain: string
+  /** The rules at its top level, in the order of the files. */
   readonly rules: readonly RuleTreeNode[]
 }
 
+/** A rule with the rules below it. */
 export interface RuleTreeNode {
+  /** The key that a descriptor entry must have. */
   readonly key: string
   /** Empty: any value. */
   readonly value: string
@@ -18,23 +22,37 @@ export interface RuleTreeNode {
   readonly statisticsKey: string
   /** Undefined where the rule has none: it lets pass, or only holds others. */
   readonly limit: RuleTreeLimit | undefined
+  /** Whether hits are counted and never refused (`shadow_mode`). */
   readonly shadowMode: boolean
+  /** Whether being over is reported without refusing (`quota_mode`). */
   readonly quotaMode: boolean
+  /** Whether each value has its own statistics (`detailed_metric`). */
   readonly detailedMetric: boolean
+  /** Whether the value is part of the name of the statistics (`value_to_metric`). */
   readonly valueToMetric: boolean
+  /** Whether all values that match share one counter (`share_threshold`). */
   readonly shareThreshold: boolean
+  /** Where the rule is written. */
   readonly place: Place
+  /** The rules below it. */
   readonly rules: readonly RuleTreeNode[]
 }
 
+/** The limit of a rule. */
 export interface RuleTreeLimit {
+  /** How many requests a window allows. */
   readonly requestsPerUnit: number
   /** Undefined exactly when the limit is unlimited. */
   readonly unit: Unit['name'] | undefined
+  /** The length of a window; 0 when the limit is unlimited. */
   readonly windowSeconds: number
+  /** How requests are counted. */
   readonly algorithm: Algorithm
+  /** Whether everything is allowed. */
   readonly unlimited: boolean
+  /** The name that `replaces` of other limits refers to; empty when it has none. */
   readonly name: string
+  /** Names of limits that do not apply when this one does. */
   readonly replaces: readonly string[]
 }
 

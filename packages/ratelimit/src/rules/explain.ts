@@ -11,15 +11,19 @@ import { type RuleNode, type SameKeyRules, Siblings } from './tree.ts'
 
 /** Why a descriptor is limited as it is, or not at all. Plain data, for people and programs. */
 export interface Explanation {
+  /** The domain of the request. */
   readonly domain: string
+  /** What the rules say about the descriptor. */
   readonly outcome: Outcome
   /** One per entry that was looked at; those after a level without a rule are not. */
   readonly levels: readonly ExplainedLevel[]
+  /** The limit that applies; undefined where none does. */
   readonly match: ExplainedMatch | undefined
   /** What is close to the descriptor and would have matched; empty where a limit was found. */
   readonly nearMisses: readonly string[]
 }
 
+/** What the rules say about a descriptor. */
 export type Outcome =
   | 'limited'
   | 'unlimited'
@@ -32,17 +36,25 @@ export type Outcome =
   | 'no rule'
   | 'unknown domain'
 
+/** How one entry of a descriptor was matched. */
 export interface ExplainedLevel {
+  /** The key of the entry. */
   readonly key: string
+  /** The value of the entry. */
   readonly value: string
   /** In the order they were tried; only the last can be the one that matched. */
   readonly attempts: readonly Attempt[]
+  /** The rule that matched; undefined where none did. */
   readonly rule: ExplainedRule | undefined
 }
 
+/** One way in which a rule was looked for. */
 export interface Attempt {
+  /** What was compared. */
   readonly step: 'key' | 'exact value' | 'wildcard' | 'key alone'
+  /** Whether a rule was found in this way. */
   readonly isMatch: boolean
+  /** What was found, or why not, for people. */
   readonly reason: string
 }
 

@@ -44,7 +44,9 @@ export interface LimitRecord {
   readonly replaces: readonly string[]
 }
 
+/** Where something is written. */
 export interface Place {
+  /** The name of the file. */
   readonly file: string
   /** From 1. */
   readonly line: number
@@ -56,6 +58,7 @@ export interface Place {
 export interface RuleSet {
   /** In the order of the files; a domain without rules is a domain too. */
   readonly domains: readonly string[]
+  /** All rules, each after the one it is nested in. */
   readonly rules: readonly RuleRecord[]
 }
 

@@ -1,8 +1,10 @@
 /** A unit of time a limit counts in. Windows are aligned to the Unix epoch. */
 export interface Unit {
+  /** As in rule files, in capitals. */
   readonly name: 'SECOND' | 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR'
   /** The number in `envoy.type.v3.RateLimitUnit` and in `RateLimitResponse.RateLimit.Unit`. */
   readonly wire: number
+  /** How long the unit lasts. */
   readonly seconds: number
 }
 

@@ -44,6 +44,13 @@ function add(
   return errors[0] ?? increment.after
 }
 
+test('close() frees the counters, and calls fail from then on', async (t) => {
+  const store = open(t)
+  assert.equal(add(store, 'a'), 1)
+  await store.close()
+  assert.ok(add(store, 'a') instanceof StoreError)
+})
+
 test('keys that differ only in what UTF-8 cannot tell apart are different counters', (t) => {
   const store = open(t, { now: () => startMs })
   const names = [

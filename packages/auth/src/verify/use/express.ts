@@ -6,11 +6,17 @@ export type { RequireTokenOptions } from './read-claims.ts'
 
 /**
  * A middleware for Express 4 and 5 and Connect. The claims are in `request.claims`, and in
- * `response.locals.claims` of Express:
+ * `response.locals.claims` of Express.
  *
+ * @example
  * ```ts
- * app.use(requireToken({ verifier: createVerifier({ authUrl }) }))
- * app.get('/me', (request, response) => response.json(response.locals.claims))
+ * import { createVerifier } from '@portcullis/auth/verify'
+ * import { requireToken } from '@portcullis/auth/verify/express'
+ * import express from 'express'
+ *
+ * const app = express()
+ * app.use(requireToken({ verifier: createVerifier({ authUrl: 'https://auth.example.com' }) }))
+ * app.get('/me', (_request, response) => void response.json(response.locals['claims']))
  * ```
  */
 export function requireToken<Claims extends AccessTokenClaims>(

@@ -12,10 +12,17 @@ declare module 'fastify' {
 }
 
 /**
- * A hook for Fastify 5, of all routes or of one. The claims are in `request.claims`:
+ * A hook for Fastify 5, for all routes or for one. The claims are in `request.claims`.
  *
+ * @example
  * ```ts
- * app.addHook('onRequest', requireToken({ verifier: createVerifier({ authUrl }) }))
+ * import { createVerifier } from '@portcullis/auth/verify'
+ * import { requireToken } from '@portcullis/auth/verify/fastify'
+ * import Fastify from 'fastify'
+ *
+ * const app = Fastify()
+ * const verifier = createVerifier({ authUrl: 'https://auth.example.com' })
+ * app.addHook('onRequest', requireToken({ verifier }))
  * app.get('/me', async (request) => request.claims)
  * ```
  */

@@ -10,12 +10,15 @@ export type TokenHandler<Claims> = (
 ) => Response | Promise<Response>
 
 /**
- * Wraps a fetch handler, as Next.js routes, Bun, Deno and workers have them:
+ * Wraps a fetch handler, as Next.js routes, Bun, Deno and workers have them.
  *
+ * @example
  * ```ts
- * export const GET = requireToken({ verifier: createVerifier({ authUrl }) }, (_request, { sub }) =>
- *   Response.json({ sub }),
- * )
+ * import { createVerifier } from '@portcullis/auth/verify'
+ * import { requireToken } from '@portcullis/auth/verify/fetch'
+ *
+ * const verifier = createVerifier({ authUrl: 'https://auth.example.com' })
+ * export const GET = requireToken({ verifier }, (_request, { sub }) => Response.json({ sub }))
  * ```
  */
 export function requireToken<Claims extends AccessTokenClaims>(

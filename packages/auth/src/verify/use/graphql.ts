@@ -17,6 +17,7 @@ type GraphqlResponse = [
   init: { status: number; statusText: string; headers: Record<string, string> },
 ]
 
+/** Options for a handler of `@portcullis/graphql-over-http`, made by {@link requireToken}. */
 export interface TokenOptions<Claims> {
   /** Answers requests with a bad token, and leaves the rest to the handler. */
   readonly parseRequestParams: (request: GraphqlRequest) => Promise<GraphqlResponse | undefined>
@@ -26,9 +27,17 @@ export interface TokenOptions<Claims> {
 
 /**
  * Options for a handler of `@portcullis/graphql-over-http`. Resolvers find the claims in their context,
- * and a bad token is answered with 401 before anything is parsed:
+ * and a bad token is answered with 401 before anything is parsed.
  *
+ * @example
  * ```ts
+ * import { createVerifier } from '@portcullis/auth/verify'
+ * import { requireToken } from '@portcullis/auth/verify/graphql'
+ * import { createHandler } from '@portcullis/graphql-over-http/use/http'
+ * import { buildSchema } from 'graphql'
+ *
+ * const verifier = createVerifier({ authUrl: 'https://auth.example.com' })
+ * const schema = buildSchema('type Query { me: String }')
  * const handler = createHandler({ schema, ...requireToken({ verifier, isOptional: true }) })
  * ```
  */

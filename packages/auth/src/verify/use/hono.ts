@@ -10,11 +10,16 @@ interface HonoContext {
 }
 
 /**
- * A middleware for Hono. The claims are in the variable `claims`:
+ * A middleware for Hono. The claims are in the variable `claims`.
  *
+ * @example
  * ```ts
+ * import { type AccessTokenClaims, createVerifier } from '@portcullis/auth/verify'
+ * import { requireToken } from '@portcullis/auth/verify/hono'
+ * import { Hono } from 'hono'
+ *
  * const app = new Hono<{ Variables: { claims: AccessTokenClaims } }>()
- * app.use(requireToken({ verifier: createVerifier({ authUrl }) }))
+ * app.use(requireToken({ verifier: createVerifier({ authUrl: 'https://auth.example.com' }) }))
  * app.get('/me', (c) => c.json(c.get('claims')))
  * ```
  */

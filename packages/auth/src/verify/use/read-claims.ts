@@ -1,7 +1,9 @@
 import { type Refusal, TokenError, toRefusal } from '../errors.ts'
 import type { AccessTokenClaims, Verifier } from '../verifier.ts'
 
+/** Options of `requireToken` in every adapter. */
 export interface RequireTokenOptions<Claims extends AccessTokenClaims = AccessTokenClaims> {
+  /** Made by `createVerifier`. One verifier can serve several adapters. */
   readonly verifier: Verifier<Claims>
   /** True: requests without a token pass, with no claims. One with a bad token never does. */
   readonly isOptional?: boolean

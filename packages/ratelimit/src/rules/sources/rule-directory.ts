@@ -3,9 +3,11 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuleFault } from '../fault.ts'
 
+/** A rule file that has been read. */
 export interface RuleFile {
   /** The name inside the directory, as messages show it. */
   readonly name: string
+  /** Its content. */
   readonly text: string
   /**
    * Of a large one also the pieces it was read in, for who hands it on in pieces: to cut up the
@@ -30,10 +32,13 @@ export interface UnreadableFile {
   readonly brokenLine?: number
 }
 
+/** What a directory of rules contains. */
 export interface RuleDirectory {
   /** Sorted by name, so that messages and the order of wildcards do not depend on the disk. */
   readonly files: readonly RuleFile[]
+  /** Entries that are not read. */
   readonly skipped: readonly SkippedEntry[]
+  /** Files that cannot be read or are not text. */
   readonly unreadable: readonly UnreadableFile[]
 }
 
