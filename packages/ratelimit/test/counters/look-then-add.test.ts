@@ -33,6 +33,7 @@ function openDistantStore(): MemoryStore {
     addSparing: (increments, deadlineMs, counted) => {
       lookThenAdd(steps, increments, deadlineMs, counted)
     },
+    close: store.close.bind(store),
     [Symbol.asyncDispose]: store[Symbol.asyncDispose].bind(store),
   }
 }
