@@ -63,7 +63,7 @@ export class RequestCache {
   #credit = mostCredit
   #passed = 0
 
-  constructor({ sets = 8_192, maxBytes = 16 * 2 ** 20 }: RequestCacheSettings = {}) {
+  constructor({ sets = 8_192, maxBytes = 32 * 2 ** 20 }: RequestCacheSettings = {}) {
     this.#sets = sets
     this.#arena = new TallyArena(maxBytes)
     this.#hashes = new Int32Array(sets * placesPerSet)

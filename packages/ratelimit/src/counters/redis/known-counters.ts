@@ -3,10 +3,13 @@ import type { Increment } from '../counter-store.ts'
 const buckets = 131_072
 const wordsPerEntry = 2
 const wordsPerBucket = 4 * wordsPerEntry
+/** New counters come into the second half of their bucket, and the first half is for those that were used again. */
+const halfBucket = wordsPerBucket / 2
 
 /**
  * The counters this process has given a TTL, or seen to have one: a table of fixed size (4 MiB, up
- * to 524,288 counters) of fingerprints, where a new counter pushes out the oldest of its bucket.
+ * to 524,288 counters) of fingerprints. A new counter replaces one that was not used again, so that
+ * a flood of new values does not push out the counters in use.
  *
  * A counter that was pushed out costs three commands the next time instead of one. A fingerprint that
  * two counters share (1 in 2^32 of those in a bucket) makes one of them get its TTL a round trip
@@ -60,14 +63,25 @@ export class KnownCounters {
       if (table[at] !== print) continue
       // The entry of a key holds its last window, so a new window takes no new place.
       const isKnown = table[at + 1] === window
-      table[at + 1] = window
+      const better = at < bucket + halfBucket ? at : at - halfBucket
+      table[at] = table[better] ?? 0
+      table[at + 1] = table[better + 1] ?? 0
+      table[better] = print
+      table[better + 1] = window
       return isKnown
     }
-    for (let at = end - 1; at >= bucket + wordsPerEntry; at--) {
-      table[at] = table[at - wordsPerEntry] ?? 0
+    const newest = bucket + halfBucket
+    const oldest = newest + wordsPerEntry
+    // As long as there is room in the bucket, nothing is pushed out of it.
+    const spare = table[bucket] === 0 ? bucket : bucket + wordsPerEntry
+    if (table[oldest] !== 0 && table[spare] === 0) {
+      table[spare] = table[oldest] ?? 0
+      table[spare + 1] = table[oldest + 1] ?? 0
     }
-    table[bucket] = print
-    table[bucket + 1] = window
+    table[oldest] = table[newest] ?? 0
+    table[oldest + 1] = table[newest + 1] ?? 0
+    table[newest] = print
+    table[newest + 1] = window
     return false
   }
 }

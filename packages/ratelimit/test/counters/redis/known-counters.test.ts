@@ -37,3 +37,12 @@ test('no counter is taken for another among a million, and most of 100,000 stay 
   for (let i = 0; i < 100_000; i++) if (recall(known, `domain_user_${i}_`, 60)) kept++
   assert.ok(kept > 95_000, `${kept} of 100,000 are still known`)
 })
+
+test('a flood of new counters leaves known those that are in use', () => {
+  const known = new KnownCounters()
+  const inUse = Array.from({ length: 10_000 }, (_, i) => `domain_user_${i}_`)
+  for (let i = 0; i < 2; i++) for (const key of inUse) recall(known, key, 60)
+  for (let i = 0; i < 2_000_000; i++) recall(known, `domain_guest_${i}_`, 60)
+  const kept = inUse.filter((key) => recall(known, key, 60)).length
+  assert.ok(kept > 9_900, `${kept} of 10,000 are still known`)
+})
