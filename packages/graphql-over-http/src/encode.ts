@@ -4,7 +4,7 @@ import { GRAPHQL_TYPE, JSON_TYPE, type MediaType } from './negotiate.ts'
 import type { FormatError } from './options.ts'
 import { MalformedRequestError } from './params.ts'
 import { type Outcome, type Profile, STATUS_TEXT } from './profiles.ts'
-import { BodyError, type Response, type ResponseHeaders } from './request.ts'
+import { BodyError, type Response, type ResponseHeaders, type ResponseInit } from './request.ts'
 
 /** What a response is made of: an execution result, or errors found before execution. */
 type Result = Omit<ExecutionResult, 'errors'> & { readonly errors?: readonly Error[] | undefined }
@@ -81,11 +81,40 @@ export function encodeFailure(
   outcome: Outcome,
 ): Response {
   if (thrown instanceof BodyError) return thrown.response
+  const chosen = encodeChosenStatus(encode, thrown, accepted)
+  if (chosen) return chosen
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-  // By name too: with two copies of graphql loaded, `instanceof` sees only its own.
-  const isGraphQL = error instanceof GraphQLError || error.name === 'GraphQLError'
+  const isGraphQL = isGraphQLError(error)
   const isMalformed = error instanceof MalformedRequestError
   const isLimit = error instanceof LimitError
   const kind = isGraphQL && !isLimit ? outcome : isMalformed ? 'malformed' : 'unreadable'
   return encode({ errors: [error] }, accepted, kind)
+}
+
+/** By name too: with two copies of graphql loaded, `instanceof` sees only its own. */
+function isGraphQLError(error: unknown): error is GraphQLError {
+  return error instanceof GraphQLError || (error instanceof Error && error.name === 'GraphQLError')
+}
+
+/**
+ * The answer to a GraphQL error that decides the status by its `extensions.http.status`, and headers
+ * by `extensions.http.headers`; undefined for any other. The client does not see `extensions.http`.
+ */
+export function encodeChosenStatus(
+  encode: Encode,
+  thrown: unknown,
+  accepted: MediaType,
+): Response | undefined {
+  if (!isGraphQLError(thrown)) return undefined
+  const { http, ...extensions } = thrown.extensions as { http?: Partial<ResponseInit> }
+  const status = http?.status
+  if (!Number.isInteger(status) || !(Number(status) >= 200 && Number(status) <= 599))
+    return undefined
+  const error: GraphQLError = Object.create(Object.getPrototypeOf(thrown), {
+    ...Object.getOwnPropertyDescriptors(thrown),
+    extensions: { value: extensions, enumerable: Object.keys(extensions).length > 0 },
+  })
+  const [body, init] = encode({ errors: [error] }, accepted, 'invalid')
+  const headers = { ...init.headers, ...http?.headers }
+  return [body, { status: Number(status), statusText: STATUS_TEXT[Number(status)] ?? '', headers }]
 }

@@ -5,19 +5,22 @@ import {
   execute as graphqlExecute,
   getOperationAST as graphqlGetOperationAST,
   type OperationTypeNode,
+  versionInfo,
 } from 'graphql'
-import { createEncoder, encodeFailure } from './encode.ts'
+import { createEncoder, encodeChosenStatus, encodeFailure } from './encode.ts'
 import { GRAPHQL_TYPE, JSON_TYPE, negotiate } from './negotiate.ts'
 import { openDocuments } from './operation.ts'
 import {
   checkOptions,
   type HandlerOptions,
+  NO_SCHEMA,
   type OperationArgs,
   type OperationContext,
 } from './options.ts'
-import { parseRequestParams } from './params.ts'
+import { isSafe, type LooseParams, readParams, refuseCrossSite } from './params.ts'
 import { type Outcome, profiles } from './profiles.ts'
 import {
+  createRefusal,
   getHeader,
   isResponse,
   type Request,
@@ -42,12 +45,42 @@ export function createHandler<
   RequestRaw = unknown,
   RequestContext = unknown,
   Context extends OperationContext = undefined,
+>(options: HandlerOptions<RequestRaw, RequestContext, Context>): Handler<RequestRaw, RequestContext>
+/** The same with only the type of the context given, as the adapters have it. */
+export function createHandler<Context extends OperationContext>(
+  options: HandlerOptions<unknown, unknown, Context>,
+): Handler
+export function createHandler<
+  RequestRaw = unknown,
+  RequestContext = unknown,
+  Context extends OperationContext = undefined,
 >(
   options: HandlerOptions<RequestRaw, RequestContext, Context>,
 ): Handler<RequestRaw, RequestContext> {
-  checkOptions(options)
-  const { schema, context, onSubscribe, onOperation, parseRequestParams: parseParams } = options
+  const handle = openHandler(options)
+  return (req) => {
+    // A handler of the core on a server, which would wait for an answer for ever.
+    const { on, clone } = req as { readonly on?: unknown; readonly clone?: unknown }
+    return on || clone ? Promise.reject(new TypeError(NOT_PLAIN)) : handle(req)
+  }
+}
+
+const NOT_PLAIN =
+  'The handler of "@portcullis/graphql-over-http" takes a plain request and returns [body, init]. ' +
+  'Import createHandler from the adapter of your server instead, for example ' +
+  '"@portcullis/graphql-over-http/use/http"'
+
+/** The handler of an adapter, whose options have more names. */
+export function openHandler<RequestRaw, RequestContext, Context extends OperationContext>(
+  options: HandlerOptions<RequestRaw, RequestContext, Context>,
+  moreOptions?: readonly string[],
+): Handler<RequestRaw, RequestContext> {
+  checkOptions(options as HandlerOptions, moreOptions)
+  const { schema, context, onSubscribe, onOperation, persistedDocument } = options
   const { execute = graphqlExecute, getOperationAST = graphqlGetOperationAST } = options
+  const { parseRequestParams: parseParams, csrfPrevention = true } = options
+  // Not to graphql 16, which knows no signal.
+  const isAbortable = options.execute !== undefined || versionInfo.major > 16
   const documents = openDocuments(options)
   const encode = createEncoder(profiles[options.profile ?? 'classic'], options.formatError)
 
@@ -57,89 +90,126 @@ export function createHandler<
     const refuse = (message: string, outcome: Outcome = 'invalid') =>
       encode({ errors: [new GraphQLError(message)] }, accepted, outcome)
 
-    let params: RequestParams
     try {
-      const parsed = (parseParams && (await parseParams(req))) || (await parseRequestParams(req))
-      if (isResponse(parsed)) return parsed
-      params = parsed
-    } catch (error) {
-      return encodeFailure(encode, error, accepted, 'invalid')
-    }
-    const makeContext = () => (typeof context === 'function' ? context(req, params) : context)
-
-    let args: OperationArgs<Context>
-    const given = onSubscribe && (await onSubscribe(req, params))
-    // A list of no errors says that there is nothing to object to.
-    if (given && !(Array.isArray(given) && given.length === 0)) {
-      if (isResponse(given)) return given
-      const result = toResult(given)
-      if (isResult(result)) return encode(result, accepted)
-      // The hook may hand out the same arguments every time.
-      args = { ...(given as OperationArgs<Context>) }
-    } else {
-      if (!schema) throw new Error(NO_SCHEMA)
-      const { query, operationName, variables: variableValues } = params
-      let document: DocumentNode
+      let loose: LooseParams
       try {
-        document = documents.parse(query)
+        const refusal = parseParams && csrfPrevention && refuseCrossSite(req)
+        if (refusal) return refusal
+        const parsed =
+          (parseParams && (await parseParams(req))) || (await readParams(req, !!persistedDocument))
+        if (isResponse(parsed)) return parsed
+        loose = parsed
       } catch (error) {
-        return encodeFailure(encode, error, accepted, 'syntax')
+        return encodeFailure(encode, error, accepted, 'invalid')
       }
-      let contextValue = makeContext()
-      if (isPromise(contextValue)) contextValue = await contextValue
-      if (isResponse(contextValue)) return contextValue
-      const prepared = { operationName, document, variableValues, contextValue }
-      const chosen = typeof schema === 'function' ? await schema(req, prepared) : schema
-      if (isResponse(chosen)) return chosen
-      args = { ...prepared, schema: chosen }
-      let errors = documents.validate(req, args, query)
-      if (isPromise(errors)) errors = await errors
-      if (errors.length > 0) return encode({ errors }, accepted)
-    }
+      if (loose.query === undefined && persistedDocument) {
+        const found = await persistedDocument(req, loose)
+        if (isResponse(found)) return found
+        if (!found) return encode({ errors: [notPersisted()] }, accepted)
+        loose.query = found
+      }
+      const params = loose as RequestParams
+      const makeContext = () => (typeof context === 'function' ? context(req, params) : context)
 
-    let operation: OperationTypeNode | undefined
-    try {
-      operation = getOperationAST(args.document, args.operationName)?.operation
-    } catch {
-      // Of something that is no document: it has no operation.
-    }
-    if (!operation) return refuse('Unable to detect operation AST')
-    if (operation === 'subscription') return refuse(NO_SUBSCRIPTIONS)
-    if (operation === 'mutation' && req.method === 'GET') {
-      return refuse('Cannot perform mutations over GET', 'unsafe')
-    }
+      let args: OperationArgs<Context>
+      const given = onSubscribe && (await onSubscribe(req, params))
+      // A list of no errors says that there is nothing to object to.
+      if (given && !(Array.isArray(given) && given.length === 0)) {
+        if (isResponse(given)) return given
+        const result = toResult(given)
+        if (isResult(result)) return encode(result, accepted)
+        // The hook may hand out the same arguments every time.
+        args = { ...(given as OperationArgs<Context>) }
+      } else {
+        if (!schema) throw new Error(NO_SCHEMA)
+        const { query, operationName, variables: variableValues } = params
+        let document: DocumentNode
+        try {
+          document = documents.parse(query)
+        } catch (error) {
+          return encodeFailure(encode, error, accepted, 'syntax')
+        }
+        let contextValue = makeContext()
+        if (isPromise(contextValue)) contextValue = await contextValue
+        if (isResponse(contextValue)) return contextValue
+        const prepared = { operationName, document, variableValues, contextValue }
+        const chosen = typeof schema === 'function' ? await schema(req, prepared) : schema
+        if (isResponse(chosen)) return chosen
+        args = { ...prepared, schema: chosen }
+        let errors = documents.validate(req, args, query)
+        if (isPromise(errors)) errors = await errors
+        if (errors.length > 0) return encode({ errors }, accepted)
+      }
 
-    if (!('rootValue' in args)) args.rootValue = options.rootValue
-    if (!('contextValue' in args)) {
-      const contextValue = await makeContext()
-      if (isResponse(contextValue)) return contextValue
-      args.contextValue = contextValue
-    }
+      let operation: OperationTypeNode | undefined
+      try {
+        operation = getOperationAST(args.document, args.operationName)?.operation
+      } catch {
+        // Of something that is no document: it has no operation.
+      }
+      if (!operation) return refuse('Unable to detect operation AST')
+      if (operation === 'subscription') return refuse(NO_SUBSCRIPTIONS)
+      if (operation === 'mutation' && isSafe(req.method)) {
+        return refuse('Cannot perform mutations over GET', 'unsafe')
+      }
 
-    let result = execute(args)
-    if (isPromise(result)) result = await result
-    const replaced = onOperation && (await onOperation(req, args, result as ExecutionResult))
-    if (isResponse(replaced)) return replaced
-    const final: object = replaced || result
+      if (!('rootValue' in args)) args.rootValue = options.rootValue
+      if (!('contextValue' in args)) {
+        const contextValue = await makeContext()
+        if (isResponse(contextValue)) return contextValue
+        args.contextValue = contextValue
+      }
+      // A mutation is not abandoned half-way because its client has gone.
+      if (isAbortable && operation === 'query' && !('abortSignal' in args)) {
+        const { signal } = req
+        if (signal) Object.assign(args, { abortSignal: signal })
+      }
 
-    const stream = 'subsequentResults' in final ? final.subsequentResults : final
-    if (isAsyncIterable(stream)) {
-      // Nobody will read it: lets its source stop.
-      close(stream).catch(() => undefined)
-      return refuse(stream === final ? NO_SUBSCRIPTIONS : NO_INCREMENTAL_DELIVERY)
+      let result = execute(args)
+      if (isPromise(result)) result = await result
+      const replaced = onOperation && (await onOperation(req, args, result as ExecutionResult))
+      if (isResponse(replaced)) return replaced
+      const final: object = replaced || result
+
+      const stream = 'subsequentResults' in final ? final.subsequentResults : final
+      if (isAsyncIterable(stream)) {
+        // No client will read it: lets its source stop.
+        close(stream).catch(() => undefined)
+        return refuse(stream === final ? NO_SUBSCRIPTIONS : NO_INCREMENTAL_DELIVERY)
+      }
+      return encode(toResult(final), accepted)
+    } catch (error) {
+      if (isDisconnect(error, req)) return CLIENT_GONE
+      const response = encodeChosenStatus(encode, error, accepted)
+      if (response) return response
+      throw error
     }
-    return encode(toResult(final), accepted)
   }
 }
 
-const NO_SCHEMA =
-  'The GraphQL schema is not provided: set option "schema", or return arguments from "onSubscribe"'
 const NO_SUBSCRIPTIONS = 'Subscriptions are not supported'
 const NO_INCREMENTAL_DELIVERY = 'Incremental delivery is not supported'
 
+/** No client receives it. The number is the one that nginx writes to its log. */
+const CLIENT_GONE: Response = [null, { status: 499, statusText: 'Client Closed Request' }]
+
+/** Whether an exception only says that the client has gone: no fault of the server. */
+function isDisconnect(error: unknown, { signal }: Pick<Request<unknown, unknown>, 'signal'>) {
+  if (!signal?.aborted || !(error instanceof Error)) return false
+  // graphql 17 wraps the reason.
+  return error.name === 'AbortError' || error === signal.reason || error.cause === signal.reason
+}
+
+/** The message and the code that make Apollo's clients send the whole document. */
+function notPersisted(): GraphQLError {
+  const extensions = { code: 'PERSISTED_QUERY_NOT_FOUND' }
+  return new GraphQLError('PersistedQueryNotFound', { extensions })
+}
+
 function notAcceptable(): Response {
   const accept = `${GRAPHQL_TYPE}; charset=utf-8, ${JSON_TYPE}; charset=utf-8`
-  return [null, { status: 406, statusText: 'Not Acceptable', headers: { accept } }]
+  const message = `Accept must allow ${GRAPHQL_TYPE} or ${JSON_TYPE}`
+  return createRefusal(406, 'Not Acceptable', message, { accept })
 }
 
 /** Errors without a result, one or a list, are the result. */

@@ -28,6 +28,7 @@ export type {
   OperationArgs,
   OperationContext,
   ParseRequestParams,
+  PersistedDocumentParams,
 } from './options.ts'
 export { parseRequestParams } from './params.ts'
 export type { ProfileName } from './profiles.ts'

@@ -6,27 +6,34 @@ export type MediaType = typeof GRAPHQL_TYPE | typeof JSON_TYPE
 export const JSON_TYPE = 'application/json'
 export const GRAPHQL_TYPE = 'application/graphql-response+json'
 
-type Range = readonly [type: string, quality: number]
+export type Range = readonly [type: string, quality: number]
 
 // Separators inside quoted strings do not count (RFC 9110, section 5.6.4).
 const RANGES = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g
-const PARAMETERS = /(?:[^;"]|"(?:\\.|[^"\\])*"?)+/g
+
+// RFC 9110, sections 8.3.1 and 5.6.6. A parameter may be missing after its semicolon.
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
+const PARAMETER = `(${TOKEN})=(${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`
+const PARAMETERS = new RegExp(PARAMETER, 'g')
+const MEDIA_TYPE = new RegExp(
+  `^[ \\t]*(${TOKEN}/${TOKEN})[ \\t]*((?:;[ \\t]*(?:${PARAMETER}[ \\t]*)?)*)$`,
+)
 
 /**
- * A media range in lower case, and its weight. The weight is negative for a range that asks for
- * another charset than utf-8 (`utf8` is a common misspelling) or has a malformed one.
+ * A media type or range in lower case, and its weight. The weight is negative for one that asks for
+ * another charset than utf-8 (`utf8` is a common misspelling), has a malformed weight, or does not
+ * follow the grammar.
  */
-function parseRange(text: string): Range {
-  const [type, ...parameters] = (text.toLowerCase().match(PARAMETERS) ?? []).map((part) =>
-    part.replace(/[\s"]/g, ''),
-  )
+export function parseRange(text: string): Range {
+  const [, type, parameters = ''] = MEDIA_TYPE.exec(text.toLowerCase()) ?? []
+  if (type === undefined) return ['', -1]
   let quality = 1
-  for (const parameter of parameters) {
-    const [name, value = ''] = parameter.split('=')
+  for (const [, name, text = ''] of parameters.matchAll(PARAMETERS)) {
+    const value = text.startsWith('"') ? text.slice(1, -1).replace(/\\(.)/g, '$1') : text
     if (name === 'charset' && !/^utf-?8$/.test(value)) return ['', -1]
     if (name === 'q') quality = /^\d+(\.\d*)?$/.test(value) ? Math.min(1, Number(value)) : -1
   }
-  return [type ?? '', quality]
+  return [type, quality]
 }
 
 /**

@@ -1,16 +1,18 @@
-import type {
-  DocumentNode,
-  ExecutionArgs,
-  ExecutionResult,
-  GraphQLError,
-  GraphQLSchema,
-  getOperationAST,
-  parse,
-  ValidationRule,
-  validate,
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLSchema,
+  type getOperationAST,
+  type parse,
+  type ValidationRule,
+  type validate,
+  versionInfo,
 } from 'graphql'
 import { type ProfileName, profiles } from './profiles.ts'
 import type { Request, RequestParams, Response } from './request.ts'
+import { findSimilarOption } from './similar-option.ts'
 
 type PromiseOrValue<T> = T | Promise<T>
 
@@ -33,6 +35,12 @@ export type ParseRequestParams<RequestRaw = unknown, RequestContext = unknown> =
   req: Request<RequestRaw, RequestContext>,
   // void allows a hook without a return statement, here and below.
 ) => PromiseOrValue<RequestParams | Response | null | undefined | void>
+
+/** Parameters of a request that names a stored document. */
+export type PersistedDocumentParams = Omit<RequestParams, 'query'> & {
+  /** Names the document; undefined when only `extensions` do, as with Apollo's clients. */
+  documentId?: string | undefined
+}
 
 /** @see https://github.com/graphql/graphql-over-http for what the handler does with them. */
 export interface HandlerOptions<
@@ -100,8 +108,26 @@ export interface HandlerOptions<
   ) => PromiseOrValue<ExecutionResult | Response | undefined | void>
   /** Applied to every error that is sent. By default errors are sent as they are. */
   formatError?: FormatError
-  /** Replaces or precedes the default reading of parameters. */
+  /**
+   * Replaces or precedes the default reading of parameters. It is not called for a POST that a page of
+   * another site could have sent, see `csrfPrevention`.
+   */
   parseRequestParams?: ParseRequestParams<RequestRaw, RequestContext>
+  /**
+   * With `parseRequestParams`: refuse a POST without `Content-Type`, or with one of a form or of plain
+   * text, unless it has the header `GraphQL-Require-Preflight`. Browsers send those across sites, with
+   * cookies, without asking the server first. Default: true.
+   */
+  csrfPrevention?: boolean
+  /**
+   * Finds the source text of a request that has no `query`, by its `documentId` or its `extensions`.
+   * Return nothing when there is no such document: the answer is the error `PersistedQueryNotFound`,
+   * which Apollo's clients understand. The text is parsed, validated and cached like a query.
+   */
+  persistedDocument?: (
+    req: Request<RequestRaw, RequestContext>,
+    params: PersistedDocumentParams,
+  ) => PromiseOrValue<string | Response | null | undefined>
   /** Which statuses to answer with: as graphql-http does, or as the 2026 draft says. */
   profile?: ProfileName
   /** How many valid documents to remember. Default: 2000; `false` remembers none. */
@@ -144,6 +170,8 @@ const RULES: { readonly [option: string]: Rule } = {
     'a list or a function',
     (value: unknown) => isFunction(value) || Array.isArray(value),
   ],
+  csrfPrevention: ['a boolean', (value: unknown) => typeof value === 'boolean'],
+  persistedDocument: aFunction,
   profile: ['"classic" or "2026"', (value: string) => Object.hasOwn(profiles, value)],
   documentCache: aLimit,
   documentCacheBytes: ['a number of bytes', (value: unknown) => isCount(value)],
@@ -160,15 +188,48 @@ const RULES: { readonly [option: string]: Rule } = {
   parseRequestParams: aFunction,
 }
 
-/** Stops a wrong option at creation, by name, before it becomes a riddle at the first request. */
-export function checkOptions(options: object): void {
+const KNOWN = ['context', 'rootValue', ...Object.keys(RULES)]
+
+/**
+ * Stops a wrong option at creation, by name, before it becomes a riddle at the first request.
+ *
+ * @param more - names of options that are checked elsewhere.
+ */
+export function checkOptions(options: HandlerOptions, more: readonly string[] = []): void {
   if (!options || typeof options !== 'object') {
     throw new TypeError('createHandler: pass an object of options, at least { schema }')
   }
+  const known = [...KNOWN, ...more]
   for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue
+    if (!known.includes(name)) {
+      const similar = findSimilarOption(name, known)
+      throw new TypeError(
+        `createHandler: there is no option "${name}". ${
+          similar ? `Did you mean "${similar}"?` : `Known are: ${known.join(', ')}`
+        }`,
+      )
+    }
     const [wanted, isAllowed] = RULES[name] ?? []
     if (value != null && isAllowed && !isAllowed(value as never)) {
       throw new TypeError(`createHandler: option "${name}" must be ${wanted}`)
     }
   }
+  const { schema, execute, onSubscribe } = options
+  if (!schema && !onSubscribe) throw new TypeError(NO_SCHEMA)
+  // graphql 17 refuses every operation of such a schema.
+  const isIncremental = (name: string) => isGraphQLSchema(schema) && schema.getDirective(name)
+  if (!execute && versionInfo.major > 16 && (isIncremental('defer') || isIncremental('stream'))) {
+    throw new TypeError(
+      'createHandler: the schema declares @defer or @stream, which "execute" of graphql ' +
+        `${versionInfo.major} refuses and this handler does not support. Remove the directives from ` +
+        'the schema, or pass an option "execute" that ignores them',
+    )
+  }
 }
+
+export const NO_SCHEMA =
+  'The GraphQL schema is not provided: set option "schema", or return arguments from "onSubscribe"'
+
+const isGraphQLSchema = (value: HandlerOptions['schema']): value is GraphQLSchema =>
+  typeof value === 'object' && value !== null

@@ -1,5 +1,12 @@
-import { isJson } from './negotiate.ts'
-import { BodyError, getHeader, type Request, type RequestParams, type Response } from './request.ts'
+import { isJson, parseRange } from './negotiate.ts'
+import {
+  BodyError,
+  createRefusal,
+  getHeader,
+  type Request,
+  type RequestParams,
+  type Response,
+} from './request.ts'
 
 /** The request could be read, but is not a GraphQL request: newer drafts tell that apart. */
 export class MalformedRequestError extends Error {}
@@ -13,22 +20,33 @@ function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new MalformedRequestError(message)
 }
 
-function checkParams({ query, variables, operationName, extensions }: Json): RequestParams {
-  assert(query != null, 'Missing query')
-  assert(typeof query === 'string', 'Invalid query')
+/** Parameters that may name a stored document instead of having a query. */
+export type LooseParams = Omit<RequestParams, 'query'> & {
+  query?: string | undefined
+  documentId?: string | undefined
+}
+
+function checkParams(params: Json, isQueryOptional: boolean): LooseParams {
+  const { query, variables, operationName, extensions, documentId } = params
+  const isStored = isQueryOptional && query == null && (documentId != null || extensions != null)
+  assert(isStored || query != null, 'Missing query')
+  assert(isStored || typeof query === 'string', 'Invalid query')
   assert(variables == null || isMap(variables), 'Invalid variables')
   assert(operationName == null || typeof operationName === 'string', 'Invalid operationName')
   assert(extensions == null || isMap(extensions), 'Invalid extensions')
   // An empty name is no name: GET forms cannot leave a parameter out.
-  return {
-    query,
+  const checked = {
+    query: query as string | undefined,
     operationName: operationName === '' ? null : operationName,
     variables,
     extensions,
   }
+  if (!isStored) return checked
+  assert(documentId == null || typeof documentId === 'string', 'Invalid documentId')
+  return { ...checked, query: undefined, documentId: documentId ?? undefined }
 }
 
-function parseUrl(url: string): RequestParams {
+function parseUrl(url: string, isQueryOptional: boolean): LooseParams {
   const search = new URLSearchParams(url.replace(/^[^?]*/, ''))
   const parseMap = (name: string): unknown => {
     const text = search.get(name)
@@ -38,12 +56,14 @@ function parseUrl(url: string): RequestParams {
       throw new MalformedRequestError('Unparsable URL')
     }
   }
-  return checkParams({
+  const params = {
     query: search.get('query'),
     operationName: search.get('operationName') ?? undefined,
     variables: parseMap('variables'),
     extensions: parseMap('extensions'),
-  })
+    documentId: search.get('documentId'),
+  }
+  return checkParams(params, isQueryOptional)
 }
 
 /**
@@ -55,24 +75,67 @@ function parseUrl(url: string): RequestParams {
 export async function parseRequestParams<Raw, Context>(
   req: Request<Raw, Context>,
 ): Promise<RequestParams | Response> {
+  return (await readParams(req, false)) as RequestParams | Response
+}
+
+/** The same, where a request may name a stored document instead of having a query. */
+export async function readParams<Raw, Context>(
+  req: Request<Raw, Context>,
+  isQueryOptional: boolean,
+): Promise<LooseParams | Response> {
   const { method, body } = req
-  if (method === 'GET') return parseUrl(req.url)
+  if (method === 'GET') return parseUrl(req.url, isQueryOptional)
   if (method !== 'POST') {
-    const headers = { allow: 'GET, POST' }
-    return [null, { status: 405, statusText: 'Method Not Allowed', headers }]
+    const message = `Method ${method} is not allowed; use GET or POST`
+    return createRefusal(405, 'Method Not Allowed', message, { allow: 'GET, POST' })
   }
   if (!isJson(getHeader(req.headers, 'content-type'))) {
-    return [null, { status: 415, statusText: 'Unsupported Media Type' }]
+    return createRefusal(
+      415,
+      'Unsupported Media Type',
+      'The Content-Type of a POST must be application/json, in UTF-8',
+    )
   }
   if (!body) throw new Error('Missing body')
   let data: unknown
   try {
     data = typeof body === 'function' ? await body() : body
-    if (typeof data === 'string') data = JSON.parse(data)
+    // RFC 8259, section 8.1: a byte order mark may be ignored.
+    if (typeof data === 'string') data = JSON.parse(data.replace(/^\uFEFF/, ''))
   } catch (error) {
     throw error instanceof BodyError ? error : new Error('Unparsable JSON body')
   }
   // Batches are arrays, and are not part of the specification.
   assert(isMap(data), 'JSON body must be an object')
-  return checkParams(data)
+  return checkParams(data, isQueryOptional)
 }
+
+/** Content types that a page of another site can send without asking the server first. */
+const SIMPLE_TYPES = /^(|text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)$/
+/** Any of these headers makes a browser ask first. The last two are those of Apollo's clients. */
+const PREFLIGHT_HEADERS = [
+  'graphql-require-preflight',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+]
+
+/**
+ * The refusal of a POST that a page of another site could have sent, with the cookies of its user and
+ * without a preflight; undefined for all other requests.
+ */
+export function refuseCrossSite<Raw, Context>(req: Request<Raw, Context>): Response | undefined {
+  // Of the methods that may change something, browsers ask before all others.
+  if (req.method.toUpperCase() !== 'POST') return undefined
+  const [type] = parseRange(getHeader(req.headers, 'content-type')?.replace(/;.*/s, '') ?? '')
+  if (!SIMPLE_TYPES.test(type)) return undefined
+  if (PREFLIGHT_HEADERS.some((name) => getHeader(req.headers, name) !== undefined)) return undefined
+  return createRefusal(
+    415,
+    'Unsupported Media Type',
+    'Other sites can send this Content-Type. Send application/json, or the header ' +
+      '"GraphQL-Require-Preflight: 1"; the option "csrfPrevention" turns this check off',
+  )
+}
+
+/** Methods that must not change anything (RFC 9110, section 9.2.1). */
+export const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'

@@ -44,6 +44,11 @@ export interface Request<Raw, Context> {
         | Promise<string | Record<string, unknown> | null>)
   readonly raw: Raw
   readonly context: Context
+  /**
+   * Aborts when the client goes away before it is answered. Undefined on hosts that cannot tell, such
+   * as serverless functions.
+   */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A map of text, so that it fits wherever headers go: `writeHead`, a fetch response. */
@@ -98,6 +103,31 @@ export function isResponse(value: unknown): value is Response {
     (value[0] === null || typeof value[0] === 'string') &&
     typeof value[1]?.status === 'number'
   )
+}
+
+const explanations = new WeakMap<Response, string>()
+
+/**
+ * A response without a body, which adapters send with a message. The core leaves the body out, as
+ * graphql-http does.
+ */
+export function createRefusal(
+  status: number,
+  statusText: string,
+  message: string,
+  headers?: ResponseHeaders,
+): Response {
+  const refusal: Response = [
+    null,
+    headers ? { status, statusText, headers } : { status, statusText },
+  ]
+  explanations.set(refusal, message)
+  return refusal
+}
+
+/** The message of a refusal, or undefined for any other response. */
+export function getExplanation(response: Response): string | undefined {
+  return explanations.get(response)
 }
 
 /** A failed read of the request body that has an answer of its own, such as 413. */

@@ -87,6 +87,23 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/1')) {
       })
     }
 
+    test('a client that goes away aborts the query that it has sent', async (t) => {
+      const ask = async (query: string) => {
+        const body = JSON.stringify({ query })
+        const init = { method: 'POST', headers: json, body }
+        return (await opened.fetch(`${opened.origin}/disconnect`, init)).json()
+      }
+      const socket = await connect(t)
+      const body = JSON.stringify({ query: '{ wait }' })
+      socket.write(post('/disconnect', body.length) + body)
+      assert.deepEqual(await ask('{ running }'), { data: { running: 'running' } })
+      socket.destroy()
+      assert.deepEqual(await ask('{ aborted }'), {
+        data: { aborted: 'context true, execute true' },
+      })
+      await assertUnharmed(opened)
+    })
+
     test('a client that sends all of a large body first still reads the answer', async (t) => {
       const socket = await connect(t)
       const answer = readResponse(socket)

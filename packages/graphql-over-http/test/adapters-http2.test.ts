@@ -93,6 +93,22 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/2')) {
         await assertUnharmed(opened)
       })
 
+    test('a client that cancels the stream aborts the query that it has sent', async (t) => {
+      const ask = async (query: string) => {
+        const { stream } = post(t, '/disconnect')
+        stream.end(JSON.stringify({ query }))
+        return JSON.parse(Buffer.concat(await stream.toArray()).toString())
+      }
+      const { stream } = post(t, '/disconnect')
+      stream.end(JSON.stringify({ query: '{ wait }' }))
+      assert.deepEqual(await ask('{ running }'), { data: { running: 'running' } })
+      stream.close(constants.NGHTTP2_CANCEL)
+      const { data } = await ask('{ aborted }')
+      // graphql 16 has no signal to give to `execute`.
+      assert.match(data.aborted, /^context true, execute (true|undefined)$/)
+      await assertUnharmed(opened)
+    })
+
     test('the process got no warning', async () => {
       await wait(10)
       process.off('warning', onWarning)

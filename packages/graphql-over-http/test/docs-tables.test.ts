@@ -112,6 +112,10 @@ const post = (body: string | object, accept = J, type = J) =>
     headers: { accept, 'content-type': type },
     body: typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
   })
+const withHeader = (request: Request, name: string, value: string) => {
+  request.headers.set(name, value)
+  return request
+}
 const hello = { query: '{ hello }' }
 const misfit = { query: 'query ($n: Int) { hello(n: $n) }', variables: { n: 'x' } }
 const notUtf8 = new Blob(['{"query":"{ hello }","extensions":{"x":"', Uint8Array.of(0xff), '"}}'])
@@ -146,7 +150,9 @@ const PROBES: { readonly [situation: string]: Probe } = {
     ask(new Request('http://localhost/', { method: 'PUT', headers: { accept } }), options),
   'body larger than `bodyLimitBytes`': (accept, options) =>
     ask(post(hello, accept), { ...options, bodyLimitBytes: 1 }),
-  'body not `application/json` in UTF-8': (accept, options) =>
+  'document beyond a [limit](#limits)': (accept, options) =>
+    ask(post(hello, accept), { ...options, maxTokens: 1 }),
+  'body compressed, or not `application/json` in UTF-8': (accept, options) =>
     ask(post(hello, accept, 'text/plain'), options),
   'an option throws': (accept, options) => ask(post(hello, accept), { ...options, context: fail }),
   '`variables` as text': (accept) => ask(post({ ...hello, variables: '{}' }, accept)),
@@ -155,7 +161,15 @@ const PROBES: { readonly [situation: string]: Probe } = {
   'body `application/graphql` or a form': (accept) =>
     ask(post('{ hello }', accept, 'application/graphql')),
   'body compressed with gzip': (accept) =>
-    ask(post(new Blob([gzipSync(JSON.stringify(hello))]), accept)),
+    ask(
+      withHeader(
+        post(new Blob([gzipSync(JSON.stringify(hello))]), accept),
+        'content-encoding',
+        'gzip',
+      ),
+    ),
+  'byte order mark before the body, not on fetch': () =>
+    ask(post(`\uFEFF${JSON.stringify(hello)}`)),
   '`Accept: text/html`': () => ask(get('{ hello }', 'text/html')),
   'variables do not fit, accepting `GR`': () => ask(post(misfit, GR)),
   '`Accept: GR;q=0.1, J`': () => ask(get('{ hello }', `${GR};q=0.1, ${J}`)),

@@ -7,7 +7,7 @@ import { execute, GraphQLError, getOperationAST, parse, specifiedRules, validate
 import { createHandler } from '../src/handler.ts'
 import type { HandlerOptions } from '../src/options.ts'
 import type { Response } from '../src/request.ts'
-import { GR, get, post, toAnswer } from './support/request.ts'
+import { GR, get, J, post, toAnswer } from './support/request.ts'
 import { schema } from './support/schema.ts'
 
 const HELLO = { query: '{ hello }' }
@@ -151,6 +151,114 @@ test('the parameters of a custom parser still cannot mutate over GET', async () 
   const handler = createHandler({ schema, parseRequestParams: async () => ({ query }) })
   assert.equal((await handler(get(HELLO)))[1].status, 405)
   assert.equal((await handler({ ...get(HELLO), method: 'PUT' }))[1].status, 200)
+})
+
+/** What a page of another site can send without a preflight. */
+const SIMPLE_TYPES = [
+  undefined,
+  '',
+  'text/plain',
+  'TEXT/PLAIN; charset=utf-8',
+  'text/plain; application/json',
+  'multipart/form-data; boundary=x',
+  'application/x-www-form-urlencoded',
+]
+
+test('a custom parser is not asked for a POST that another site can send', async (t) => {
+  const parseRequestParams = t.mock.fn(() => ({ query: 'mutation { bump }' }))
+  const handler = createHandler({ schema, parseRequestParams })
+  const send = async (type: string | undefined, more: Record<string, string> = {}) => {
+    const headers = { ...(type === undefined ? {} : { 'content-type': type }), ...more }
+    return (await handler({ ...post(HELLO), headers }))[1].status
+  }
+  for (const type of SIMPLE_TYPES) assert.equal(await send(type), 415, type)
+  assert.equal(parseRequestParams.mock.callCount(), 0)
+
+  for (const name of ['GraphQL-Require-Preflight', 'apollo-require-preflight']) {
+    for (const type of SIMPLE_TYPES) assert.equal(await send(type, { [name]: '' }), 200, type)
+  }
+  for (const type of ['application/json', 'application/graphql', 'application/cbor']) {
+    assert.equal(await send(type), 200, type)
+  }
+  const open = createHandler({ schema, parseRequestParams, csrfPrevention: false })
+  const [, { status }] = await open({ ...post(HELLO), headers: { 'content-type': 'text/plain' } })
+  assert.equal(status, 200)
+})
+
+test('the parameters of a custom parser cannot mutate over HEAD either', async () => {
+  const handler = createHandler({
+    schema,
+    parseRequestParams: () => ({ query: 'mutation { bump }' }),
+  })
+  assert.equal((await handler({ ...get(HELLO), method: 'HEAD' }))[1].status, 405)
+})
+
+const LOCKED = new GraphQLError('Locked out', {
+  extensions: { code: 'LOCKED', http: { status: 423, headers: { 'retry-after': '60' } } },
+})
+
+for (const option of ['context', 'schema', 'onSubscribe', 'onOperation', 'parseRequestParams']) {
+  test(`a GraphQL error thrown in ${option} decides the status by extensions.http`, async () => {
+    const lock = () => {
+      throw LOCKED
+    }
+    const seen: unknown[] = []
+    const formatError = (error: object) => {
+      seen.push(error)
+      return error
+    }
+    const handler = createHandler({ schema, [option]: lock, formatError })
+    for (const accept of [GR, J]) {
+      const [body, init] = await handler(post(HELLO, { accept }))
+      assert.equal(init.status, 423)
+      assert.equal(init.headers?.['content-type'], `${accept}; charset=utf-8`)
+      assert.equal(init.headers?.['retry-after'], '60')
+      assert.equal(body, '{"errors":[{"message":"Locked out","extensions":{"code":"LOCKED"}}]}')
+    }
+    assert.equal(seen.length, 2)
+    assert.ok(seen.every((error) => error instanceof GraphQLError))
+    assert.deepEqual(LOCKED.extensions['http'], { status: 423, headers: { 'retry-after': '60' } })
+  })
+}
+
+test('a GraphQL error without a proper status is a failure of the option', async () => {
+  for (const http of [undefined, null, {}, { status: '401' }, { status: 99 }, { status: 1e9 }]) {
+    const error = new GraphQLError('No', { extensions: { http } })
+    const context = () => Promise.reject(error)
+    await assert.rejects(createHandler({ schema, context })(post(HELLO)), error)
+  }
+})
+
+test('the signal of a request reaches execute for queries, and mutations only by the context', async () => {
+  const { signal } = new AbortController()
+  const seen: unknown[] = []
+  const handler = createHandler<unknown, unknown, object>({
+    schema,
+    context: (req) => ({ signal: req.signal }),
+    execute(args) {
+      seen.push('abortSignal' in args ? args.abortSignal : undefined, args.contextValue)
+      return execute(args)
+    },
+  })
+  await handler({ ...post(HELLO), signal })
+  await handler({ ...post({ query: 'mutation { bump }' }), signal })
+  assert.deepEqual(seen, [signal, { signal }, undefined, { signal }])
+  assert.equal(seen[0], signal)
+})
+
+test('an option that gives up because the client has gone is no failure', async () => {
+  const controller = new AbortController()
+  const { signal } = controller
+  const handler = createHandler({
+    schema,
+    context: () => {
+      controller.abort()
+      signal.throwIfAborted()
+    },
+  })
+  assert.equal((await handler({ ...post(HELLO), signal }))[1].status, 499)
+  const failing = createHandler({ schema, context: () => Promise.reject(new Error('down')) })
+  await assert.rejects(failing({ ...post(HELLO), signal }), /down/)
 })
 
 test('a custom parser that returns nothing leaves it to the default one', async () => {

@@ -2,10 +2,11 @@
  * @legs main, graphql-16, node-22
  */
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
-import { buildSchema } from 'graphql'
+import { buildSchema, execute, versionInfo } from 'graphql'
 import { createHandler } from '../src/handler.ts'
-import { checkOptions } from '../src/options.ts'
+import { checkOptions, type HandlerOptions } from '../src/options.ts'
 import { GR, get, post, request } from './support/request.ts'
 import { schema } from './support/schema.ts'
 
@@ -25,6 +26,12 @@ const WRONG: readonly (readonly [option: string, values: readonly unknown[], wan
   ['formatError', ['x', {}, new Error('x')], /function/],
   ['parseRequestParams', ['x', {}, []], /function/],
   ['profile', ['modern', 'Classic', '', 'constructor', true, {}], /"classic".*"2026"/],
+  ['csrfPrevention', ['no', 0, {}], /boolean/],
+  ['persistedDocument', ['x', {}, true], /function/],
+  ['documentCacheBytes', [-1, Number.NaN, false, '1 MB'], /number of bytes/],
+  ['maxTokens', [-1, '100', true], /number.*false/],
+  ['maxDepth', [-1, '100', true], /number.*false/],
+  ['maxAliases', [-1, '100', true], /number.*false/],
   ['documentCache', [-1, Number.NaN, 'many', {}, true, '100', [5]], /number.*false/],
 ]
 
@@ -61,7 +68,6 @@ test('options that are no object are an error that says so', () => {
 })
 
 const RIGHT: readonly object[] = [
-  {},
   { schema },
   { schema: () => schema },
   { schema: buildSchema('type Query { a: Int }'), context: null, rootValue: 0 },
@@ -76,29 +82,85 @@ const RIGHT: readonly object[] = [
   { schema, parse: fn, validate: fn, execute: fn, getOperationAST: fn, formatError: fn },
   { onSubscribe: fn, onOperation: fn, parseRequestParams: fn },
   { schema, parse: undefined, profile: undefined, documentCache: undefined, execute: undefined },
-  { schema, somethingOfAnAdapter: 1 },
+  { schema, maxTokens: 0, maxDepth: 1, maxAliases: Number.POSITIVE_INFINITY },
+  { schema, maxTokens: false, maxDepth: false, maxAliases: false, documentCacheBytes: 0 },
+  { schema, csrfPrevention: false, persistedDocument: fn },
 ]
 
 for (const options of RIGHT) {
   test(`the options { ${Object.keys(options).join(', ')} } are accepted`, () => {
-    assert.doesNotThrow(() => checkOptions(options))
+    assert.doesNotThrow(() => checkOptions(options as HandlerOptions))
     assert.equal(typeof createHandler(options), 'function')
   })
 }
 
-test('without a schema a request rejects, naming the option and the way out', async () => {
-  const handler = createHandler({})
-  await assert.rejects(handler(post(HELLO)), (error) => {
-    assert.ok(error instanceof Error)
-    assert.match(error.message, /^The GraphQL schema is not provided/)
-    assert.match(error.message, /"schema"/)
-    assert.match(error.message, /"onSubscribe"/)
-    return true
+test('without a schema and onSubscribe there is no handler, and the error names the way out', () => {
+  for (const options of [{}, { schema: undefined }, { context: { a: 1 } }]) {
+    assert.throws(
+      () => createHandler(options as HandlerOptions),
+      /^TypeError: The GraphQL schema is not provided.*"schema".*"onSubscribe"/,
+    )
+  }
+})
+
+test('a request rejects when there is no schema and onSubscribe returns no arguments', async () => {
+  const handler = createHandler({ onSubscribe: fn })
+  await assert.rejects(handler(post(HELLO)), /^Error: The GraphQL schema is not provided/)
+})
+
+/** Names as people write them, and what they meant. */
+const MISSPELT: readonly (readonly [written: string, meant: string | undefined])[] = [
+  ['shcema', 'schema'],
+  ['contxt', 'context'],
+  ['validationRule', 'validationRules'],
+  ['getOperationAst', 'getOperationAST'],
+  ['formaterror', 'formatError'],
+  ['onsubscribe', 'onSubscribe'],
+  ['persistedDocuments', 'persistedDocument'],
+  ['maxdepth', 'maxDepth'],
+  ['playground', undefined],
+  ['bodyLimitBytes', undefined],
+  ['__proto__x', undefined],
+]
+
+for (const [written, meant] of MISSPELT) {
+  test(`the unknown option ${written} is an error that names ${meant ?? 'all there are'}`, () => {
+    assert.throws(
+      () => createHandler({ schema, [written]: fn }),
+      (error) => {
+        assert.ok(error instanceof TypeError)
+        const rest = meant === undefined ? 'Known are: ' : `Did you mean "${meant}"?`
+        assert.ok(
+          error.message.startsWith(`createHandler: there is no option "${written}". ${rest}`),
+          error.message,
+        )
+        return true
+      },
+    )
+    assert.doesNotThrow(() => createHandler({ schema, [written]: undefined }))
   })
+}
+
+test('a schema with @defer or @stream is an error on graphql 17, which refuses to execute it', () => {
+  for (const name of ['defer', 'stream']) {
+    const incremental = buildSchema(`directive @${name} on FIELD type Query { a: Int }`)
+    const make = () => createHandler({ schema: incremental })
+    if (versionInfo.major > 16) assert.throws(make, /@defer or @stream.*Remove the directives/s)
+    else assert.doesNotThrow(make)
+    assert.doesNotThrow(() => createHandler({ schema: incremental, execute }))
+  }
+})
+
+test('a request of a server instead of a plain one is an error that names the adapters', async () => {
+  const handler = createHandler({ schema })
+  const fetched = new Request('http://localhost/?query={hello}')
+  for (const req of [fetched, Object.assign(new EventEmitter(), get(HELLO))]) {
+    await assert.rejects(handler(req as never), /^TypeError: .*takes a plain request.*use\/http/)
+  }
 })
 
 test('without a schema what is refused earlier is still refused', async () => {
-  const handler = createHandler({})
+  const handler = createHandler({ onSubscribe: fn })
   const refused = [
     [post(HELLO, { accept: 'text/html' }), 406],
     [request({ method: 'PUT' }), 405],

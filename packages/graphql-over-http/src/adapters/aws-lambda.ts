@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestHeaders, RequestParams, Response } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { fromParser } from './shared/parsed-body.ts'
+import { fromEvent } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
 type Single = { readonly [name: string]: string | undefined } | null | undefined
@@ -79,7 +79,12 @@ export function createHandler<
 >(
   options: HandlerOptions<Context, Event>,
 ): (event: Event, context: LambdaContext) => Promise<LambdaResult> {
-  return adapt(options, { toRequest: toRequest<Event>, answer })
+  return adapt(options, {
+    host: 'aws-lambda',
+    isHost: (event) => event?.requestContext !== undefined,
+    toRequest: toRequest<Event>,
+    answer,
+  })
 }
 
 /**
@@ -91,7 +96,7 @@ export async function parseRequestParams(
   context: LambdaContext,
   options: AdapterOptions = {},
 ): Promise<RequestParams | LambdaResult> {
-  return answerOrParams(toRequest(event, context, parseBodyLimit(options)), (response) =>
+  return answerOrParams(toRequest(event, context, parseBodyLimits(options)), (response) =>
     answer(response, options.vary === true, event),
   )
 }
@@ -99,17 +104,12 @@ export async function parseRequestParams(
 function toRequest<Event extends LambdaEvent>(
   event: Event,
   context: LambdaContext,
-  limitBytes: number,
+  limits: BodyLimits,
 ): Request<Event, LambdaContext> {
-  const { body } = event
   const target = 'rawPath' in event ? fromHttpApi(event) : fromProxy(event)
   return {
     ...target,
-    body: fromParser(
-      body && event.isBase64Encoded ? Buffer.from(body, 'base64') : body,
-      undefined,
-      limitBytes,
-    ),
+    body: fromEvent(event.body, event.isBase64Encoded, target.headers, limits.read),
     raw: event,
     context,
   }

@@ -2,10 +2,13 @@ import type { Request as ExpressRequest, Response as ExpressResponse, Handler } 
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
+import { HostRequest } from './shared/host-request.ts'
 import { writeNodeResponse } from './shared/node-response.ts'
+import { openNodeSignal } from './shared/node-signal.ts'
 import { parsedOrStreamed } from './shared/parsed-body.ts'
+import { isNodeExchange } from './shared/wrong-host.ts'
 
 /** What the options find in `req.context`. */
 export interface RequestContext {
@@ -36,7 +39,12 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): Handler {
-  return adapt(options, { toRequest, answer: writeNodeResponse })
+  return adapt(options, {
+    host: 'express',
+    isHost: isNodeExchange,
+    toRequest,
+    answer: writeNodeResponse,
+  })
 }
 
 /**
@@ -48,8 +56,7 @@ export async function parseRequestParams(
   res: ExpressResponse,
   options: AdapterOptions = {},
 ): Promise<RequestParams | null> {
-  const limitBytes = parseBodyLimit(options)
-  return answerOrParams(toRequest(req, res, limitBytes), (response) => {
+  return answerOrParams(toRequest(req, res, parseBodyLimits(options)), (response) => {
     writeNodeResponse(response, options.vary === true, req, res)
     return null
   })
@@ -58,14 +65,18 @@ export async function parseRequestParams(
 function toRequest(
   req: ExpressRequest,
   res: ExpressResponse,
-  limitBytes: number,
+  limits: BodyLimits,
 ): Request<ExpressRequest, RequestContext> {
-  return {
-    url: req.url,
-    method: req.method,
-    headers: req.headers,
-    body: parsedOrStreamed(req.body, req, limitBytes),
-    raw: req,
-    context: { res },
-  }
+  return new HostRequest(
+    {
+      url: req.url,
+      method: req.method,
+      headers: req.headers,
+      body: parsedOrStreamed(req.body, req, limits),
+      raw: req,
+      context: { res },
+    },
+    openNodeSignal,
+    res,
+  )
 }

@@ -2,9 +2,11 @@ import type { FastifyReply, FastifyRequest, RouteHandler } from 'fastify'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
+import { HostRequest } from './shared/host-request.ts'
 import { isGone } from './shared/node-response.ts'
+import { openNodeSignal } from './shared/node-signal.ts'
 import { fromParser } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
@@ -15,8 +17,8 @@ export interface RequestContext {
 }
 
 /**
- * Options of the handler for Fastify. Fastify reads the body itself, up to its own `bodyLimit`;
- * `bodyLimitBytes` can only lower that, for requests that declare their length or come as text.
+ * Options of the handler for Fastify. Fastify reads the body itself, up to its own `bodyLimit`, 1 MiB
+ * by default; `bodyLimitBytes` can only lower that.
  */
 export interface HandlerOptions<Context extends OperationContext = undefined>
   extends CoreOptions<FastifyRequest, RequestContext, Context>,
@@ -48,7 +50,12 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): RouteHandler {
-  return adapt(options, { toRequest, answer })
+  return adapt(options, {
+    host: 'fastify',
+    isHost: (req, reply) => req?.raw !== undefined && reply?.hijack !== undefined,
+    toRequest,
+    answer,
+  })
 }
 
 /**
@@ -60,8 +67,7 @@ export async function parseRequestParams(
   reply: FastifyReply,
   options: AdapterOptions = {},
 ): Promise<RequestParams | null> {
-  const limitBytes = parseBodyLimit(options)
-  return answerOrParams(toRequest(req, reply, limitBytes), (response) => {
+  return answerOrParams(toRequest(req, reply, parseBodyLimits(options)), (response) => {
     answer(response, options.vary === true, req, reply)
     return null
   })
@@ -70,16 +76,20 @@ export async function parseRequestParams(
 function toRequest(
   req: FastifyRequest,
   reply: FastifyReply,
-  limitBytes: number,
+  limits: BodyLimits,
 ): Request<FastifyRequest, RequestContext> {
-  return {
-    url: req.url,
-    method: req.method,
-    headers: req.headers,
-    body: fromParser(req.body, req.headers['content-length'], limitBytes),
-    raw: req,
-    context: { reply },
-  }
+  return new HostRequest(
+    {
+      url: req.url,
+      method: req.method,
+      headers: req.headers,
+      body: fromParser(req.body, req.headers, limits.parsed),
+      raw: req,
+      context: { reply },
+    },
+    openNodeSignal,
+    reply.raw,
+  )
 }
 
 function answer(

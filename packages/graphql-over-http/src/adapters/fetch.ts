@@ -1,10 +1,11 @@
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { readFetchBody } from './shared/fetch-body.ts'
+import { isFetchRequest, openFetchSignal, readFetchBody } from './shared/fetch-body.ts'
 import { toFetchInit } from './shared/fetch-response.ts'
+import { HostRequest } from './shared/host-request.ts'
 
 /** The parts of the fetch API that an implementation other than the global one may supply. */
 export interface FetchAPI {
@@ -40,8 +41,10 @@ export function createHandler<Context extends OperationContext = undefined>(
   api: Partial<FetchAPI> = {},
 ): (req: globalThis.Request) => Promise<globalThis.Response> {
   const context = withDefaults(api)
-  const handle = adapt(options, { toRequest, answer })
-  return (req) => handle(req, context)
+  const handle = adapt(options, { host: 'fetch', isHost: isFetchRequest, toRequest, answer })
+  // Hosts that are not meant call it with a response as well.
+  return (req: globalThis.Request, ...rest: readonly unknown[]) =>
+    handle(req, isFetchRequest(req) ? context : (rest[0] as FetchAPI))
 }
 
 /**
@@ -54,7 +57,7 @@ export async function parseRequestParams(
   options: AdapterOptions = {},
 ): Promise<RequestParams | globalThis.Response> {
   const context = withDefaults(api)
-  return answerOrParams(toRequest(req, context, parseBodyLimit(options)), (response) =>
+  return answerOrParams(toRequest(req, context, parseBodyLimits(options)), (response) =>
     answer(response, options.vary === true, req, context),
   )
 }
@@ -70,16 +73,20 @@ function withDefaults(api: Partial<FetchAPI>): FetchAPI {
 function toRequest(
   req: globalThis.Request,
   context: FetchAPI,
-  limitBytes: number,
+  limits: BodyLimits,
 ): Request<globalThis.Request, FetchAPI> {
-  return {
-    url: req.url,
-    method: req.method,
-    headers: req.headers,
-    body: () => readFetchBody(req, limitBytes),
-    raw: req,
-    context,
-  }
+  return new HostRequest(
+    {
+      url: req.url,
+      method: req.method,
+      headers: req.headers,
+      body: () => readFetchBody(req, limits.read),
+      raw: req,
+      context,
+    },
+    openFetchSignal,
+    req,
+  )
 }
 
 function answer(

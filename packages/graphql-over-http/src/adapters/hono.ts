@@ -3,11 +3,12 @@ import type { StatusCode } from 'hono/utils/http-status'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
 import { bodyTooLarge } from './shared/body-errors.ts'
-import { readFetchBody } from './shared/fetch-body.ts'
+import { openFetchSignal, readFetchBody } from './shared/fetch-body.ts'
 import { toFetchInit } from './shared/fetch-response.ts'
+import { HostRequest } from './shared/host-request.ts'
 
 /** What the options find in `req.context`. */
 export interface RequestContext {
@@ -35,8 +36,9 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): (c: HonoContext) => Promise<globalThis.Response> {
-  const handle = adapt(options, { toRequest, answer })
-  return (c) => handle(c, undefined)
+  const handle = adapt(options, { host: 'hono', isHost, toRequest, answer })
+  // Hosts that are not meant call it with a response as well.
+  return (c: HonoContext, ...rest: readonly unknown[]) => handle(c, rest[0])
 }
 
 /**
@@ -47,7 +49,7 @@ export async function parseRequestParams(
   c: HonoContext,
   options: AdapterOptions = {},
 ): Promise<RequestParams | globalThis.Response> {
-  return answerOrParams(toRequest(c, undefined, parseBodyLimit(options)), (response) =>
+  return answerOrParams(toRequest(c, undefined, parseBodyLimits(options)), (response) =>
     answer(response, options.vary === true, c),
   )
 }
@@ -55,25 +57,34 @@ export async function parseRequestParams(
 function toRequest(
   c: HonoContext,
   _next: unknown,
-  limitBytes: number,
+  limits: BodyLimits,
 ): Request<globalThis.Request, RequestContext> {
   const { raw } = c.req
-  return {
-    url: raw.url,
-    method: raw.method,
-    headers: raw.headers,
-    body: () => readHonoBody(c, limitBytes),
+  return new HostRequest(
+    {
+      url: raw.url,
+      method: raw.method,
+      headers: raw.headers,
+      body: () => readHonoBody(c, limits),
+      raw,
+      context: { c },
+    },
+    openFetchSignal,
     raw,
-    context: { c },
-  }
+  )
+}
+
+function isHost(c: HonoContext | undefined): boolean {
+  return c?.req?.raw !== undefined && c.newResponse !== undefined
 }
 
 /** Hono remembers a body that middleware has read through it, in whatever form. */
-async function readHonoBody(c: HonoContext, limitBytes: number): Promise<string> {
+async function readHonoBody(c: HonoContext, limits: BodyLimits): Promise<string> {
   const { raw, bodyCache } = c.req
-  if (!raw.bodyUsed || Object.keys(bodyCache).length === 0) return readFetchBody(raw, limitBytes)
+  if (!raw.bodyUsed || Object.keys(bodyCache).length === 0) return readFetchBody(raw, limits.read)
   const text = await c.req.text()
-  if (new TextEncoder().encode(text).byteLength > limitBytes) throw bodyTooLarge(limitBytes)
+  const { byteLength } = new TextEncoder().encode(text)
+  if (byteLength > limits.parsed) throw bodyTooLarge(limits.parsed)
   return text
 }
 

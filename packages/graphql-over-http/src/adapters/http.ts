@@ -2,10 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
+import { HostRequest } from './shared/host-request.ts'
 import { readNodeBody } from './shared/node-body.ts'
 import { writeNodeResponse } from './shared/node-response.ts'
+import { openNodeSignal } from './shared/node-signal.ts'
+import { isNodeExchange } from './shared/wrong-host.ts'
 
 /** What the options find in `req.context`. */
 export interface RequestContext {
@@ -36,7 +39,12 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
-  return adapt(options, { toRequest, answer: writeNodeResponse })
+  return adapt(options, {
+    host: 'http',
+    isHost: isNodeExchange,
+    toRequest,
+    answer: writeNodeResponse,
+  })
 }
 
 /**
@@ -48,8 +56,7 @@ export async function parseRequestParams(
   res: ServerResponse,
   options: AdapterOptions = {},
 ): Promise<RequestParams | null> {
-  const limitBytes = parseBodyLimit(options)
-  return answerOrParams(toRequest(req, res, limitBytes), (response) => {
+  return answerOrParams(toRequest(req, res, parseBodyLimits(options)), (response) => {
     writeNodeResponse(response, options.vary === true, req, res)
     return null
   })
@@ -58,17 +65,21 @@ export async function parseRequestParams(
 function toRequest(
   req: IncomingMessage,
   res: ServerResponse,
-  limitBytes: number,
+  limits: BodyLimits,
 ): Request<IncomingMessage, RequestContext> {
   const { url, method } = req
   if (!url) throw new Error('Missing request URL')
   if (!method) throw new Error('Missing request method')
-  return {
-    url,
-    method,
-    headers: req.headers,
-    body: () => readNodeBody(req, limitBytes),
-    raw: req,
-    context: { res },
-  }
+  return new HostRequest(
+    {
+      url,
+      method,
+      headers: req.headers,
+      body: () => readNodeBody(req, limits.read),
+      raw: req,
+      context: { res },
+    },
+    openNodeSignal,
+    res,
+  )
 }

@@ -9,8 +9,10 @@ import type {
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
+import { HostRequest } from './shared/host-request.ts'
+import { openNodeSignal } from './shared/node-signal.ts'
 import { parsedOrStreamed } from './shared/parsed-body.ts'
 import { isWithoutLength, toHeaders, varyByAccept } from './shared/response-headers.ts'
 
@@ -45,7 +47,12 @@ export function createHandler<
   State = DefaultState,
   KoaContext = DefaultContext,
 >(options: HandlerOptions<Context>): Middleware<State, KoaContext> {
-  return adapt(options, { toRequest, answer })
+  return adapt(options, {
+    host: 'koa',
+    isHost: (ctx) => ctx?.request !== undefined && ctx.response !== undefined,
+    toRequest,
+    answer,
+  })
 }
 
 /**
@@ -56,31 +63,34 @@ export async function parseRequestParams(
   ctx: ParameterizedContext,
   options: AdapterOptions = {},
 ): Promise<RequestParams | null> {
-  const limitBytes = parseBodyLimit(options)
-  return answerOrParams(toRequest(ctx, undefined, limitBytes), (response) => {
+  return answerOrParams(toRequest(ctx, undefined, parseBodyLimits(options)), (response) => {
     answer(response, options.vary === true, ctx)
     return null
   })
 }
 
 /** The part of Koa's context that holds for every state and extension of it. */
-type Exchange = Pick<ParameterizedContext, 'req' | 'request' | 'response'>
+type Exchange = Pick<ParameterizedContext, 'req' | 'res' | 'request' | 'response'>
 
 function toRequest(
   ctx: Exchange,
   _next: unknown,
-  limitBytes: number,
+  limits: BodyLimits,
 ): Request<IncomingMessage, RequestContext> {
   const { req, request, response } = ctx
   const parsed = 'body' in request ? request.body : undefined
-  return {
-    url: request.url,
-    method: request.method,
-    headers: request.headers,
-    body: parsedOrStreamed(parsed, req, limitBytes),
-    raw: req,
-    context: { res: response },
-  }
+  return new HostRequest(
+    {
+      url: request.url,
+      method: request.method,
+      headers: request.headers,
+      body: parsedOrStreamed(parsed, req, limits),
+      raw: req,
+      context: { res: response },
+    },
+    openNodeSignal,
+    ctx.res,
+  )
 }
 
 /** Koa derives status and type from the body, so the body comes first and the rest corrects it. */

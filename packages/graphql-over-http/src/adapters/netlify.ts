@@ -1,9 +1,9 @@
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { fromParser } from './shared/parsed-body.ts'
+import { fromEvent } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
 /** What the adapter reads of the event. The platform's own type fits. */
@@ -54,7 +54,12 @@ export function createHandler<
 >(
   options: HandlerOptions<Context, Event>,
 ): (event: Event, context: HandlerContext) => Promise<HandlerResponse> {
-  return adapt(options, { toRequest: toRequest<Event>, answer })
+  return adapt(options, {
+    host: 'netlify',
+    isHost: (event) => event?.rawUrl !== undefined && event.httpMethod !== undefined,
+    toRequest: toRequest<Event>,
+    answer,
+  })
 }
 
 /**
@@ -66,7 +71,7 @@ export async function parseRequestParams(
   context: HandlerContext,
   options: AdapterOptions = {},
 ): Promise<RequestParams | HandlerResponse> {
-  return answerOrParams(toRequest(event, context, parseBodyLimit(options)), (response) =>
+  return answerOrParams(toRequest(event, context, parseBodyLimits(options)), (response) =>
     answer(response, options.vary === true),
   )
 }
@@ -74,18 +79,14 @@ export async function parseRequestParams(
 function toRequest<Event extends HandlerEvent>(
   event: Event,
   context: HandlerContext,
-  limitBytes: number,
+  limits: BodyLimits,
 ): Request<Event, HandlerContext> {
-  const { body } = event
+  const { headers } = event
   return {
     url: event.rawUrl,
     method: event.httpMethod,
-    headers: event.headers,
-    body: fromParser(
-      body && event.isBase64Encoded ? Buffer.from(body, 'base64') : body,
-      undefined,
-      limitBytes,
-    ),
+    headers,
+    body: fromEvent(event.body, event.isBase64Encoded, headers, limits.read),
     raw: event,
     context,
   }

@@ -1,12 +1,20 @@
 import { STATUS_CODES } from 'node:http'
-import { createHandler as createCoreHandler } from '../handler.ts'
+import { openHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
-import { type AdapterOptions, parseBodyLimit } from './shared/adapter-options.ts'
+import {
+  type AdapterOptions,
+  adapterOptionNames,
+  type BodyLimits,
+  parseBodyLimits,
+} from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
+import { explain } from './shared/explain.ts'
 import { internalError, reportFailure } from './shared/failure.ts'
+import { HostRequest } from './shared/host-request.ts'
 import { isWithoutLength, toHeaders, varyByAccept } from './shared/response-headers.ts'
 import { openUwsBody } from './shared/uws-body.ts'
+import { refuseHost } from './shared/wrong-host.ts'
 
 /** What the adapter uses of uWebSockets' request. */
 export interface HttpRequest {
@@ -66,14 +74,17 @@ export function createHandler<
   Res extends HttpResponse = HttpResponse,
   Req extends HttpRequest = HttpRequest,
 >(options: HandlerOptions<Context, Res, Req>): (res: Res, req: Req) => Promise<void> {
-  const handle = createCoreHandler(options)
-  const limitBytes = parseBodyLimit(options)
+  const handle = openHandler(options, adapterOptionNames)
+  const limits = parseBodyLimits(options)
   const vary = options.vary === true
   return async (res, native) => {
-    const abortion = { current: false }
-    const req = toRequest(res, native, limitBytes, abortion)
+    if (res?.onAborted === undefined || native?.getMethod === undefined) {
+      return refuseHost('uws', res, native)
+    }
+    const abortion: Abortion = { current: false }
+    const req = toRequest(res, native, limits, abortion)
     try {
-      const response = await handle(req)
+      const response = explain(await handle(req))
       // Any use of an aborted response throws.
       if (!abortion.current) write(res, req, response, vary)
     } catch (error) {
@@ -95,7 +106,7 @@ export async function parseRequestParams(
   abortion: { current: boolean } = { current: false },
   options: AdapterOptions = {},
 ): Promise<RequestParams | null> {
-  const req = toRequest(res, native, parseBodyLimit(options), abortion)
+  const req = toRequest(res, native, parseBodyLimits(options), abortion)
   return answerOrParams(req, (response) => {
     if (!abortion.current) write(res, req, response, options.vary === true)
     return null
@@ -109,8 +120,8 @@ export async function parseRequestParams(
 function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
   res: Res,
   native: Req,
-  limitBytes: number,
-  abortion: { current: boolean },
+  limits: BodyLimits,
+  abortion: Abortion,
 ): Request<Req, RequestContext<Res>> {
   const method = native.getMethod().toUpperCase()
   const query = native.getQuery()
@@ -121,21 +132,37 @@ function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
       present === undefined ? value : present + (name === 'cookie' ? '; ' : ', ') + value
   })
   const body =
-    method === 'GET' || method === 'HEAD'
-      ? undefined
-      : openUwsBody(res, limitBytes, headers['content-length'])
+    method === 'GET' || method === 'HEAD' ? undefined : openUwsBody(res, limits.read, headers)
   res.onAborted(() => {
     abortion.current = true
     body?.abort()
+    abortion.controller?.abort()
   })
-  return {
-    url: query ? `${native.getUrl()}?${query}` : native.getUrl(),
-    method,
-    headers,
-    body: body === undefined ? null : body.read,
-    raw: native,
-    context: { res },
-  }
+  return new HostRequest(
+    {
+      url: query ? `${native.getUrl()}?${query}` : native.getUrl(),
+      method,
+      headers,
+      body: body === undefined ? null : body.read,
+      raw: native,
+      context: { res },
+    },
+    openUwsSignal,
+    abortion,
+  )
+}
+
+/** Whether the client has gone, and who wants to know. */
+interface Abortion {
+  current: boolean
+  controller?: AbortController
+}
+
+function openUwsSignal(abortion: Abortion): AbortSignal {
+  const controller = new AbortController()
+  if (abortion.current) controller.abort()
+  abortion.controller = controller
+  return controller.signal
 }
 
 function write(

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { ProfileName } from '../profiles.ts'
+import { findSimilarOption } from '../similar-option.ts'
 import { CommandError } from './command-error.ts'
-import { findSimilarOption } from './similar-option.ts'
 
 export const HELP = `Usage: graphql-over-http audit URL [options]
 

@@ -124,11 +124,20 @@ export const executors: readonly HandlerOptions['execute'][] = [
 
 createHandler({ schema, profile: '2026', documentCache: 10 })
 createHandler({ schema, profile: 'classic', documentCache: false })
-// @ts-expect-error TS2322: there is no such profile
+// @ts-expect-error TS2769: there is no such profile
 createHandler({ schema, profile: 'modern' })
-// @ts-expect-error TS2322: how many?
+// @ts-expect-error TS2769: how many?
 createHandler({ schema, documentCache: true })
-// @ts-expect-error TS2322: a schema is not its text
+// @ts-expect-error TS2769: a schema is not its text
 createHandler({ schema: 'type Query { hello: String }' })
-// @ts-expect-error TS2353: no such option
+// @ts-expect-error TS2769: no such option
 createHandler({ schema, playground: true })
+
+// The type of the context alone may be given, as with the adapters.
+interface Session {
+  readonly user: string
+}
+const session = createHandler<Session>({ schema, context: () => ({ user: 'ada' }) })
+isTrue<Equal<typeof session, Handler>>()
+// @ts-expect-error TS2769: not a session
+createHandler<Session>({ schema, context: () => ({ user: 1 }) })

@@ -1,15 +1,26 @@
-import { createHandler } from '../../handler.ts'
+import { openHandler } from '../../handler.ts'
 import type { HandlerOptions, OperationContext } from '../../options.ts'
 import type { Request, Response } from '../../request.ts'
-import { type AdapterOptions, parseBodyLimit } from './adapter-options.ts'
+import {
+  type AdapterOptions,
+  adapterOptionNames,
+  type BodyLimits,
+  parseBodyLimits,
+} from './adapter-options.ts'
+import { explain } from './explain.ts'
 import { internalError, reportFailure } from './failure.ts'
+import { type HostName, refuseHost } from './wrong-host.ts'
 
 /** The two translations that make an adapter. Hosts hand over one or two things per request. */
 export interface Translation<Native, Companion, Raw, RequestContext, Answer> {
+  /** The file name of the adapter. */
+  readonly host: HostName
+  /** Whether these are the arguments of the host: cheap, since it is asked for every request. */
+  readonly isHost: (native: Native, companion: Companion) => boolean
   readonly toRequest: (
     native: Native,
     companion: Companion,
-    limitBytes: number,
+    limits: BodyLimits,
   ) => Request<Raw, RequestContext>
   readonly answer: (
     response: Response,
@@ -29,15 +40,16 @@ export function adapt<
   Answer,
 >(
   options: HandlerOptions<Raw, RequestContext, Context> & AdapterOptions,
-  { toRequest, answer }: Translation<Native, Companion, Raw, RequestContext, Answer>,
+  { host, isHost, toRequest, answer }: Translation<Native, Companion, Raw, RequestContext, Answer>,
 ): (native: Native, companion: Companion) => Promise<Answer> {
-  const handle = createHandler(options)
-  const limitBytes = parseBodyLimit(options)
+  const handle = openHandler(options, adapterOptionNames)
+  const limits = parseBodyLimits(options)
   const vary = options.vary === true
   return async (native, companion) => {
+    if (!isHost(native, companion)) return refuseHost(host, native, companion) as Answer
     try {
-      const response = await handle(toRequest(native, companion, limitBytes))
-      return answer(response, vary, native, companion)
+      const response = await handle(toRequest(native, companion, limits))
+      return answer(explain(response), vary, native, companion)
     } catch (error) {
       reportFailure(error)
       return answer(internalError, false, native, companion)

@@ -1,25 +1,42 @@
 /** What every adapter understands beside the options of the core handler. */
 export interface AdapterOptions {
   /**
-   * The largest request body to accept, in bytes. A larger one is answered with 413 and is not kept
-   * in memory. Without it there is no limit other than the host's own.
+   * The largest request body to accept, in bytes. A larger one is answered with 413 and is not kept in
+   * memory. Default: 1 MiB; `false` accepts any size.
+   *
+   * Behind a body parser the default is the limit of the parser. A limit that you set holds as well.
    */
-  readonly bodyLimitBytes?: number | undefined
+  readonly bodyLimitBytes?: number | false | undefined
   /**
-   * Add `Accept` to the `Vary` header of every answer, because the answer depends on it. Wanted
-   * where caches sit between server and client.
+   * Add `Accept` to the `Vary` header of every answer, because the answer depends on it. Wanted where
+   * caches sit between server and client. Default: false.
    */
   readonly vary?: boolean | undefined
 }
 
-/** The limit as a number to compare with; infinite when there is none. */
-export function parseBodyLimit({ bodyLimitBytes }: AdapterOptions): number {
-  if (bodyLimitBytes === undefined) return Number.POSITIVE_INFINITY
-  if (typeof bodyLimitBytes !== 'number' || !(bodyLimitBytes >= 0)) {
+/** Names of the options that the core handler does not know. */
+export const adapterOptionNames: readonly string[] = ['bodyLimitBytes', 'vary']
+
+/** Limits in bytes to compare with; infinite when there is none. */
+export interface BodyLimits {
+  /** For bodies that the adapter reads. */
+  readonly read: number
+  /** For bodies that a parser of the host has read, within its own limit. */
+  readonly parsed: number
+}
+
+const defaultLimitBytes = 1024 * 1024
+
+export function parseBodyLimits({ bodyLimitBytes }: AdapterOptions): BodyLimits {
+  if (bodyLimitBytes === undefined) {
+    return { read: defaultLimitBytes, parsed: Number.POSITIVE_INFINITY }
+  }
+  const limit = bodyLimitBytes === false ? Number.POSITIVE_INFINITY : bodyLimitBytes
+  if (typeof limit !== 'number' || !(limit >= 0)) {
     throw new TypeError(
       'The option "bodyLimitBytes" must be a number of bytes, zero or more, for example ' +
-        `1_000_000; leave it out for no limit. Got: ${String(bodyLimitBytes)}`,
+        `1_000_000, or false for no limit. Got: ${String(bodyLimitBytes)}`,
     )
   }
-  return bodyLimitBytes
+  return { read: limit, parsed: limit }
 }

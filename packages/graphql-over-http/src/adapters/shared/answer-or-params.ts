@@ -6,6 +6,7 @@ import {
   type RequestParams,
   type Response,
 } from '../../request.ts'
+import { explain } from './explain.ts'
 
 /**
  * The parameters of a request, or what `answer` makes of the response that a breach of the protocol
@@ -17,9 +18,9 @@ export async function answerOrParams<Raw, Context, Answered>(
 ): Promise<RequestParams | Answered> {
   try {
     const parsed = await parseRequestParams(req)
-    return isResponse(parsed) ? answer(parsed) : parsed
+    return isResponse(parsed) ? answer(explain(parsed)) : parsed
   } catch (error) {
-    if (error instanceof BodyError) return answer(error.response)
+    if (error instanceof BodyError) return answer(explain(error.response))
     throw error
   }
 }

@@ -1,11 +1,16 @@
-import { BodyError } from '../../request.ts'
+import { BodyError, createRefusal } from '../../request.ts'
 import { internalError, reportFailure } from './failure.ts'
 
 export function bodyTooLarge(limitBytes: number): BodyError {
-  return new BodyError(`The request body is larger than ${limitBytes} bytes`, [
-    null,
-    { status: 413, statusText: 'Content Too Large' },
-  ])
+  const message = `The request body is larger than ${limitBytes} bytes, the limit of the option "bodyLimitBytes"`
+  return new BodyError(message, createRefusal(413, 'Content Too Large', message))
+}
+
+/** RFC 9110, section 15.5.16: the answer names the encodings that are supported. */
+export function encodingNotSupported(): BodyError {
+  const message = 'Content-Encoding is not supported; send the body without compression'
+  const headers = { 'accept-encoding': 'identity' }
+  return new BodyError(message, createRefusal(415, 'Unsupported Media Type', message, headers))
 }
 
 /**
@@ -21,10 +26,16 @@ export function bodyAlreadyRead(fix: string): BodyError {
   return error
 }
 
-/** Whether the `content-length` header alone tells that a body is too large. */
-export function isDeclaredTooLarge(
+/** Why a body need not be read at all: its headers say that it is compressed or too large. */
+export function findFault(
   contentLength: string | null | undefined,
+  contentEncoding: string | null | undefined,
   limitBytes: number,
-): boolean {
-  return limitBytes !== Number.POSITIVE_INFINITY && Number(contentLength) > limitBytes
+): BodyError | undefined {
+  if (isEncoded(contentEncoding)) return encodingNotSupported()
+  return Number(contentLength ?? 0) > limitBytes ? bodyTooLarge(limitBytes) : undefined
+}
+
+export function isEncoded(contentEncoding: string | null | undefined): boolean {
+  return Boolean(contentEncoding) && contentEncoding?.trim().toLowerCase() !== 'identity'
 }

@@ -1,4 +1,15 @@
-import { bodyAlreadyRead, bodyTooLarge, isDeclaredTooLarge } from './body-errors.ts'
+import { bodyAlreadyRead, bodyTooLarge, findFault } from './body-errors.ts'
+
+export function isFetchRequest(
+  request: { readonly headers?: { readonly get?: unknown } } | undefined,
+): boolean {
+  return typeof request?.headers?.get === 'function'
+}
+
+/** Runtimes abort the signal of a request when its client goes away. */
+export function openFetchSignal(request: globalThis.Request): AbortSignal | undefined {
+  return request.signal
+}
 
 /** Reads the body of a fetch request as text. Runs wherever there is a fetch API. */
 export async function readFetchBody(
@@ -11,9 +22,13 @@ export async function readFetchBody(
         '"request.clone()"',
     )
   }
-  if (isDeclaredTooLarge(request.headers.get('content-length'), limitBytes)) {
-    throw bodyTooLarge(limitBytes)
-  }
+  const { headers } = request
+  const fault = findFault(
+    headers.get('content-length'),
+    headers.get('content-encoding'),
+    limitBytes,
+  )
+  if (fault) throw fault
   const bytes =
     limitBytes === Number.POSITIVE_INFINITY || request.body === null
       ? await request.arrayBuffer()

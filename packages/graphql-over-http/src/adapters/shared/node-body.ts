@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { constants, type Http2ServerRequest } from 'node:http2'
-import { bodyAlreadyRead, bodyTooLarge, isDeclaredTooLarge } from './body-errors.ts'
+import { bodyAlreadyRead, bodyTooLarge, findFault } from './body-errors.ts'
 
 /**
  * How much of a refused body is still received, and thrown away. Closing the connection at once would
@@ -18,9 +18,11 @@ export function readNodeBody(
   limitBytes: number,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    if (isDeclaredTooLarge(stream.headers['content-length'], limitBytes)) {
+    const { headers } = stream
+    const fault = findFault(headers['content-length'], headers['content-encoding'], limitBytes)
+    if (fault) {
       discard(stream)
-      reject(bodyTooLarge(limitBytes))
+      reject(fault)
       return
     }
     if (stream.readableDidRead) {

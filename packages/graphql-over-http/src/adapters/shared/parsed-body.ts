@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { Request } from '../../request.ts'
-import { bodyTooLarge, isDeclaredTooLarge } from './body-errors.ts'
+import { getHeader, type Request, type RequestHeaders } from '../../request.ts'
+import type { BodyLimits } from './adapter-options.ts'
+import { bodyTooLarge, encodingNotSupported, findFault, isEncoded } from './body-errors.ts'
 import { decodeUtf8, readNodeBody } from './node-body.ts'
 
 type Body = Request<unknown, unknown>['body']
@@ -9,25 +10,52 @@ type Body = Request<unknown, unknown>['body']
  * The body of a request in a framework with optional body parsers: what a parser left, else the
  * stream. Parsers for JSON, text and raw bytes are all understood.
  */
-export function parsedOrStreamed(parsed: unknown, req: IncomingMessage, limitBytes: number): Body {
-  if (!parsed || isPlaceholder(parsed, req)) return () => readNodeBody(req, limitBytes)
-  return fromParser(parsed, req.headers['content-length'], limitBytes)
+export function parsedOrStreamed(parsed: unknown, req: IncomingMessage, limits: BodyLimits): Body {
+  if (!parsed || isPlaceholder(parsed, req)) return () => readNodeBody(req, limits.read)
+  return fromParser(parsed, req.headers, limits.parsed)
 }
 
 /** The body as a parser left it, whatever the kind of parser. */
-export function fromParser(
-  parsed: unknown,
-  contentLength: string | undefined,
-  limitBytes: number,
-): Body {
-  const size = toSize(parsed)
-  if (size > limitBytes || isDeclaredTooLarge(contentLength, limitBytes)) {
-    return () => Promise.reject(bodyTooLarge(limitBytes))
+export function fromParser(parsed: unknown, headers: RequestHeaders, limitBytes: number): Body {
+  const contentLength = getHeader(headers, 'content-length')
+  const isCompressed = isEncoded(getHeader(headers, 'content-encoding'))
+  if (isLarger(parsed, contentLength, limitBytes)) return refuse(() => bodyTooLarge(limitBytes))
+  if (parsed instanceof Uint8Array) {
+    return () => {
+      try {
+        return decodeUtf8(parsed)
+      } catch (error) {
+        // Parsers that decompress leave the header, so only the bytes tell.
+        throw isCompressed ? encodingNotSupported() : error
+      }
+    }
   }
-  if (parsed instanceof Uint8Array) return () => decodeUtf8(parsed)
-  if (typeof parsed === 'string' || isObject(parsed)) return parsed
+  if (typeof parsed === 'string') {
+    return isCompressed || isWholeBody(parsed, contentLength) ? parsed : JSON.stringify(parsed)
+  }
+  if (isObject(parsed)) return parsed
   // JSON that is neither text nor object: the core says what is wrong with it.
   return parsed === undefined ? null : JSON.stringify(parsed)
+}
+
+/** The body of a serverless event: text, or bytes in base64. */
+export function fromEvent(
+  body: string | null | undefined,
+  isBase64Encoded: boolean,
+  headers: RequestHeaders,
+  limitBytes: number,
+): Body {
+  const bytes = body && isBase64Encoded ? Buffer.from(body, 'base64') : body
+  const fault = findFault(undefined, getHeader(headers, 'content-encoding'), limitBytes)
+  if (fault) return refuse(() => fault)
+  if (isLarger(bytes, undefined, limitBytes)) return refuse(() => bodyTooLarge(limitBytes))
+  if (bytes instanceof Uint8Array) return () => decodeUtf8(bytes)
+  return bytes ?? null
+}
+
+/** Refused only when the handler asks for the body, which it does for POST alone. */
+function refuse(toError: () => Error): () => Promise<never> {
+  return () => Promise.reject(toError())
 }
 
 /**
@@ -44,9 +72,30 @@ function isPlaceholder(parsed: unknown, req: IncomingMessage): boolean {
   )
 }
 
-function toSize(parsed: unknown): number {
-  if (typeof parsed === 'string') return Buffer.byteLength(parsed)
-  return parsed instanceof Uint8Array ? parsed.byteLength : 0
+/**
+ * Tells the text of a body from a string that was the JSON in it: a client that encodes its request
+ * twice sends one. The text is as long as the body, less a byte order mark; a body in chunks declares
+ * no length, and its string is taken for the text.
+ */
+function isWholeBody(text: string, contentLength: string | undefined): boolean {
+  if (contentLength === undefined) return true
+  const difference = Number(contentLength) - Buffer.byteLength(text)
+  return difference === 0 || difference === 3
+}
+
+function isLarger(parsed: unknown, contentLength: string | undefined, limitBytes: number): boolean {
+  if (limitBytes === Number.POSITIVE_INFINITY) return false
+  if (parsed instanceof Uint8Array) return parsed.byteLength > limitBytes
+  if (Number(contentLength ?? 0) > limitBytes) return true
+  if (typeof parsed === 'string') return Buffer.byteLength(parsed) > limitBytes
+  if (contentLength !== undefined) return false
+  try {
+    // A body in chunks does not tell its length; that of its JSON is never above it by much.
+    return Buffer.byteLength(JSON.stringify(parsed) ?? '') > limitBytes
+  } catch {
+    // Too deep to be written again.
+    return true
+  }
 }
 
 function isObject(value: unknown): value is { readonly [key: string]: unknown } | null {

@@ -1,4 +1,4 @@
-import { bodyTooLarge, isDeclaredTooLarge } from './body-errors.ts'
+import { bodyTooLarge, findFault } from './body-errors.ts'
 import { decodeUtf8 } from './node-body.ts'
 
 /** The part of uWebSockets' response that delivers the request body. */
@@ -20,7 +20,7 @@ export interface UwsBody {
 export function openUwsBody(
   source: BodySource,
   limitBytes: number,
-  contentLength: string | undefined,
+  headers: { readonly [name: string]: string | undefined },
 ): UwsBody {
   let chunks: Uint8Array[] = []
   let size = 0
@@ -41,7 +41,8 @@ export function openUwsBody(
     }
   }
 
-  if (isDeclaredTooLarge(contentLength, limitBytes)) settle({ error: bodyTooLarge(limitBytes) })
+  const fault = findFault(headers['content-length'], headers['content-encoding'], limitBytes)
+  if (fault) settle({ error: fault })
   source.onData((data, isLast) => {
     if (outcome !== undefined) return
     size += data.byteLength

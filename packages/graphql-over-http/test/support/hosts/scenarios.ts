@@ -1,3 +1,4 @@
+import { type GraphQLFieldResolver, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql'
 import type { AdapterOptions } from '../../../src/adapters/shared/adapter-options.ts'
 import type { HandlerOptions } from '../../../src/options.ts'
 import type { Response } from '../../../src/request.ts'
@@ -17,6 +18,43 @@ export type SetHeader<RequestContext> = (
 export const limitBytes = 1000
 
 /**
+ * A query that waits until its client has gone, and two that wait for it: until it runs, and until it
+ * was aborted.
+ */
+function createDisconnectScenario(): ScenarioOptions<unknown> {
+  const running = Promise.withResolvers<string>()
+  const aborted = Promise.withResolvers<string>()
+  const wait: GraphQLFieldResolver<unknown, { signal?: AbortSignal }> = (
+    _source,
+    _args,
+    { signal },
+    info,
+  ) =>
+    new Promise((_resolve, reject) => {
+      running.resolve('running')
+      signal?.addEventListener('abort', () => {
+        // graphql 16 has no signal in the last argument.
+        const own: AbortSignal | undefined = info.getAbortSignal?.()
+        aborted.resolve(`context ${signal.aborted}, execute ${own?.aborted}`)
+        reject(signal.reason)
+      })
+    })
+  return {
+    schema: new GraphQLSchema({
+      query: new GraphQLObjectType({
+        name: 'Query',
+        fields: {
+          wait: { type: GraphQLString, resolve: wait },
+          running: { type: GraphQLString, resolve: () => running.promise },
+          aborted: { type: GraphQLString, resolve: () => aborted.promise },
+        },
+      }),
+    }),
+    context: ({ signal }) => ({ signal }),
+  }
+}
+
+/**
  * One handler per path, the same on every host: a path is a way to set the handler up. Hosts in other
  * processes cannot take options from a test, so all there are live here.
  */
@@ -31,6 +69,8 @@ export function createScenarios<RequestContext>(
     ['/graphql', { schema }],
     ['/2026', { schema, profile: '2026' }],
     ['/limited', { schema, bodyLimitBytes: limitBytes }],
+    ['/unlimited', { schema, bodyLimitBytes: false }],
+    ['/disconnect', createDisconnectScenario()],
     [
       '/vary',
       {

@@ -1,8 +1,11 @@
 /** The option that was probably meant: begun, or written with one slip. */
 export function findSimilarOption(written: string, known: readonly string[]): string | undefined {
-  const name = written.replace(/^-+/, '')
+  const name = written.replace(/^-+/, '').toLowerCase()
   if (name.length < 2) return undefined
-  return known.find((option) => option.startsWith(name) || isOneSlipAway(name, option))
+  return known.find((option) => {
+    const other = option.toLowerCase()
+    return other.startsWith(name) || isOneSlipAway(name, other)
+  })
 }
 
 /** One letter more, less, other, or swapped with its neighbour. */

@@ -1,0 +1,67 @@
+import { reportFailure } from './failure.ts'
+
+/** The file names of the adapters. */
+export type HostName =
+  | 'http'
+  | 'http2'
+  | 'express'
+  | 'fastify'
+  | 'koa'
+  | 'hono'
+  | 'fetch'
+  | 'uws'
+  | 'netlify'
+  | 'aws-lambda'
+
+type Parts = { readonly [name: string]: unknown } | null | undefined
+
+const has = (value: unknown, ...names: readonly string[]): boolean =>
+  names.every((name) => Boolean((value as Parts)?.[name]))
+
+/** How the arguments of each host are recognised, the most specific first. */
+const HOSTS: readonly (readonly [
+  HostName,
+  isHost: (first: unknown, second: unknown) => boolean,
+])[] = [
+  ['fastify', (_first, second) => has(second, 'hijack', 'send')],
+  ['koa', (first) => has(first, 'req', 'res', 'request', 'response')],
+  ['hono', (first) => has((first as Parts)?.['req'], 'raw')],
+  ['uws', (first) => has(first, 'onAborted', 'onData')],
+  ['express', (first, second) => has(first, 'app') && isNodeResponse(second)],
+  ['http2', (_first, second) => isNodeResponse(second) && has(second, 'stream')],
+  ['http', (_first, second) => isNodeResponse(second)],
+  ['netlify', (first) => has(first, 'httpMethod', 'rawUrl')],
+  ['aws-lambda', (first) => has(first, 'requestContext')],
+  ['fetch', (first) => has((first as Parts)?.['headers'], 'get')],
+]
+
+const isNodeResponse = (value: unknown): boolean => has(value, 'writeHead', 'end')
+
+/**
+ * Ends a request that another host has made than the one of the adapter: with 500 where there is a
+ * response of Node, which would otherwise never be answered, and by a rejection elsewhere.
+ */
+export function refuseHost(adapter: HostName, first: unknown, second: unknown): void {
+  const [actual] = HOSTS.find(([, isHost]) => isHost(first, second)) ?? []
+  const name = '@portcullis/graphql-over-http/use'
+  const error = new TypeError(
+    actual && actual !== adapter
+      ? `The handler of "${name}/${adapter}" was called with the arguments of another host. ` +
+          `Import createHandler from "${name}/${actual}" instead.`
+      : `The handler of "${name}/${adapter}" was called with arguments that are not those of its ` +
+          'host. See the table of hosts in the manual.',
+  )
+  if (!isNodeResponse(second)) throw error
+  reportFailure(error)
+  const res = second as { writeHead(status: number): unknown; end(): unknown }
+  res.writeHead(500)
+  res.end()
+}
+
+/** Whether a request and a response of Node, or of a framework that extends them, were handed over. */
+export function isNodeExchange(
+  req: { readonly on?: unknown } | undefined,
+  res: { readonly writeHead?: unknown } | undefined,
+): boolean {
+  return req?.on !== undefined && res?.writeHead !== undefined
+}
