@@ -2,20 +2,29 @@
 
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import {
+  ApiReportError,
+  checkApiReport,
+  type ReportedPackage,
+} from './packaging/api-report/api-report.ts'
 import { BuildError } from './packaging/build-error.ts'
 import { buildInsidePackages, buildPackage, listFiles } from './packaging/build-package.ts'
 import { findPublishedPackages, root } from './packaging/published-packages.ts'
 
-const help = `Usage: npm run build
+const help = `Usage: npm run build [-- --update-api]
 
 Compiles every published package (packages/* with a tsconfig.build.json) into its folder dist/:
 JavaScript modules, declarations, and the package.json, README and LICENSE that go with them.
-Development needs no build; \`npm run pack\` builds by itself.`
+Development needs no build; \`npm run pack\` builds by itself.
+
+  --update-api   also write the exports of each package to its api.md`
 
 try {
-  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } })
+  const { values } = parseArgs({
+    options: { help: { type: 'boolean', short: 'h' }, 'update-api': { type: 'boolean' } },
+  })
   if (values.help) console.log(help)
-  else await buildAll()
+  else await buildAll(values['update-api'] === true)
 } catch (error) {
   const isUsage = error instanceof TypeError && 'code' in error
   if (!isUsage && !(error instanceof BuildError)) throw error
@@ -23,16 +32,30 @@ try {
   process.exitCode = isUsage ? 2 : 1
 }
 
-async function buildAll(): Promise<void> {
+async function buildAll(updatesApi: boolean): Promise<void> {
   await buildInsidePackages()
   for (const published of findPublishedPackages()) {
     const start = performance.now()
-    await buildPackage(published)
+    const subpaths = await buildPackage(published)
     const seconds = ((performance.now() - start) / 1000).toFixed(1)
-    const { manifest, dist } = published
+    const { manifest, dist, folder } = published
     console.log(
       `✓ ${manifest.name} ${manifest.version}: ${listFiles(dist).length} files in ` +
         `${relative(root, dist)} (${seconds} s)`,
     )
+    if (updatesApi && subpaths.length > 0) {
+      writeApiReport({ name: manifest.name, folder, dist, subpaths })
+    }
+  }
+}
+
+/** The other packages are built and reported even if this one lacks comments. */
+function writeApiReport(reported: ReportedPackage): void {
+  try {
+    checkApiReport(reported, true)
+  } catch (error) {
+    if (!(error instanceof ApiReportError)) throw error
+    console.error(error.message)
+    process.exitCode = 1
   }
 }

@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
+import { checkApiReport } from './packaging/api-report/api-report.ts'
 import { type Archive, checkContents, packArchive } from './packaging/archive.ts'
 import { buildInsidePackages, buildPackage } from './packaging/build-package.ts'
 import { checkImports } from './packaging/check-imports.ts'
@@ -22,7 +23,7 @@ import { findRuntimes, type Runtime } from './packaging/runtimes.ts'
 const help = `Usage: npm run pack
 
 Builds every published package, packs it into artifacts/, and proves the archives: what is inside
-and what that imports, publint and attw. All of them are installed into one empty folder, where
+and what that imports, that the exports are those of api.md and have comments, publint and attw. All of them are installed into one empty folder, where
 nothing of the repository can be loaded: \`portcullis up\` starts there and each part answers, as do
 the servers' own commands; install size and start times are printed. The GraphQL library is also
 used with each graphql major, on Node 22 and 24, from modules and from CommonJS, in Jest, with its
@@ -106,6 +107,12 @@ async function proveArchive(
     checkContents(dist, archive),
   )
   await prove('imports only itself, Node and its dependencies', () => checkImports(dist, archive))
+  if (archive.subpaths.length > 0) {
+    await prove('exports what api.md says, with comments', async () => {
+      const { name, subpaths } = archive
+      return `${checkApiReport({ name, folder, dist, subpaths }, false)} exports`
+    })
+  }
   await prove('uses nothing that Node 22 lacks', async () => checkLowestNode(dist, archive))
   await prove('publint finds nothing', () => runPublint(archive))
   if (archive.subpaths.length > 0) await prove('attw finds nothing', () => runAttw(archive))

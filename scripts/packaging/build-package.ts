@@ -22,7 +22,7 @@ import {
   root,
 } from './published-packages.ts'
 import { CommandError, runCommand } from './run-command.ts'
-import { listSubpaths } from './subpaths.ts'
+import { listSubpaths, type Subpath } from './subpaths.ts'
 
 /** What a package needs besides its compiled modules, by the name of its folder. */
 const ownSteps: { readonly [name: string]: (dist: string) => Promise<void> } = {
@@ -46,8 +46,11 @@ export async function buildInsidePackages(): Promise<void> {
   }
 }
 
-/** Compiles a package into its dist folder and makes that folder ready for `npm pack`. */
-export async function buildPackage(published: PublishedPackage): Promise<void> {
+/**
+ * Compiles a package into its dist folder and makes that folder ready for `npm pack`.
+ * @returns what a consumer can import
+ */
+export async function buildPackage(published: PublishedPackage): Promise<readonly Subpath[]> {
   const { name, folder, dist, manifest, inside } = published
   await compile(published)
   for (const each of inside) {
@@ -73,8 +76,9 @@ export async function buildPackage(published: PublishedPackage): Promise<void> {
   writeFileSync(join(dist, 'CHANGELOG.md'), publish(changes, ''))
 
   // For its errors: the registry would take a package whose exports lead nowhere.
-  listSubpaths(publishedManifest, listFiles(dist))
+  const subpaths = listSubpaths(publishedManifest, listFiles(dist))
   for (const file of Object.values(publishedManifest.bin ?? {})) makeExecutable(dist, file)
+  return subpaths
 }
 
 /** Paths of all files below a folder, with forward slashes, as an archive and an import have them. */

@@ -34,7 +34,10 @@ function readPage(page: string): Block[] {
 }
 
 const sources = globSync(
-  ['packages/{ratelimit,grpc-unary}/src/**/*.ts', 'packages/auth/src/verify/**/*.ts'],
+  [
+    'packages/{ratelimit,graphql-over-http,grpc-unary}/src/**/*.ts',
+    'packages/auth/src/verify/**/*.ts',
+  ],
   { cwd: root },
 )
 

@@ -36,9 +36,20 @@ export type Handler<RequestRaw = unknown, RequestContext = unknown> = (
 /**
  * Makes the host-independent GraphQL-over-HTTP handler. Adapters translate to it and from it.
  *
+ * @example
  * ```ts
- * const handler = createHandler({ schema })
- * const [body, init] = await handler({ method, url, headers, body, raw, context })
+ * import { createHandler } from '@portcullis/graphql-over-http'
+ * import { buildSchema } from 'graphql'
+ *
+ * const handler = createHandler({ schema: buildSchema('type Query { hello: String }') })
+ * const [body, init] = await handler({
+ *   method: 'GET',
+ *   url: '/graphql?query={hello}',
+ *   headers: {},
+ *   body: null,
+ *   raw: undefined,
+ *   context: undefined,
+ * })
  * ```
  */
 export function createHandler<

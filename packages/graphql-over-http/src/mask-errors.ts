@@ -28,7 +28,14 @@ export interface MaskErrorsOptions {
  * wrong with the request, such as syntax, validation and the coercion of variables.
  *
  * @example
+ * ```ts
+ * import { maskErrors } from '@portcullis/graphql-over-http/mask-errors'
+ * import { createHandler } from '@portcullis/graphql-over-http/use/http'
+ * import { buildSchema } from 'graphql'
+ *
+ * const schema = buildSchema('type Query { hello: String }')
  * const handler = createHandler({ schema, formatError: maskErrors() })
+ * ```
  */
 export function maskErrors(options: MaskErrorsOptions = {}): FormatError {
   checkOptions(options)

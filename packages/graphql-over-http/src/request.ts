@@ -4,9 +4,13 @@
  * @see https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters
  */
 export interface RequestParams {
+  /** The GraphQL document. */
   query: string
+  /** Which operation of the document to execute. Default: its only one. */
   operationName?: string | null | undefined
+  /** The values of variables, by name. Default: none. */
   variables?: Record<string, unknown> | null | undefined
+  /** Whatever client and server agree on. Default: none. */
   extensions?: Record<string, unknown> | null | undefined
 }
 
@@ -28,9 +32,11 @@ export type RequestHeaders =
  * @typeParam Context - what the adapter adds; in Node adapters it holds the native response.
  */
 export interface Request<Raw, Context> {
+  /** The HTTP method, in capitals. */
   readonly method: string
   /** Absolute or relative: only the search part is read. */
   readonly url: string
+  /** The request headers. */
   readonly headers: RequestHeaders
   /** Already parsed, as text, or a function that reads it; the function is called for POST only. */
   readonly body:
@@ -42,7 +48,9 @@ export interface Request<Raw, Context> {
         | Record<string, unknown>
         | null
         | Promise<string | Record<string, unknown> | null>)
+  /** The host's own request. */
   readonly raw: Raw
+  /** What the adapter adds. */
   readonly context: Context
   /**
    * Aborts when the client goes away before it is answered. Undefined on hosts that cannot tell, such
@@ -58,11 +66,16 @@ export type ResponseHeaders = {
   'content-type'?: string
 } & Record<string, string>
 
+/** The body of a response, as text. */
 export type ResponseBody = string
 
+/** How to send a response. */
 export interface ResponseInit {
+  /** The status code. */
   readonly status: number
+  /** The reason phrase of the status. */
   readonly statusText: string
+  /** The response headers. Default: none. */
   readonly headers?: ResponseHeaders
 }
 
@@ -71,8 +84,11 @@ export type Response = readonly [body: ResponseBody | null, init: ResponseInit]
 
 /** Receives what becomes of one client request. */
 export interface Sink<T = unknown> {
+  /** Gets the result. */
   next(value: T): void
+  /** Gets the reason when there is no result. Nothing follows. */
   error(error: unknown): void
+  /** Called after the result, or when the request was cancelled. Nothing follows. */
   complete(): void
 }
 

@@ -17,11 +17,17 @@ interface EventBody {
 
 /** Event of a REST API, of an HTTP API with payload format 1.0, or of an application load balancer. */
 export interface ProxyEvent extends EventBody {
+  /** The HTTP method. */
   readonly httpMethod: string
+  /** The path, without the query string. */
   readonly path: string
+  /** The last value of each header. */
   readonly headers?: Single
+  /** All values of each header. */
   readonly multiValueHeaders?: Multi
+  /** The last value of each parameter. */
   readonly queryStringParameters?: Single
+  /** All values of each parameter. */
   readonly multiValueQueryStringParameters?: Multi
   /** Has the key `elb` when the event comes from a load balancer. */
   readonly requestContext: object
@@ -29,30 +35,45 @@ export interface ProxyEvent extends EventBody {
 
 /** Event of an HTTP API with payload format 2.0, or of a function URL. */
 export interface HttpApiEvent extends EventBody {
+  /** The path, without the query string. */
   readonly rawPath: string
+  /** The query string, without the question mark. */
   readonly rawQueryString: string
+  /** The headers; several values of one are joined with commas. */
   readonly headers: { readonly [name: string]: string | undefined }
+  /** Has the HTTP method. */
   readonly requestContext: { readonly http: { readonly method: string } }
 }
 
+/** An event of any source that the handler understands. */
 export type LambdaEvent = ProxyEvent | HttpApiEvent
 
 /** What the options find in `req.context`: the function's context. The platform's own type fits. */
 export interface LambdaContext {
+  /** The name of the function. */
   readonly functionName: string
+  /** The id of the invocation. */
   readonly awsRequestId: string
+  /** The milliseconds until the invocation times out. */
   getRemainingTimeInMillis(): number
 }
 
+/** What the options find in `req.context`. */
 export type RequestContext = LambdaContext
 
 /** Understood by all of the event sources. */
 export interface LambdaResult {
+  /** The status code. */
   statusCode: number
+  /** The status code and its reason phrase, for load balancers. */
   statusDescription?: string
+  /** The response headers. */
   headers?: { [name: string]: string }
+  /** The same with lists of values, for load balancers that ask for them. */
   multiValueHeaders?: { [name: string]: string[] }
+  /** The body as text. */
   body: string
+  /** Whether the body is encoded; always false. */
   isBase64Encoded: boolean
 }
 
@@ -67,9 +88,12 @@ export interface HandlerOptions<
  * Makes a GraphQL-over-HTTP handler for AWS Lambda behind a REST API, an HTTP API, a function URL or
  * an application load balancer.
  *
+ * @example
  * ```ts
  * import { createHandler } from '@portcullis/graphql-over-http/use/aws-lambda'
+ * import { buildSchema } from 'graphql'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * export const handler = createHandler({ schema })
  * ```
  */

@@ -24,10 +24,13 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 /**
  * Makes a GraphQL-over-HTTP handler for Express 4 and 5.
  *
+ * @example
  * ```ts
- * import express from 'express'
  * import { createHandler } from '@portcullis/graphql-over-http/use/express'
+ * import express from 'express'
+ * import { buildSchema } from 'graphql'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * const app = express()
  * app.all('/graphql', createHandler({ schema }))
  * app.listen(4000)

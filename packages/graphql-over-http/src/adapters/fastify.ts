@@ -27,10 +27,13 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 /**
  * Makes a GraphQL-over-HTTP handler for Fastify 5.
  *
+ * @example
  * ```ts
- * import Fastify from 'fastify'
  * import { createHandler } from '@portcullis/graphql-over-http/use/fastify'
+ * import Fastify from 'fastify'
+ * import { buildSchema } from 'graphql'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * const fastify = Fastify()
  * fastify.all('/graphql', createHandler({ schema }))
  * await fastify.listen({ port: 4000 })

@@ -9,8 +9,11 @@ import { HostRequest } from './shared/host-request.ts'
 
 /** The parts of the fetch API that an implementation other than the global one may supply. */
 export interface FetchAPI {
+  /** Creates responses. Default: the global class. */
   Response: typeof globalThis.Response
+  /** Default: the global class. */
   ReadableStream: typeof globalThis.ReadableStream
+  /** Default: the global class. */
   TextEncoder: typeof globalThis.TextEncoder
 }
 
@@ -26,14 +29,19 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
  * Makes a GraphQL-over-HTTP handler for runtimes with a fetch API: Deno, Bun, workers, route handlers
  * of web frameworks.
  *
+ * @example
  * ```ts
  * import { createHandler } from '@portcullis/graphql-over-http/use/fetch'
+ * import { buildSchema } from 'graphql'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * const handler = createHandler({ schema })
  *
- * Deno.serve({ port: 4000 }, (req) =>
- *   new URL(req.url).pathname === '/graphql' ? handler(req) : new Response(null, { status: 404 }),
- * )
+ * // Bun, Cloudflare Workers and `deno serve` take such an export.
+ * export const server = {
+ *   fetch: (req: Request) =>
+ *     new URL(req.url).pathname === '/graphql' ? handler(req) : new Response(null, { status: 404 }),
+ * }
  * ```
  */
 export function createHandler<Context extends OperationContext = undefined>(

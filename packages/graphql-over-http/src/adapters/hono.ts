@@ -25,10 +25,13 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
  * Makes a GraphQL-over-HTTP handler for Hono, on any runtime. Hono itself has no status text, so only
  * the number of a status is sent.
  *
+ * @example
  * ```ts
- * import { Hono } from 'hono'
  * import { createHandler } from '@portcullis/graphql-over-http/use/hono'
+ * import { buildSchema } from 'graphql'
+ * import { Hono } from 'hono'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * const app = new Hono()
  * app.all('/graphql', createHandler({ schema }))
  * ```

@@ -24,10 +24,13 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 /**
  * Makes a GraphQL-over-HTTP handler for Node's own HTTP/1 server.
  *
+ * @example
  * ```ts
  * import { createServer } from 'node:http'
  * import { createHandler } from '@portcullis/graphql-over-http/use/http'
+ * import { buildSchema } from 'graphql'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * const handler = createHandler({ schema })
  *
  * createServer((req, res) => {

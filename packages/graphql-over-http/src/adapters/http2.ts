@@ -25,12 +25,18 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
  * Makes a GraphQL-over-HTTP handler for Node's own HTTP/2 server, with or without TLS. Clients that
  * come with HTTP/1 to a server with `allowHTTP1` are served too.
  *
+ * @example
  * ```ts
+ * import { readFileSync } from 'node:fs'
  * import { createSecureServer } from 'node:http2'
  * import { createHandler } from '@portcullis/graphql-over-http/use/http2'
+ * import { buildSchema } from 'graphql'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * const handler = createHandler({ schema })
  *
+ * const key = readFileSync('key.pem')
+ * const cert = readFileSync('cert.pem')
  * createSecureServer({ key, cert }, (req, res) => {
  *   if (req.url.startsWith('/graphql')) handler(req, res)
  *   else res.writeHead(404).end()

@@ -30,11 +30,14 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 /**
  * Makes a GraphQL-over-HTTP handler for Koa 2 and 3.
  *
+ * @example
  * ```ts
+ * import { createHandler } from '@portcullis/graphql-over-http/use/koa'
+ * import { buildSchema } from 'graphql'
  * import Koa from 'koa'
  * import mount from 'koa-mount'
- * import { createHandler } from '@portcullis/graphql-over-http/use/koa'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * const app = new Koa()
  * app.use(mount('/graphql', createHandler({ schema })))
  * app.listen(4000)

@@ -8,26 +8,40 @@ import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
 /** What the adapter reads of the event. The platform's own type fits. */
 export interface HandlerEvent {
+  /** The HTTP method. */
   readonly httpMethod: string
+  /** The whole address, with the query string. */
   readonly rawUrl: string
+  /** The request headers. */
   readonly headers: { readonly [name: string]: string | undefined }
+  /** The body, encoded as `isBase64Encoded` says; null when there is none. */
   readonly body: string | null
+  /** Whether the body is encoded in base64. */
   readonly isBase64Encoded: boolean
 }
 
 /** What the options find in `req.context`: the platform's function context. */
 export interface HandlerContext {
+  /** The name of the function. */
   readonly functionName: string
+  /** The id of the invocation. */
   readonly awsRequestId: string
+  /** What the platform knows about the signed-in user. */
   readonly clientContext?: { readonly [key: string]: unknown } | undefined
+  /** The milliseconds until the invocation times out. */
   getRemainingTimeInMillis(): number
 }
 
+/** What the options find in `req.context`. */
 export type RequestContext = HandlerContext
 
+/** What the handler resolves to. */
 export interface HandlerResponse {
+  /** The status code. */
   statusCode: number
+  /** The response headers. */
   headers?: { [name: string]: string }
+  /** The body as text. */
   body?: string
 }
 
@@ -42,9 +56,12 @@ export interface HandlerOptions<
  * Makes a GraphQL-over-HTTP handler for Netlify functions that take an event. Functions of the newer
  * shape, from `Request` to `Response`, use the fetch adapter.
  *
+ * @example
  * ```ts
  * import { createHandler } from '@portcullis/graphql-over-http/use/netlify'
+ * import { buildSchema } from 'graphql'
  *
+ * const schema = buildSchema('type Query { hello: String }')
  * export const handler = createHandler({ schema })
  * ```
  */

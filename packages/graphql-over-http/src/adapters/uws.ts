@@ -18,20 +18,31 @@ import { refuseHost } from './shared/wrong-host.ts'
 
 /** What the adapter uses of uWebSockets' request. */
 export interface HttpRequest {
+  /** The HTTP method, in lower case. */
   getMethod(): string
+  /** The path, without the query string. */
   getUrl(): string
+  /** The query string, without the question mark. */
   getQuery(): string | undefined
+  /** Calls back with each header. */
   forEach(callback: (name: string, value: string) => void): void
 }
 
 /** What the adapter uses of uWebSockets' response. */
 export interface HttpResponse {
+  /** Calls back when the client goes away before the response ends. */
   onAborted(callback: () => void): unknown
+  /** Calls back with each part of the body. */
   onData(callback: (chunk: ArrayBuffer, isLast: boolean) => void): unknown
+  /** Sends what is written in the callback together. */
   cork(callback: () => void): unknown
+  /** Writes the status code and its reason phrase. */
   writeStatus(status: string): unknown
+  /** Writes a response header. */
   writeHeader(name: string, value: string): unknown
+  /** Writes the body and ends the response. */
   end(body?: string): unknown
+  /** Ends the response to a request with HEAD. */
   endWithoutBody(reportedContentLength?: number): unknown
 }
 
