@@ -39,8 +39,13 @@ export function checkAims(samples: Samples, handlerSamples: HandlerSamples): rea
       1.6,
       compare('portcullis-http', 'graphql-http', 'list'),
     ],
-    ['hello, on node http: 0.8 of the limit', 0.8, compare('portcullis-http', 'limit', 'hello')],
-    ['list, on node http: 0.8 of the limit', 0.8, compare('portcullis-http', 'limit', 'list')],
+    ['hello, on node http: 0.9 of the limit', 0.9, compare('portcullis-http', 'limit', 'hello')],
+    ['list, on node http: 0.9 of the limit', 0.9, compare('portcullis-http', 'limit', 'list')],
+    [
+      'hello, on node http: a list of rules costs a tenth at most',
+      0.9,
+      compare('portcullis-rules', 'portcullis-http', 'hello'),
+    ],
     [
       'hello, both with graphql-jit: ahead of mercurius',
       1,

@@ -21,6 +21,18 @@ const table = {
     file: 'contenders/portcullis-http.ts',
     home: 'root',
   },
+  'portcullis-rules': {
+    label: 'Portcullis on node http, a list of rules',
+    kind: 'ours',
+    file: 'contenders/portcullis-rules.ts',
+    home: 'root',
+  },
+  'portcullis-parse': {
+    label: 'Portcullis on node http, own parse',
+    kind: 'ours',
+    file: 'contenders/portcullis-parse.ts',
+    home: 'root',
+  },
   'portcullis-fastify': {
     label: 'Portcullis on fastify',
     kind: 'ours',

@@ -100,8 +100,10 @@ export async function readParams<Raw, Context>(
   let data: unknown
   try {
     data = typeof body === 'function' ? await body() : body
-    // RFC 8259, section 8.1: a byte order mark may be ignored.
-    if (typeof data === 'string') data = JSON.parse(data.replace(/^\uFEFF/, ''))
+    if (typeof data === 'string') {
+      // RFC 8259, section 8.1: a byte order mark may be ignored.
+      data = JSON.parse(data.charCodeAt(0) === 0xfeff ? data.slice(1) : data)
+    }
   } catch (error) {
     throw error instanceof BodyError ? error : new Error('Unparsable JSON body')
   }
