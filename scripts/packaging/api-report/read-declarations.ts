@@ -50,7 +50,7 @@ export class DeclarationReader {
     this.#folder = folder
   }
 
-  /** Every export of a module, by name. Those of other packages are left out. */
+  /** Every export of a module, by name. Exports that come from other packages are left out. */
   readExports(file: string): ReadonlyMap<string, Declaration> {
     const found = new Map<string, Declaration>()
     const { exported, stars } = this.#open(file)
