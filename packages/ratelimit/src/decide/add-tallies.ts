@@ -1,7 +1,7 @@
 import { addInSlices } from '../counters/add-in-slices.ts'
 import type { Counted } from '../counters/counter-store.ts'
 import type { DecisionParts } from './decision.ts'
-import { sliceLength } from './long-requests.ts'
+import { sliceLength } from './slice-length.ts'
 import { spareOthers } from './stop-increment.ts'
 import type { Tallies, Tally } from './tally.ts'
 

@@ -6,9 +6,6 @@ import { type Decided, OverloadError, ServiceError } from './decided.ts'
 export const longBytes = 2_048
 export const longDescriptors = 64
 
-/** Descriptors that are worked off before others get their turn, and counters a store is asked for at once. */
-export const sliceLength = 64
-
 const mostWaiting = 1_000
 const mostWaitingBytes = 64 * 2 ** 20
 

@@ -1,7 +1,5 @@
-import { basename, dirname, resolve } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
 import type { RuleSnapshot } from '../rules/snapshot.ts'
-import { openFileSource } from '../rules/sources/file.ts'
 import type { RuleSource } from '../rules/sources/source.ts'
 import type { Statistics } from '../stats/registry.ts'
 import type { RulesDirectory } from './rules-input.ts'
@@ -13,11 +11,27 @@ export interface DirectoryParts {
   readonly onFailure: (reason: string) => void
 }
 
-/** Loads the rule files of a directory, now and whenever they change. */
-export function openDirectory(
+/**
+ * Loads the rule files of a directory, now and whenever they change. What reads files is loaded only for
+ * limiters that need it.
+ */
+export function openDirectory(input: RulesDirectory, parts: DirectoryParts): RuleSource {
+  const opening = openSource(input, parts)
+  return {
+    firstAttempt: opening.then((source) => source.firstAttempt),
+    async [Symbol.asyncDispose]() {
+      const source = await opening
+      await source[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function openSource(
   { directory, mergeDomains = false }: RulesDirectory,
   { statistics, log, onSnapshot, onFailure }: DirectoryParts,
-): RuleSource {
+): Promise<RuleSource> {
+  const { openFileSource } = await import('../rules/sources/file.ts')
+  const { basename, dirname, resolve } = await import('node:path')
   const path = resolve(directory)
   return openFileSource({
     root: dirname(path),

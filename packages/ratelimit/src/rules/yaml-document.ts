@@ -1,10 +1,23 @@
+import { createRequire } from 'node:module'
 import type { Alias, Document, Pair, Range, Scalar, YAMLMap, YAMLSeq } from 'yaml'
-import { Composer, isAlias, isMap, isScalar, isSeq, Parser } from 'yaml'
 import { quote } from './quote.ts'
 import { settleEntries, type WrittenEntry } from './yaml-map.ts'
 import type { YamlDocument, YamlNode, YamlNote, YamlScalar } from './yaml-node.ts'
 import { toScalarType } from './yaml-scalar.ts'
 import { toTaggedScalar } from './yaml-tag.ts'
+
+let loaded: typeof import('yaml') | undefined
+
+/** Loaded when needed: most texts are read without the library, and it is larger than all else. */
+function loadYaml(): typeof import('yaml') {
+  loaded ??= createRequire(import.meta.url)('yaml') as typeof import('yaml')
+  return loaded
+}
+
+const isAlias = (node: unknown): node is Alias => loadYaml().isAlias(node)
+const isScalar = (node: unknown): node is Scalar => loadYaml().isScalar(node)
+const isMap = (node: unknown): node is YAMLMap => loadYaml().isMap(node)
+const isSeq = (node: unknown): node is YAMLSeq => loadYaml().isSeq(node)
 
 /** Nested deeper than any rule: 500 levels of descriptors. */
 const deepest = 1000
@@ -34,6 +47,7 @@ const options = {
 } as const
 
 function composeFirst(text: string): Document | undefined {
+  const { Composer, Parser } = loadYaml()
   const composer = new Composer(options)
   let hasDocument = false
   for (const token of new Parser().parse(text)) {
