@@ -8,7 +8,8 @@ import {
   type ReportedPackage,
 } from './packaging/api-report/api-report.ts'
 import { BuildError } from './packaging/build-error.ts'
-import { buildInsidePackages, buildPackage, listFiles } from './packaging/build-package.ts'
+import { buildInsidePackages, buildPackage } from './packaging/build-package.ts'
+import { listFiles } from './packaging/list-files.ts'
 import { findPublishedPackages, root } from './packaging/published-packages.ts'
 
 const help = `Usage: npm run build [-- --update-api]

@@ -10,6 +10,7 @@ import { checkImports } from './packaging/check-imports.ts'
 import { checkLowestNode } from './packaging/check-lowest-node.ts'
 import { proveGraphqlOverHttp } from './packaging/graphql-over-http/prove.ts'
 import { openInstalled } from './packaging/installed/prove.ts'
+import { proveLimiter } from './packaging/limiter/prove.ts'
 import { runAttw, runPublint } from './packaging/lint-archive.ts'
 import { createProofs, type Proofs } from './packaging/proofs.ts'
 import {
@@ -27,7 +28,7 @@ and what that imports, that the exports are those of api.md and have comments, p
 nothing of the repository can be loaded: \`portcullis up\` starts there and each part answers, as do
 the servers' own commands; install size and start times are printed. The GraphQL library is also
 used with each graphql major, on Node 22 and 24, from modules and from CommonJS, in Jest, with its
-command, its types under TypeScript 5.9 and 7, and its size. Exits with 1 when a proof fails.`
+command, its types under TypeScript 5.9 and 7, and its size. The limiter is also installed alone. Exits with 1 when a proof fails.`
 
 /** What is special to a package, by the name of its folder. */
 const ownProofs: {
@@ -36,7 +37,7 @@ const ownProofs: {
     proofs: Proofs,
     runtimes: readonly Runtime[],
   ) => Promise<void>
-} = { 'graphql-over-http': proveGraphqlOverHttp }
+} = { 'graphql-over-http': proveGraphqlOverHttp, limiter: proveLimiter }
 
 // What the proofs open is removed on exit.
 process.once('SIGINT', () => process.exit(130))

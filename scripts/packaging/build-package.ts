@@ -12,6 +12,8 @@ import {
 import { dirname, join, sep } from 'node:path'
 import { BuildError } from './build-error.ts'
 import { writeCommonJs } from './commonjs.ts'
+import { bundleLimiter, typesFolder } from './limiter/bundle-limiter.ts'
+import { listFiles } from './list-files.ts'
 import { toInsideImports, toJavaScriptImports, toJavaScriptPrograms } from './module-references.ts'
 import { writeWebAssets } from './portcullis/web-assets.ts'
 import { toPublishedManifest, toPublishedPath } from './published-manifest.ts'
@@ -26,11 +28,17 @@ import { listSubpaths, type Subpath } from './subpaths.ts'
 
 /** What a package needs besides its compiled modules, by the name of its folder. */
 const ownSteps: { readonly [name: string]: (dist: string) => Promise<void> } = {
+  limiter: bundleLimiter,
   portcullis: writeWebAssets,
 }
 
 /** Packages with a CommonJS variant. The servers' libraries are modules only: Node requires those too. */
 const withCommonJs = ['graphql-over-http']
+
+/** Published packages of which another one has a part, by the folder of its declarations. */
+const parts: { readonly [name: string]: { readonly [folder: string]: string } } = {
+  limiter: { [typesFolder]: '@portcullis/ratelimit' },
+}
 
 /** Compiles what travels inside published packages. Comes before those. */
 export async function buildInsidePackages(): Promise<void> {
@@ -60,7 +68,10 @@ export async function buildPackage(published: PublishedPackage): Promise<readonl
   copyFiles(published)
   await ownSteps[name]?.(dist)
 
-  const insideNames = Object.fromEntries(inside.map((each) => [each.name, each.manifest.name]))
+  const insideNames = {
+    ...Object.fromEntries(inside.map((each) => [each.name, each.manifest.name])),
+    ...parts[name],
+  }
   const hasCommonJs = withCommonJs.includes(name)
   if (hasCommonJs) {
     const modulesOnly = toPublishedManifest(manifest, insideNames)
@@ -79,15 +90,6 @@ export async function buildPackage(published: PublishedPackage): Promise<readonl
   const subpaths = listSubpaths(publishedManifest, listFiles(dist))
   for (const file of Object.values(publishedManifest.bin ?? {})) makeExecutable(dist, file)
   return subpaths
-}
-
-/** Paths of all files below a folder, with forward slashes, as an archive and an import have them. */
-export function listFiles(folder: string): string[] {
-  return globSync('**', { cwd: folder, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .map((file) => file.replaceAll(sep, '/'))
-    .sort()
 }
 
 async function compile({ folder, dist }: BuiltPackage): Promise<void> {

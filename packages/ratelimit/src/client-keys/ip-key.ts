@@ -1,5 +1,3 @@
-import { isIPv4, isIPv6 } from 'node:net'
-
 /** Options of {@link ipKey}. */
 export interface IpKeyOptions {
   /**
@@ -36,6 +34,8 @@ export function ipKey(address: string | null | undefined, { v6 = 64 }: IpKeyOpti
     throw new TypeError(`ipKey: v6 must be a whole number of bits from 1 to 128, not ${v6}`)
   }
   if (typeof address !== 'string') return unknownAddress
+  // Loaded when used, as servers have done anyway.
+  const { isIPv4, isIPv6 } = globalThis.process.getBuiltinModule('node:net')
   if (isIPv4(address)) return address
   const bare = withoutPort(address.trim())
   if (isIPv4(bare)) return bare

@@ -1,9 +1,18 @@
-import { randomBytes } from 'node:crypto'
+/** Secret multipliers: a caller who knows them can choose keys that meet in one place of the table. */
+let multiplierA = 0
+let multiplierB = 0
+let startA = 0
+let startB = 0
 
-/** Secret multipliers: who knows them can choose keys that meet in one place of the table. */
-const secret = new Int32Array(4)
-for (let i = 0; i < secret.length; i++) secret[i] = randomBytes(4).readInt32LE() | 1
-const [multiplierA = 1, multiplierB = 1, startA = 1, startB = 1] = secret
+/** With the first table: loading `node:crypto` takes longer than loading everything else. */
+function chooseSecrets(): void {
+  if (multiplierA !== 0) return
+  const bytes = process.getBuiltinModule('node:crypto').randomBytes(16)
+  multiplierA = bytes.readInt32LE(0) | 1
+  multiplierB = bytes.readInt32LE(4) | 1
+  startA = bytes.readInt32LE(8) | 1
+  startB = bytes.readInt32LE(12) | 1
+}
 
 /**
  * The bytes of one key at a time, as words, with their hash. Hot path: the key is written natively
@@ -14,6 +23,10 @@ export class KeyBytes {
   /** The bytes, the last word filled up with zeros. */
   words = new Int32Array(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length / 4)
   byteLength = 0
+
+  constructor() {
+    chooseSecrets()
+  }
 
   /** Takes the bytes of `text` and gives their hash, all 32 bits of it equally good. */
   set(text: string): number {
@@ -29,12 +42,14 @@ export class KeyBytes {
 
     // Two lanes see each word with its halves exchanged, because a change of the high bits passes
     // a multiplication almost untouched: what one lane shows, the other hides behind its secret.
+    const timesA = multiplierA
+    const timesB = multiplierB
     let a = startA ^ length
     let b = startB
     for (let i = 0; i <= end; i++) {
       const word = words[i] ?? 0
-      a = Math.imul(a ^ word, multiplierA) ^ (b >>> 15)
-      b = Math.imul(b ^ ((word << 16) | (word >>> 16)), multiplierB) ^ (a >>> 15)
+      a = Math.imul(a ^ word, timesA) ^ (b >>> 15)
+      b = Math.imul(b ^ ((word << 16) | (word >>> 16)), timesB) ^ (a >>> 15)
     }
     return mix(mix(a) ^ b)
   }

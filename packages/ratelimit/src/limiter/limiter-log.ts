@@ -1,4 +1,3 @@
-import process from 'node:process'
 import { createLog, type Log, type LogMessage } from '@portcullis/service-kit/log'
 
 /** Gets what an operator should know. `console`, pino and winston are such. */
@@ -15,7 +14,8 @@ export function createLimiterLog(
   log: ((line: string) => void) | undefined,
 ): Log {
   if (logger === undefined) {
-    const write = log ?? ((line: string) => process.stderr.write(line))
+    // Not imported: that would open all standard streams, which takes longer than loading the limiter.
+    const write = log ?? ((line: string) => globalThis.process.stderr.write(line))
     return createLog({ level: 'warning', format: 'text', write })
   }
   const ignore = () => {}

@@ -1,4 +1,3 @@
-import process from 'node:process'
 import type { LimitResult } from '../../limiter/limit-result.ts'
 import type { KeyValues } from '../../limiter/limits.ts'
 import type { LimitOptions } from '../../limiter/rate-limiter.ts'
@@ -103,7 +102,7 @@ function mergeHeaders(
 
 function toWarn(warn: CommonOptions<[]>['warn']): ((message: string) => void) | undefined {
   if (warn === false) return undefined
-  return warn ?? ((message) => process.emitWarning(message, 'RateLimitWarning'))
+  return warn ?? ((message) => globalThis.process.emitWarning(message, 'RateLimitWarning'))
 }
 
 /** The least time between two warnings. */

@@ -1,0 +1,11 @@
+import { globSync } from 'node:fs'
+import { join, sep } from 'node:path'
+
+/** Paths of all files below a folder, with forward slashes, as an archive and an import have them. */
+export function listFiles(folder: string): string[] {
+  return globSync('**', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .map((file) => file.replaceAll(sep, '/'))
+    .sort()
+}
