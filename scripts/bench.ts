@@ -50,6 +50,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  limiter: {
+    summary: 'the in-process limiter, beside rate-limiter-flexible',
+    run: async (args) => {
+      const { run } = await import('../packages/ratelimit/bench/limiter/limiter.bench.ts')
+      return run(args)
+    },
+  },
   ratelimit: {
     summary: 'the rate limit service, beside envoyproxy/ratelimit where one is given',
     run: async (args) => {

@@ -33,7 +33,7 @@ export function toCounterKey(
     const entry = entries[i]
     if (entry === undefined) continue
     const value = sharedValues === undefined ? entry.value : (sharedValues[i] ?? entry.value)
-    key += `${entry.key}_${isExact && isUnsafe.test(value) ? escapeValue(value) : value}_`
+    key += `${entry.key}_${isExact && !isPlain(value) && isUnsafe.test(value) ? escapeValue(value) : value}_`
     hasSeparators ||= isExact && entry.key.includes('_')
   }
   if (!isExact) return key
@@ -42,6 +42,55 @@ export function toCounterKey(
   const shape = hasSeparators ? toShape(domain, entries) : ''
   return `${key}${windowSeconds}s${shape}_`
 }
+
+/**
+ * The same for descriptors whose keys and rule are known beforehand, so that a counter costs one concatenation per value.
+ */
+export class CounterKeyTemplate {
+  /** What stands before each value. */
+  readonly #before: readonly string[]
+  readonly #end: string
+  readonly #isExact: boolean
+  readonly #sharedValues: KeyRule['sharedValues']
+
+  constructor(settings: KeySettings, domain: string, keys: readonly string[], rule: KeyRule) {
+    this.#isExact = settings.keyFormat === 'exact'
+    this.#before = keys.map(
+      (key, at) => `${at === 0 ? `${settings.cacheKeyPrefix}${domain}` : ''}_${key}_`,
+    )
+    const entries = keys.map((key) => ({ key, value: '' }))
+    const descriptor = { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }
+    const withoutValues = toCounterKey(settings, domain, descriptor, {
+      ...rule,
+      sharedValues: undefined,
+    })
+    this.#end = withoutValues.slice(this.#before.join('').length)
+    this.#sharedValues = rule.sharedValues
+  }
+
+  /** @param values one for each key. */
+  toKey(values: readonly string[]): string {
+    let key = ''
+    for (let i = 0; i < this.#before.length; i += 1) {
+      const value = this.#sharedValues?.[i] ?? values[i] ?? ''
+      key += this.#before[i]
+      key += this.#isExact && !isPlain(value) && isUnsafe.test(value) ? escapeValue(value) : value
+    }
+    return key + this.#end
+  }
+}
+
+/** Whether a value surely needs no escape. Most values are short, and a loop over them is quicker than the pattern. */
+function isPlain(value: string): boolean {
+  for (let i = 0; i < value.length; i += 1) {
+    const code = value.charCodeAt(i)
+    if (code <= 0x20 || code >= 0x7f || code === percent || code === underscore) return false
+  }
+  return true
+}
+
+const percent = 0x25
+const underscore = 0x5f
 
 /** The separator, its escape, and what a key in a store must not have in it. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for

@@ -1,7 +1,7 @@
-import { toCounterKey } from '../decide/counter-key.ts'
+import { CounterKeyTemplate } from '../decide/counter-key.ts'
 import type { DecisionParts } from '../decide/decision.ts'
 import { findReplaced } from '../decide/replaces.ts'
-import { type Tallies, Tally } from '../decide/tally.ts'
+import { type Charge, type Tallies, Tally } from '../decide/tally.ts'
 import { toTallies } from '../decide/to-tallies.ts'
 import type { Entry, RateLimitRequest } from '../protocol/message.ts'
 import type { Match } from '../rules/rule.ts'
@@ -58,7 +58,7 @@ export class KeyedLimits {
   readonly #domain: string
   readonly #rules: RuleSnapshot
   /** By the index of the node. */
-  readonly #matches: (Match | undefined)[] = []
+  readonly #prepared: (PreparedLimit | undefined)[] = []
 
   constructor(limits: ParsedLimits, domain: string, rules: RuleSnapshot) {
     this.#limits = limits
@@ -68,7 +68,7 @@ export class KeyedLimits {
 
   /** @throws {TypeError} where a value is not a text or a number. */
   ask(parts: DecisionParts, values: KeyValues, charging: Charging): Asked {
-    const found: Found = { nodes: [], entries: [] }
+    const found: Found = { nodes: [], values: [] }
     const unmatched: Entry[] = []
     const { top, keys: known } = this.#limits
     let given = 0
@@ -77,81 +77,131 @@ export class KeyedLimits {
       if (value === undefined) continue
       given += 1
       const rules = top.get(key)
-      if (rules !== undefined) collect(rules, key, value, values, [], found)
+      if (rules !== undefined) collect(rules, value, values, [], found)
       else if (!known.has(key)) unmatched.push({ key, value })
     }
-    const { nodes, entries } = found
+    const { nodes } = found
     if (nodes.length === 0 && unmatched.length === 0 && given > 0) {
       for (const key in values) unmatched.push({ key, value: `${values[key]}` })
     }
-    const matches = nodes.map((node, index) => this.#match(node, entries[index] ?? []))
-    const replaced = findReplaced(matches)
-    const tallies: (Tally | undefined)[] = []
-    for (let i = 0; i < nodes.length; i += 1) {
-      const match = matches[i]
-      const isCounted = match !== undefined && replaced?.has(match) !== true
-      tallies.push(
-        isCounted ? toTally(parts, this.#domain, entries[i] ?? [], match, charging) : undefined,
-      )
+    const tallies = this.#toTallies(parts, found, charging)
+    const keys: (readonly string[])[] = []
+    for (let i = 0; i < nodes.length; i += 1) keys.push(nodes[i]?.keys ?? [])
+    const { length } = unmatched
+    if (length === 0) {
+      return { domain: this.#domain, tallies, keys, isMatched: alwaysMatched, unmatched: nothing }
     }
-    const asked = { domain: this.#domain, tallies, keys: nodes.map(({ keys }) => keys) }
-    if (unmatched.length === 0) return { ...asked, isMatched: alwaysMatched, unmatched: nothing }
     // An unknown key is a descriptor that no rule applies to.
     return {
-      ...asked,
+      domain: this.#domain,
       tallies: [...tallies, undefined],
-      keys: [...asked.keys, unmatched.map(({ key }) => key)],
+      keys: [...keys, unmatched.map(({ key }) => key)],
       isMatched: [...nodes.map(() => true), false],
       unmatched: [unmatched],
     }
   }
 
-  #match(node: LimitNode, entries: readonly Entry[]): Match | undefined {
-    const known = this.#matches[node.index]
+  #toTallies(parts: DecisionParts, { nodes, values }: Found, charging: Charging): Tallies {
+    const tallies: (Tally | undefined)[] = []
+    let mayReplace = false
+    for (let i = 0; i < nodes.length; i += 1) {
+      const node = nodes[i]
+      if (node === undefined) continue
+      const prepared = this.#prepare(parts, node, values[i] ?? [])
+      mayReplace ||= prepared !== undefined && prepared.match.limit.replaces.length > 0
+      tallies.push(prepared && toTally(prepared, values[i] ?? [], charging))
+    }
+    if (!mayReplace) return tallies
+    const matches = nodes.map(({ index }) => this.#prepared[index]?.match)
+    const replaced = findReplaced(matches)
+    return tallies.map((tally, at) => {
+      const match = matches[at]
+      return match !== undefined && replaced?.has(match) === true ? undefined : tally
+    })
+  }
+
+  #prepare(
+    { settings }: DecisionParts,
+    node: LimitNode,
+    values: readonly string[],
+  ): PreparedLimit | undefined {
+    const known = this.#prepared[node.index]
     if (known !== undefined) return known
     const match = this.#rules.match(this.#domain, {
-      entries,
+      entries: node.keys.map((key, at) => ({ key, value: values[at] ?? '' })),
       limit: undefined,
       hitsAddend: undefined,
       isNegativeHits: false,
     })
-    this.#matches[node.index] = match
-    return match
+    if (match === undefined) return undefined
+    const { limit, counters, sharedValues } = match
+    const { unit, windowSeconds } = limit
+    const prepared: PreparedLimit = {
+      match,
+      keys:
+        unit === undefined
+          ? undefined
+          : new CounterKeyTemplate(settings, this.#domain, node.keys, {
+              windowSeconds,
+              sharedValues,
+            }),
+      charge: {
+        unitSeconds: windowSeconds,
+        unit: unit?.wire ?? 0,
+        requestsPerUnit: limit.requestsPerUnit,
+        name: limit.name,
+        isQuota: limit.quotaMode || settings.isQuotaMode,
+        isShadowRule: limit.shadowMode,
+        isSliding: limit.algorithm === 'sliding_window',
+        counters,
+        metadata: undefined,
+      },
+    }
+    this.#prepared[node.index] = prepared
+    return prepared
   }
+}
+
+/** What is the same for all requests that a limit applies to. */
+interface PreparedLimit {
+  readonly match: Match
+  /** Undefined for one that counts nothing. */
+  readonly keys: CounterKeyTemplate | undefined
+  readonly charge: Omit<Charge, 'key' | 'charge' | 'isRefund'>
 }
 
 interface Found {
   readonly nodes: LimitNode[]
-  readonly entries: (readonly Entry[])[]
+  /** Of the keys of the node with the same index. */
+  readonly values: (readonly string[])[]
 }
 
 function collect(
   rules: KeyLimits,
-  key: string,
   value: string,
   values: KeyValues,
-  before: readonly Entry[],
+  before: readonly string[],
   found: Found,
 ): void {
   const node = findNode(rules, value)
   if (node === undefined) return
-  const entries = before.length === 0 ? [{ key, value }] : [...before, { key, value }]
+  const path = before.length === 0 ? [value] : [...before, value]
   if (node.hasLimit) {
     found.nodes.push(node)
-    found.entries.push(entries)
+    found.values.push(path)
   }
-  if (node.per !== undefined) collectLevel(node.per, values, entries, found)
+  if (node.per !== undefined) collectLevel(node.per, values, path, found)
 }
 
 function collectLevel(
   level: LimitLevel,
   values: KeyValues,
-  before: readonly Entry[],
+  before: readonly string[],
   found: Found,
 ): void {
   for (const [key, rules] of level) {
     const value = toKeyText(key, values[key])
-    if (value !== undefined) collect(rules, key, value, values, before, found)
+    if (value !== undefined) collect(rules, value, values, before, found)
   }
 }
 
@@ -165,29 +215,22 @@ function findNode(rules: KeyLimits, value: string): LimitNode | undefined {
 }
 
 function toTally(
-  { settings }: DecisionParts,
-  domain: string,
-  entries: readonly Entry[],
-  { limit, counters, sharedValues }: Match,
+  { keys, charge: fixed }: PreparedLimit,
+  values: readonly string[],
   { hits, isRefund }: Charging,
 ): Tally {
-  const { unit, windowSeconds } = limit
-  const descriptor = { entries, limit: undefined, hitsAddend: hits, isNegativeHits: isRefund }
   return new Tally({
-    key:
-      unit === undefined
-        ? ''
-        : toCounterKey(settings, domain, descriptor, { windowSeconds, sharedValues }),
-    unitSeconds: windowSeconds,
-    unit: unit?.wire ?? 0,
-    requestsPerUnit: limit.requestsPerUnit,
-    name: limit.name,
+    key: keys?.toKey(values) ?? '',
     charge: hits,
     isRefund,
-    isQuota: limit.quotaMode || settings.isQuotaMode,
-    isShadowRule: limit.shadowMode,
-    isSliding: limit.algorithm === 'sliding_window',
-    counters,
-    metadata: undefined,
+    unitSeconds: fixed.unitSeconds,
+    unit: fixed.unit,
+    requestsPerUnit: fixed.requestsPerUnit,
+    name: fixed.name,
+    isQuota: fixed.isQuota,
+    isShadowRule: fixed.isShadowRule,
+    isSliding: fixed.isSliding,
+    counters: fixed.counters,
+    metadata: fixed.metadata,
   })
 }

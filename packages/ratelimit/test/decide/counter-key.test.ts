@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type KeyFormat, toCounterKey } from '../../src/decide/counter-key.ts'
+import { CounterKeyTemplate, type KeyFormat, toCounterKey } from '../../src/decide/counter-key.ts'
 import { descriptor } from '../support/decider.ts'
 
 interface Named {
@@ -62,4 +62,25 @@ test('no two descriptors of a model have the same exact name, and many have the 
   }
   assert.equal(exact.size, count)
   assert.ok(compatible.size < count / 2)
+})
+
+test('a template gives the same names', () => {
+  const texts = ['', '1', 'a_b', '%5F', 'x y', 'größe🦀', '\ud800', '\x7f', '~!']
+  for (const keyFormat of ['exact', 'compatible'] as const) {
+    for (const keys of [['a'], ['a', 'b_c'], ['generic_key', 'x', 'y']]) {
+      for (const sharedValues of [undefined, ['s_*'], [undefined, 'shared']]) {
+        const settings = { cacheKeyPrefix: 'p:', keyFormat }
+        const rule = { windowSeconds: 60, sharedValues }
+        const template = new CounterKeyTemplate(settings, 'd_e', keys, rule)
+        for (const [index, text] of texts.entries()) {
+          const values = keys.map((_, at) => texts[(index + at) % texts.length] ?? text)
+          const entries = keys.map((key, at) => `${key}=${values[at]}`)
+          assert.equal(
+            template.toKey(values),
+            toCounterKey(settings, 'd_e', descriptor(...entries), rule),
+          )
+        }
+      }
+    }
+  }
 })
