@@ -4,6 +4,7 @@
 import type { ExecutionResult } from 'graphql'
 import { NetworkError, type ResponseLike } from './network-error.ts'
 import type { RequestParams, Sink } from './request.ts'
+import { findSimilarOption } from './similar-option.ts'
 
 export { NetworkError, type ResponseLike } from './network-error.ts'
 export type { RequestParams, Sink } from './request.ts'
@@ -137,7 +138,13 @@ export function createClient(options: ClientOptions): Client {
     fetchFn = globalThis.fetch,
     abortControllerImpl: Abort = globalThis.AbortController,
     acceptGraphQLErrors,
+    ...unknown
   } = options ?? {}
+  for (const name of Object.keys(unknown)) {
+    // graphql-http ignores what it does not know, so only a probable slip is refused.
+    const similar = findSimilarOption(name, OPTION_NAMES)
+    check(!similar, `there is no option "${name}". Did you mean "${similar}"?`)
+  }
   if (typeof url !== 'function') checkUrl(url)
   if (typeof headers !== 'function') toHeaders(headers)
   check(!shouldRetry || typeof shouldRetry === 'function', '`shouldRetry` must be a function')
@@ -311,6 +318,18 @@ export function createClient(options: ClientOptions): Client {
     dispose,
   }
 }
+
+const OPTION_NAMES: readonly (keyof ClientOptions)[] = [
+  'url',
+  'headers',
+  'shouldRetry',
+  'acceptGraphQLErrors',
+  'credentials',
+  'referrer',
+  'referrerPolicy',
+  'fetchFn',
+  'abortControllerImpl',
+]
 
 function check(condition: unknown, message: string): asserts condition {
   if (!condition) throw new TypeError(`GraphQL client: ${message}`)

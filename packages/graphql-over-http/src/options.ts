@@ -5,9 +5,11 @@ import {
   type GraphQLError,
   type GraphQLSchema,
   type getOperationAST,
+  isSchema,
   type parse,
   type ValidationRule,
   type validate,
+  version,
   versionInfo,
 } from 'graphql'
 import { type ProfileName, profiles } from './profiles.ts'
@@ -199,9 +201,16 @@ export function checkOptions(options: HandlerOptions, more: readonly string[] = 
   if (!options || typeof options !== 'object') {
     throw new TypeError('createHandler: pass an object of options, at least { schema }')
   }
+  if (!options.schema && ('headers' in options || 'req' in options)) {
+    throw new TypeError(
+      'createHandler was called with a request. Register the handler that ' +
+        'createHandler({ schema }) returns, not createHandler itself',
+    )
+  }
   const known = [...KNOWN, ...more]
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
+    if (name === 'typeDefs' || name === 'resolvers') throw new TypeError(NO_TYPE_DEFS)
     if (!known.includes(name)) {
       const similar = findSimilarOption(name, known)
       throw new TypeError(
@@ -212,11 +221,20 @@ export function checkOptions(options: HandlerOptions, more: readonly string[] = 
     }
     const [wanted, isAllowed] = RULES[name] ?? []
     if (value != null && isAllowed && !isAllowed(value as never)) {
-      throw new TypeError(`createHandler: option "${name}" must be ${wanted}`)
+      const hint = name === 'schema' ? describeNonSchema(value) : ''
+      throw new TypeError(`createHandler: option "${name}" must be ${wanted}${hint}`)
     }
   }
-  const { schema, execute, onSubscribe } = options
+  const { schema, execute, validate, onSubscribe } = options
   if (!schema && !onSubscribe) throw new TypeError(NO_SCHEMA)
+  const usesGraphql = !onSubscribe && !(validate && execute)
+  if (usesGraphql && isGraphQLSchema(schema) && !isOfThisGraphql(schema)) {
+    throw new TypeError(
+      'createHandler: the schema was made by another copy of graphql than the one this handler ' +
+        `imports (${version}). Install a single copy: "npm ls graphql" lists all, and "overrides" ` +
+        'in package.json selects one',
+    )
+  }
   // graphql 17 refuses every operation of such a schema.
   const isIncremental = (name: string) => isGraphQLSchema(schema) && schema.getDirective(name)
   if (!execute && versionInfo.major > 16 && (isIncremental('defer') || isIncremental('stream'))) {
@@ -230,6 +248,26 @@ export function checkOptions(options: HandlerOptions, more: readonly string[] = 
 
 export const NO_SCHEMA =
   'The GraphQL schema is not provided: set option "schema", or return arguments from "onSubscribe"'
+
+const NO_TYPE_DEFS =
+  'createHandler: there are no options "typeDefs" and "resolvers". Pass a "schema" made of them, ' +
+  'for example by makeExecutableSchema of @graphql-tools/schema'
+
+/** What to do with the text of a schema or the promise of one; empty for any other value. */
+function describeNonSchema(value: unknown): string {
+  if (typeof value === 'string') return ', not text: pass buildSchema(text)'
+  const isPromise = isFunction((value as { readonly then?: unknown }).then)
+  return isPromise ? ', not a promise: await it first' : ''
+}
+
+/** graphql refuses to validate and execute a schema of another copy. graphql 16 throws already here. */
+function isOfThisGraphql(schema: GraphQLSchema): boolean {
+  try {
+    return isSchema(schema)
+  } catch {
+    return false
+  }
+}
 
 const isGraphQLSchema = (value: HandlerOptions['schema']): value is GraphQLSchema =>
   typeof value === 'object' && value !== null

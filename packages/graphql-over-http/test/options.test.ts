@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
-import { buildSchema, execute, versionInfo } from 'graphql'
+import { buildSchema, execute, GraphQLSchema, versionInfo } from 'graphql'
 import { createHandler } from '../src/handler.ts'
 import { checkOptions, type HandlerOptions } from '../src/options.ts'
 import { GR, get, post, request } from './support/request.ts'
@@ -93,6 +93,30 @@ for (const options of RIGHT) {
     assert.equal(typeof createHandler(options), 'function')
   })
 }
+
+test('a schema of another copy of graphql is an error, unless the options bring that copy along', () => {
+  const other = Object.create(null, Object.getOwnPropertyDescriptors(GraphQLSchema.prototype))
+  for (const options of [{}, { execute: fn }, { validate: fn }]) {
+    assert.throws(
+      () => createHandler({ schema: other, ...options } as never),
+      /^TypeError: createHandler: the schema was made by another copy of graphql.*npm ls graphql/,
+    )
+  }
+  for (const options of [
+    { execute: fn, validate: fn },
+    { onSubscribe: fn, execute: fn },
+  ]) {
+    assert.doesNotThrow(() => createHandler({ schema: other, ...options } as never))
+  }
+})
+
+test('a request in place of the options is an error that says what to register', () => {
+  const hono = { req: { raw: new Request('http://localhost/') } }
+  for (const options of [new Request('http://localhost/'), get(HELLO), hono]) {
+    assert.throws(() => createHandler(options as never), /^TypeError: .*called with a request/)
+  }
+  assert.throws(() => createHandler({ schema, headers: {} } as never), /no option "headers"/)
+})
 
 test('without a schema and onSubscribe there is no handler, and the error names the way out', () => {
   for (const options of [{}, { schema: undefined }, { context: { a: 1 } }]) {
