@@ -6,9 +6,5 @@ export {
   type TokenErrorCode,
   toRefusal,
 } from './errors.ts'
-export {
-  type AccessTokenClaims,
-  createVerifier,
-  type Verifier,
-  type VerifierOptions,
-} from './verifier.ts'
+export { type AccessTokenClaims, createVerifier, type Verifier } from './verifier.ts'
+export type { VerifierOptions } from './verifier-options.ts'

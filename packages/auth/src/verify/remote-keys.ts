@@ -82,13 +82,26 @@ export class RemoteKeys {
       this.#known = { find: createLocalJWKSet(keys), fetchedMs: this.#now() }
       return this.#known
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      const error = new AuthUnavailableError(`No keys from ${this.#url.href}: ${reason}`, { cause })
+      const error = new AuthUnavailableError(
+        `No keys from ${this.#url.href}: ${describeFailure(cause)}`,
+        { cause },
+      )
       this.#failure = { error, atMs: this.#now() }
       throw error
     }
   }
 }
+
+/** fetch has the reason in the cause of its error. */
+function describeFailure(error: unknown): string {
+  if (error instanceof KeysError) return error.message
+  const { message, cause } = error as Error
+  const reason = cause instanceof Error && cause.message ? cause.message : message
+  return `${reason}. Is the auth server running, and is "authUrl" its address?`
+}
+
+/** The auth server has answered, but not with keys. */
+class KeysError extends Error {}
 
 async function fetchKeys(url: URL): Promise<JSONWebKeySet> {
   const response = await fetch(url, {
@@ -96,13 +109,28 @@ async function fetchKeys(url: URL): Promise<JSONWebKeySet> {
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   })
-  if (!response.ok) throw new Error(`it answered with status ${response.status}`)
-  const { keys } = (await response.json()) as Partial<JSONWebKeySet>
-  if (!Array.isArray(keys)) throw new Error('it answered with something other than a JWK set')
+  if (response.status === 404)
+    throw new KeysError(
+      'it answered with status 404. Does "authUrl" lack the path of the auth server, such as /auth/v1?',
+    )
+  if (!response.ok) throw new KeysError(`it answered with status ${response.status}`)
+  const { keys } = parseKeys(await response.text())
+  if (!Array.isArray(keys))
+    throw new KeysError(
+      'it answered with something other than a JWK set. Is "authUrl" the address of the auth server?',
+    )
   if (keys.length === 0)
-    throw new Error(
+    throw new KeysError(
       'it publishes no keys, because it signs tokens with a secret. ' +
         'Pass that secret (AUTH_JWT_SECRET) as option "secret", or set AUTH_JWT_KEYS on the auth server',
     )
   return { keys }
+}
+
+function parseKeys(text: string): Partial<JSONWebKeySet> {
+  try {
+    return JSON.parse(text) ?? {}
+  } catch {
+    return {}
+  }
 }

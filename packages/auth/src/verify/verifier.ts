@@ -1,14 +1,9 @@
-import {
-  createLocalJWKSet,
-  decodeProtectedHeader,
-  errors,
-  type JSONWebKeySet,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  jwtVerify,
-} from 'jose'
-import { TokenError, type TokenErrorCode } from './errors.ts'
+import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { checkOptions } from './check-options.ts'
+import { TokenError } from './errors.ts'
 import { RemoteKeys } from './remote-keys.ts'
+import { listAlgorithms, toAudienceError, toTokenError } from './to-token-error.ts'
+import type { VerifierOptions } from './verifier-options.ts'
 
 /** The claims of an access token. A hook on the auth server may add others: see {@link createVerifier}. */
 export interface AccessTokenClaims {
@@ -42,31 +37,6 @@ export interface AccessTokenClaims {
   readonly is_anonymous?: boolean
 }
 
-/** Options of {@link createVerifier}. One of `authUrl`, `secret` and `jwks` is required. */
-export interface VerifierOptions {
-  /** The address of the auth server, whose public keys are fetched and cached. */
-  readonly authUrl?: string | URL | undefined
-  /** The secret that signs tokens (`AUTH_JWT_SECRET`), for an auth server without key pairs. */
-  readonly secret?: string | undefined
-  /** The public keys themselves, for programs that must not call the auth server. */
-  readonly jwks?: JSONWebKeySet | undefined
-  /**
-   * `aud` must be or contain one of these; `authenticated` by default. An auth server without
-   * `AUTH_JWT_AUD` issues tokens for the audience `''`.
-   */
-  readonly audience?: string | readonly string[] | undefined
-  /** `iss` must be this. By default it is not checked, since auth servers need not set it. */
-  readonly issuer?: string | undefined
-  /** `role` must be one of these. By default it is not checked. */
-  readonly roles?: readonly string[] | undefined
-  /** `aal2`: only tokens of users who have shown a second factor. */
-  readonly aal?: 'aal1' | 'aal2' | undefined
-  /** By how many seconds clocks may differ; 5 by default. */
-  readonly clockToleranceSeconds?: number | undefined
-  /** The current time in milliseconds, for tests. */
-  readonly now?: (() => number) | undefined
-}
-
 /** Verifies access tokens. It keeps no connection and no timer, so that there is nothing to close. */
 export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> {
   /**
@@ -80,21 +50,6 @@ export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> 
    */
   verifyHeader(authorization: string | null | undefined): Promise<Claims>
 }
-
-// A token must not choose how it is verified: secrets verify only HS256, public keys never do.
-const publicAlgorithms = ['ES256', 'RS256', 'EdDSA']
-
-const optionNames: ReadonlySet<string> = new Set<keyof VerifierOptions>([
-  'authUrl',
-  'secret',
-  'jwks',
-  'audience',
-  'issuer',
-  'roles',
-  'aal',
-  'clockToleranceSeconds',
-  'now',
-])
 
 /**
  * Verifies access tokens without a request to the auth server for each of them.
@@ -122,10 +77,7 @@ export function createVerifier<Extra extends object = object>(
   const { audience = 'authenticated', issuer, clockToleranceSeconds = 5 } = options
   const { now = Date.now } = options
   const findKey = createFindKey(options, now)
-  const algorithms = [
-    ...(options.secret === undefined ? [] : ['HS256']),
-    ...(options.authUrl === undefined && options.jwks === undefined ? [] : publicAlgorithms),
-  ]
+  const algorithms = listAlgorithms(options)
 
   async function verify(token: string): Promise<AccessTokenClaims & Extra> {
     const payload = await jwtVerify(token, findKey, {
@@ -138,7 +90,7 @@ export function createVerifier<Extra extends object = object>(
     }).then(
       (result) => result.payload,
       (error: unknown) => {
-        throw toTokenError(error, token)
+        throw toTokenError(error, token, options)
       },
     )
     return checkClaims(payload, options) as AccessTokenClaims & Extra
@@ -147,6 +99,11 @@ export function createVerifier<Extra extends object = object>(
   return {
     verify,
     async verifyHeader(authorization) {
+      if (typeof authorization === 'object' && authorization !== null)
+        throw new TypeError(
+          'verifyHeader() takes the value of the Authorization header, such as ' +
+            'request.headers.authorization or request.headers.get("authorization")',
+        )
       if (!authorization)
         throw new TokenError(
           'missing_token',
@@ -154,10 +111,7 @@ export function createVerifier<Extra extends object = object>(
         )
       const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
       if (token === undefined)
-        throw new TokenError(
-          'malformed_token',
-          'The Authorization header is not "Bearer <access token>"',
-        )
+        throw new TokenError('malformed_token', 'The Authorization header must be "Bearer <token>"')
       return verify(token)
     },
   }
@@ -186,70 +140,15 @@ function toKeysUrl(authUrl: string | URL): URL {
   return new URL('.well-known/jwks.json', href.endsWith('/') ? href : `${href}/`)
 }
 
-function checkOptions(options: VerifierOptions): void {
-  const unknown = Object.keys(options ?? {}).find((name) => !optionNames.has(name))
-  if (unknown !== undefined)
-    throw new TypeError(
-      `createVerifier has no option "${unknown}"; it has: ${[...optionNames].join(', ')}`,
-    )
-  const { authUrl, secret, jwks } = options ?? {}
-  if (authUrl === undefined && secret === undefined && jwks === undefined)
-    throw new TypeError(
-      'createVerifier needs a way to verify signatures: "authUrl", "secret" or "jwks"',
-    )
-  if (authUrl !== undefined && jwks !== undefined)
-    throw new TypeError('createVerifier takes keys from "authUrl" or "jwks", not from both')
-  if (authUrl !== undefined && !/^https?:\/\/[^/]/.test(String(authUrl)))
-    throw new TypeError(
-      `"authUrl" must be the address of the auth server, like https://auth.example.com; it is "${authUrl}"`,
-    )
-  if (secret === '') throw new TypeError('"secret" is empty: is AUTH_JWT_SECRET set?')
-}
-
 function checkClaims(
   payload: JWTPayload & { readonly role?: unknown; readonly aal?: unknown },
   { audience, roles, aal }: VerifierOptions,
 ): JWTPayload {
   // jose takes an empty audience for none to check.
-  if (audience === '' && payload.aud)
-    throw new TokenError('wrong_audience', 'The token is for another audience (aud)')
+  if (audience === '' && payload.aud) throw toAudienceError(payload, { audience })
   if (roles && !(typeof payload.role === 'string' && roles.includes(payload.role)))
     throw new TokenError('wrong_role', `The role must be ${roles.join(' or ')}`)
   if (aal === 'aal2' && payload.aal !== 'aal2')
     throw new TokenError('second_factor_required', 'Sign in with a second factor')
   return payload
-}
-
-function toTokenError(error: unknown, token: string): unknown {
-  const because = (code: TokenErrorCode, message: string) =>
-    new TokenError(code, message, { cause: error })
-  if (error instanceof errors.JWTExpired) return because('expired_token', 'The token has expired')
-  if (error instanceof errors.JWTClaimValidationFailed) return fromClaim(error, because)
-  if (error instanceof errors.JWSSignatureVerificationFailed)
-    return because('bad_signature', 'The signature is not from the key of the auth server')
-  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
-    return because('unknown_key', 'The auth server has no key with the id in the token')
-  if (error instanceof errors.JOSEAlgNotAllowed)
-    return because('wrong_algorithm', describeAlgorithm(token))
-  if (error instanceof errors.JOSEError)
-    return because('malformed_token', 'The token is not an access token (a JWT)')
-  return error
-}
-
-/** The usual reason is an API that knows only the address of an auth server that signs with a secret. */
-function describeAlgorithm(token: string): string {
-  if (decodeProtectedHeader(token).alg !== 'HS256')
-    return 'The token is signed with an algorithm that is not accepted'
-  return 'The token is signed with a secret (HS256), and this API verifies only tokens of key pairs'
-}
-
-function fromClaim(
-  { claim, reason }: errors.JWTClaimValidationFailed,
-  because: (code: TokenErrorCode, message: string) => TokenError,
-): TokenError {
-  if (reason === 'missing') return because('missing_claim', `The token has no claim "${claim}"`)
-  if (claim === 'aud') return because('wrong_audience', 'The token is for another audience (aud)')
-  if (claim === 'iss') return because('wrong_issuer', 'The token is from another issuer (iss)')
-  if (claim === 'nbf') return because('token_not_yet_valid', 'The token is not valid yet (nbf)')
-  return because('malformed_token', `The claim "${claim}" of the token is not valid`)
 }

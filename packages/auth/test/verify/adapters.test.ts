@@ -16,7 +16,10 @@ import { listen } from './listen.ts'
 
 const secret = 'a secret of at least thirty-two bytes'
 const options = { verifier: createVerifier({ secret }) }
-const down = { verifier: createVerifier({ authUrl: 'http://127.0.0.1:1' }) }
+const down = {
+  verifier: createVerifier({ authUrl: 'http://127.0.0.1:1' }),
+  warn: false as const,
+}
 
 type Ask = (authorization?: string) => Promise<Response>
 type OpenHost = (t: TestContext, isDown: boolean) => Promise<Ask>
@@ -113,6 +116,23 @@ test('where tokens are optional, none is fine and a bad one is not', async () =>
   assert.equal(await (await handle(new Request('http://localhost/'))).text(), 'a guest')
   const bad = new Request('http://localhost/', { headers: { authorization: 'Bearer x' } })
   assert.equal((await handle(bad)).status, 401)
+})
+
+test('options that cannot work are refused when the adapter is made', () => {
+  const { verifier } = options
+  const wrong: readonly (readonly [unknown, RegExp])[] = [
+    [undefined, /"verifier" must be made by createVerifier/],
+    [{ verifer: verifier }, /"verifier" must be made by createVerifier/],
+    [{ verifier, isoptional: true }, /no option "isoptional"\. Did you mean isOptional\?/],
+    [{ verifier, isOptional: 'false' }, /"isOptional" must be true or false/],
+  ]
+  for (const requireToken of [forExpress, forFastify, forFetch, forGraphql, forHono]) {
+    for (const [given, message] of wrong)
+      assert.throws(() => Reflect.apply(requireToken, undefined, [given]), {
+        name: 'TypeError',
+        message,
+      })
+  }
 })
 
 test('the body of a refusal can be one of the application', async () => {

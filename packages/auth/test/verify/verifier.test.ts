@@ -111,7 +111,18 @@ test('options that cannot work are refused with what to do', () => {
     [{ secret: '' }, /AUTH_JWT_SECRET/],
     [{ authUrl: 'auth.example.com' }, /https:\/\/auth\.example\.com/],
     [{ authUrl: 'https://auth.example.com', jwks: { keys: [] } }, /not from both/],
-    [{ secret, audiences: 'x' }, /no option "audiences".*audience/],
+    [{ secret, audiences: 'x' }, /no option "audiences"\. Did you mean audience\?/],
+    [{ secret, xyzzyxyzzy: 'x' }, /There are: authUrl, secret, jwks, audience/],
+    [{ secret: null }, /AUTH_JWT_SECRET/],
+    [{ authUrl: 'https://auth.example.com/.well-known/jwks.json' }, /address of the auth server/],
+    [{ jwks: [] }, /"jwks" must be an object \{ keys/],
+    [{ secret, roles: 'admin' }, /"roles" must be a list/],
+    [{ secret, aal: 'AAL2' }, /"aal" must be "aal1" or "aal2"/],
+    [{ secret, audience: 5 }, /"audience" must be text or a list/],
+    [{ secret, issuer: /x/ }, /"issuer" must be text/],
+    [{ secret, clockToleranceSeconds: Number.NaN }, /"clockToleranceSeconds" must be a number/],
+    [{ secret, clockToleranceSeconds: -1 }, /"clockToleranceSeconds" must be a number/],
+    [{ secret, now: 5 }, /"now" must be a function/],
   ]
   for (const [options, message] of wrong) {
     assert.throws(() => createVerifier(options), { name: 'TypeError', message })

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AccessTokenClaims } from '../verifier.ts'
-import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+import { createReadClaims, type RequireTokenOptions } from './read-claims.ts'
 
 export type { RequireTokenOptions } from './read-claims.ts'
 
@@ -22,12 +22,13 @@ export type { RequireTokenOptions } from './read-claims.ts'
 export function requireToken<Claims extends AccessTokenClaims>(
   options: RequireTokenOptions<Claims>,
 ) {
+  const readClaims = createReadClaims(options)
   return (
     request: IncomingMessage & { claims?: Claims | undefined },
     response: ServerResponse & { locals?: Record<string, unknown> },
     next: (error?: unknown) => void,
   ): void => {
-    readClaims(options, request.headers.authorization).then((outcome) => {
+    readClaims(request.headers.authorization).then((outcome) => {
       if (outcome.refusal) {
         const { status, headers, body } = outcome.refusal
         response.writeHead(status, headers).end(body)

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokenClaims } from '../verifier.ts'
-import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+import { createReadClaims, type RequireTokenOptions } from './read-claims.ts'
 
 export type { RequireTokenOptions } from './read-claims.ts'
 
@@ -27,8 +27,9 @@ declare module 'fastify' {
  * ```
  */
 export function requireToken(options: RequireTokenOptions) {
+  const readClaims = createReadClaims(options)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const outcome = await readClaims(options, request.headers.authorization)
+    const outcome = await readClaims(request.headers.authorization)
     if (outcome.refusal) {
       const { status, headers, body } = outcome.refusal
       return reply.code(status).headers(headers).send(body)

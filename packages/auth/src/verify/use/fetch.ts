@@ -1,5 +1,5 @@
 import type { AccessTokenClaims } from '../verifier.ts'
-import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+import { createReadClaims, type RequireTokenOptions } from './read-claims.ts'
 
 export type { RequireTokenOptions } from './read-claims.ts'
 
@@ -33,8 +33,15 @@ export function requireToken<Claims extends AccessTokenClaims>(
   options: RequireTokenOptions<Claims>,
   handle: TokenHandler<Claims> | TokenHandler<Claims | undefined>,
 ): (request: Request) => Promise<Response> {
+  const readClaims = createReadClaims(options)
+  if (typeof handle !== 'function')
+    throw new TypeError(
+      'requireToken of "@portcullis/auth/verify/fetch" needs a handler: requireToken({ verifier }, handler). ' +
+        'For other servers import requireToken from "@portcullis/auth/verify/express", "…/fastify", ' +
+        '"…/hono" or "…/graphql"',
+    )
   return async (request) => {
-    const outcome = await readClaims(options, request.headers.get('authorization'))
+    const outcome = await readClaims(request.headers.get('authorization'))
     if (outcome.refusal) {
       const { status, headers, body } = outcome.refusal
       return new Response(body, { status, headers })

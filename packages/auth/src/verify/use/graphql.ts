@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Refusal } from '../errors.ts'
 import type { AccessTokenClaims } from '../verifier.ts'
-import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+import { createReadClaims, type RequireTokenOptions } from './read-claims.ts'
 
 export type { RequireTokenOptions } from './read-claims.ts'
 
@@ -44,13 +44,11 @@ export interface TokenOptions<Claims> {
 export function requireToken<Claims extends AccessTokenClaims>(
   options: RequireTokenOptions<Claims>,
 ): TokenOptions<Claims> {
+  const readClaims = createReadClaims({ toBody: toGraphqlBody, ...options })
   const claimsOf = new WeakMap<GraphqlRequest, Claims>()
   return {
     async parseRequestParams(request) {
-      const outcome = await readClaims(
-        { toBody: toGraphqlBody, ...options },
-        readAuthorization(request),
-      )
+      const outcome = await readClaims(readAuthorization(request))
       if (outcome.refusal) return toResponse(outcome.refusal)
       if (outcome.claims) claimsOf.set(request, outcome.claims)
       return undefined

@@ -1,5 +1,5 @@
 import type { AccessTokenClaims } from '../verifier.ts'
-import { type RequireTokenOptions, readClaims } from './read-claims.ts'
+import { createReadClaims, type RequireTokenOptions } from './read-claims.ts'
 
 export type { RequireTokenOptions } from './read-claims.ts'
 
@@ -26,8 +26,9 @@ interface HonoContext {
 export function requireToken<Claims extends AccessTokenClaims>(
   options: RequireTokenOptions<Claims>,
 ) {
+  const readClaims = createReadClaims(options)
   return async (c: HonoContext, next: () => Promise<void>): Promise<Response | undefined> => {
-    const outcome = await readClaims(options, c.req.header('authorization'))
+    const outcome = await readClaims(c.req.header('authorization'))
     if (outcome.refusal) {
       const { status, headers, body } = outcome.refusal
       return new Response(body, { status, headers })

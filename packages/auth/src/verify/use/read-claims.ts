@@ -1,4 +1,5 @@
-import { type Refusal, TokenError, toRefusal } from '../errors.ts'
+import { checkNames } from '../check-options.ts'
+import { AuthUnavailableError, type Refusal, TokenError, toRefusal } from '../errors.ts'
 import type { AccessTokenClaims, Verifier } from '../verifier.ts'
 
 /** Options of `requireToken` in every adapter. */
@@ -9,26 +10,62 @@ export interface RequireTokenOptions<Claims extends AccessTokenClaims = AccessTo
   readonly isOptional?: boolean
   /** For an answer of your own. The default is the JSON body that `toRefusal` makes. */
   readonly toBody?: (refusal: Refusal, error: Error) => string
+  /**
+   * Called with the reason why the keys of the auth server cannot be fetched, at most once a minute: clients
+   * do not see it. Default: `console.warn`; `false` turns it off.
+   */
+  readonly warn?: ((message: string) => void) | false
 }
 
 export type Outcome<Claims> =
   | { readonly claims: Claims | undefined; readonly refusal?: undefined }
   | { readonly refusal: Refusal }
 
-/** @throws any error that is not about the token. */
-export async function readClaims<Claims extends AccessTokenClaims>(
-  { verifier, isOptional = false, toBody }: RequireTokenOptions<Claims>,
-  authorization: string | null | undefined,
-): Promise<Outcome<Claims>> {
-  try {
-    return { claims: await verifier.verifyHeader(authorization) }
-  } catch (error) {
-    if (isOptional && error instanceof TokenError && error.code === 'missing_token')
-      return { claims: undefined }
-    const refusal = toRefusal(error)
-    if (!refusal) throw error
-    return {
-      refusal: toBody ? { ...refusal, body: toBody(refusal, error as Error) } : refusal,
+const optionNames: readonly (keyof RequireTokenOptions)[] = [
+  'verifier',
+  'isOptional',
+  'toBody',
+  'warn',
+]
+
+/** The least time between two warnings. */
+const warningPauseMs = 60_000
+
+/**
+ * The part that all adapters share: from an `Authorization` header to claims or a refusal. What it returns
+ * throws any error that is not about the token.
+ */
+export function createReadClaims<Claims extends AccessTokenClaims>(
+  options: RequireTokenOptions<Claims>,
+): (authorization: string | null | undefined) => Promise<Outcome<Claims>> {
+  if (typeof options?.verifier?.verifyHeader !== 'function')
+    throw new TypeError(
+      'requireToken: option "verifier" must be made by createVerifier: requireToken({ verifier })',
+    )
+  checkNames('requireToken', options, optionNames)
+  const { verifier, isOptional = false, toBody, warn = console.warn } = options
+  if (typeof isOptional !== 'boolean')
+    throw new TypeError('requireToken: option "isOptional" must be true or false')
+  let warnedMs = Number.NEGATIVE_INFINITY
+
+  return async (authorization) => {
+    try {
+      return { claims: await verifier.verifyHeader(authorization) }
+    } catch (error) {
+      if (isOptional && error instanceof TokenError && error.code === 'missing_token')
+        return { claims: undefined }
+      const refusal = toRefusal(error)
+      if (!refusal) throw error
+      if (warn && error instanceof AuthUnavailableError) {
+        const nowMs = performance.now()
+        if (nowMs - warnedMs >= warningPauseMs) {
+          warnedMs = nowMs
+          warn(error.message)
+        }
+      }
+      return {
+        refusal: toBody ? { ...refusal, body: toBody(refusal, error as Error) } : refusal,
+      }
     }
   }
 }
