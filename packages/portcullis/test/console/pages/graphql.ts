@@ -122,9 +122,30 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
       response.statusCode = isProbe(request) ? 200 : 429
       response.setHeader('content-type', 'application/json').end(goodAnswer)
     })
+    // The earlier run that the page loads first comes late, and must not replace the new one.
+    const isOfRun = (url: URL) => /^\/api\/audits\/[^/]+$/.test(url.pathname)
+    const failed = Promise.withResolvers<void>()
+    let answers = 0
+    await page.route(isOfRun, async (route) => {
+      const response = await route.fetch()
+      answers += 1
+      if (answers === 1) await failed.promise
+      await route.fulfill({ response })
+    })
     await turnTo(page, '/graphql-audits')
     await runAudits(page, server.url)
-    await page.getByText('The server limits requests.').waitFor()
+    const message = page.getByText('The server limits requests.')
+    await message.waitFor()
+    const late = page.waitForResponse((response) => isOfRun(new URL(response.url())))
+    failed.resolve()
+    await (await late).finished()
+    await page.evaluate(async () => {
+      for (let frame = 0; frame < 3; frame += 1) {
+        await new Promise((resolve) => requestAnimationFrame(resolve))
+      }
+    })
+    assert.ok(await message.isVisible())
+    await page.unroute(isOfRun)
   })
 
   await t.test('a run can be stopped, and only so many run at once', async () => {

@@ -26,21 +26,27 @@ export interface AuditRunControl {
   readonly reload: () => void
 }
 
+/** Which run to show after one was loaded. */
+type Choose = (found: AuditRunView, shown: AuditRunView | undefined) => AuditRunView | undefined
+
 /** Starts, watches and stops a run of the audits; after a reload of the page it is still there. */
 export function useAuditRun(): AuditRunControl {
   const [run, setRun] = useState<AuditRunView>()
   const list = useLoaded((signal) => callApi<AuditRunList>('/api/audits', { signal }), [])
   const newest = list.state === 'ready' ? list.value.runs[0]?.id : undefined
 
-  const show = useCallback(async (id: string) => {
+  const load = useCallback(async (id: string, choose: Choose) => {
     try {
-      setRun(await callApi<AuditRunView>(`/api/audits/${id}`))
+      const found = await callApi<AuditRunView>(`/api/audits/${id}`)
+      setRun((shown) => choose(found, shown))
     } catch (error) {
       tellFailure(error)
     }
   }, [])
   useEffect(() => {
-    if (newest !== undefined && run === undefined) void show(newest)
+    // A run that was started while the newest one was loading stays.
+    if (newest !== undefined && run === undefined)
+      void load(newest, (found, shown) => shown ?? found)
   }, [newest])
 
   const giveUp = async (id: string) => {
@@ -60,7 +66,7 @@ export function useAuditRun(): AuditRunControl {
         setRun((shown) => shown && { ...shown, ...progress })
         if (!run || progress.state === 'running') return
         // The whole of it has what the failed ones sent and received.
-        void show(run.id)
+        void load(run.id, (found, shown) => (shown?.id === found.id ? found : shown))
         list.reload()
       },
     },
@@ -88,7 +94,7 @@ export function useAuditRun(): AuditRunControl {
         tellFailure(error)
       }
     },
-    show,
+    show: (id) => load(id, (found) => found),
     reload: list.reload,
   }
 }
