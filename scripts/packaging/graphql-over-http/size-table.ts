@@ -12,7 +12,7 @@ interface Piece {
 /** A quarter more than the original: the goal, not reached. See docs/decisions/006-handler-size.md. */
 const handlerGzipGoal = Math.round(1979 * 1.25)
 /** What it must not grow beyond. */
-const handlerGzipLimit = 7000
+const handlerGzipLimit = 7200
 
 const name = '@portcullis/graphql-over-http'
 const pieces: readonly Piece[] = [
