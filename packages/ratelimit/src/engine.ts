@@ -1,6 +1,6 @@
 import type { CounterStore } from './counters/counter-store.ts'
 import { createDecider, type Decider } from './decide/decide.ts'
-import type { DecisionSettings } from './decide/decision.ts'
+import { createDecisionStatistics, type DecisionSettings } from './decide/decision.ts'
 import { compileRules } from './rules/compile.ts'
 import type { RuleSet } from './rules/rule.ts'
 import type { RuleSnapshot } from './rules/snapshot.ts'
@@ -46,12 +46,7 @@ export function createEngine({ rules, store, now, settings }: EngineParts): Engi
     rules: () => snapshot,
     store,
     localCache: undefined,
-    statistics: {
-      storeErrors: statistics.counter('redis_error'),
-      serviceErrors: statistics.counter('service_error'),
-      globalShadowMode: statistics.counter('global_shadow_mode'),
-      unknownDomain: (domain) => statistics.unknownDomain(domain),
-    },
+    statistics: createDecisionStatistics(statistics),
     now,
   })
   return {

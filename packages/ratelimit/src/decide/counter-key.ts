@@ -33,7 +33,7 @@ export function toCounterKey(
     const entry = entries[i]
     if (entry === undefined) continue
     const value = sharedValues === undefined ? entry.value : (sharedValues[i] ?? entry.value)
-    key += `${entry.key}_${isExact && !isPlain(value) && isUnsafe.test(value) ? escapeValue(value) : value}_`
+    key += `${entry.key}_${isExact ? escapeValue(value) : value}_`
     hasSeparators ||= isExact && entry.key.includes('_')
   }
   if (!isExact) return key
@@ -74,7 +74,7 @@ export class CounterKeyTemplate {
     for (let i = 0; i < this.#before.length; i += 1) {
       const value = this.#sharedValues?.[i] ?? values[i] ?? ''
       key += this.#before[i]
-      key += this.#isExact && !isPlain(value) && isUnsafe.test(value) ? escapeValue(value) : value
+      key += this.#isExact ? escapeValue(value) : value
     }
     return key + this.#end
   }
@@ -98,6 +98,7 @@ const isUnsafe = /[%_\u0000-\u0020\u007f\p{Surrogate}]/u
 const unsafe = new RegExp(isUnsafe, 'gu')
 
 function escapeValue(value: string): string {
+  if (isPlain(value) || !isUnsafe.test(value)) return value
   return value.replaceAll(unsafe, (character) => {
     // Half a surrogate pair has more than two digits; no other code does.
     const code = character.charCodeAt(0).toString(16).toUpperCase()

@@ -1,7 +1,7 @@
 import type { CounterStore } from '../counters/counter-store.ts'
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
 import type { Match } from '../rules/rule.ts'
-import type { Counter } from '../stats/registry.ts'
+import type { Counter, Statistics } from '../stats/registry.ts'
 import type { KeySettings } from './counter-key.ts'
 import type { HeaderNames } from './headers.ts'
 import type { LocalCache } from './local-cache.ts'
@@ -40,6 +40,16 @@ export interface DecisionStatistics {
   readonly serviceErrors: Counter
   readonly globalShadowMode: Counter
   unknownDomain(domain: string): Counter
+}
+
+/** Those of decisions that are made without the service, under short names. */
+export function createDecisionStatistics(statistics: Statistics): DecisionStatistics {
+  return {
+    storeErrors: statistics.counter('redis_error'),
+    serviceErrors: statistics.counter('service_error'),
+    globalShadowMode: statistics.counter('global_shadow_mode'),
+    unknownDomain: (domain) => statistics.unknownDomain(domain),
+  }
 }
 
 /** One request on its way. */

@@ -1,3 +1,7 @@
+import type { DecisionParts } from './decision.ts'
+import type { Tally } from './tally.ts'
+import { judge } from './verdict.ts'
+
 /** The overall code: any limit refuses, but those in quota mode only all together. */
 export class OverallVerdict {
   readonly #isQuotaMode: boolean
@@ -26,4 +30,23 @@ export class OverallVerdict {
   get isRefusal(): boolean {
     return this.#isOver || (this.#quotas > 0 && this.#quotas === this.#quotasOver)
   }
+}
+
+/**
+ * Judges what was counted and adds it to the verdict of its request. The local cache learns of a counter that is over.
+ * @returns whether the limit is exceeded, also where it does not refuse.
+ */
+export function judgeInto(
+  verdict: OverallVerdict,
+  { settings, localCache }: DecisionParts,
+  tally: Tally,
+  nowSeconds: number,
+): boolean {
+  const { unitSeconds, requestsPerUnit, isShadowRule } = tally
+  const isOver = judge(tally, settings.nearLimitRatio, isShadowRule || settings.isShadowMode)
+  if (isOver && !tally.isKnownOver && !tally.isSliding && localCache !== undefined) {
+    localCache.add(tally.key, tally.window, unitSeconds, requestsPerUnit, nowSeconds)
+  }
+  verdict.add(isOver && !isShadowRule, tally.isQuota)
+  return isOver
 }

@@ -7,11 +7,9 @@ import {
 import type { Decision, DecisionParts } from './decision.ts'
 import { toDynamicMetadata } from './dynamic-metadata.ts'
 import { toHeaders } from './headers.ts'
-import { OverallVerdict } from './overall-verdict.ts'
-import { secondsUntilRoom } from './sliding-reset.ts'
+import { judgeInto, OverallVerdict } from './overall-verdict.ts'
+import { toResetSeconds } from './sliding-reset.ts'
 import type { Tally } from './tally.ts'
-import { judge } from './verdict.ts'
-import { secondsUntilReset } from './windows.ts'
 
 const noRule: DescriptorStatus = {
   code: OK,
@@ -57,26 +55,19 @@ export function toResponse(parts: DecisionParts, decision: Decision): RateLimitR
 }
 
 function toStatus(
-  { settings, localCache }: DecisionParts,
+  parts: DecisionParts,
   { nowSeconds }: Decision,
   tally: Tally,
   verdict: OverallVerdict,
 ): DescriptorStatus {
-  const { after, unitSeconds, requestsPerUnit, isShadowRule } = tally
-  const isShadow = isShadowRule || settings.isShadowMode
-  const isOver = judge(tally, settings.nearLimitRatio, isShadow)
-  if (isOver && !tally.isKnownOver && !tally.isSliding && localCache !== undefined) {
-    localCache.add(tally.key, tally.window, unitSeconds, requestsPerUnit, nowSeconds)
-  }
-  verdict.add(isOver && !isShadowRule, tally.isQuota)
+  const { requestsPerUnit } = tally
+  const isOver = judgeInto(verdict, parts, tally, nowSeconds)
+  const isShadow = tally.isShadowRule || parts.settings.isShadowMode
   return {
     code: isOver && !isShadow ? OVER_LIMIT : OK,
     currentLimit: { requestsPerUnit, unit: tally.unit, name: tally.name },
-    limitRemaining: isOver ? 0 : requestsPerUnit - after,
-    resetSeconds:
-      isOver && tally.isSliding
-        ? secondsUntilRoom(tally)
-        : secondsUntilReset(nowSeconds, unitSeconds),
+    limitRemaining: isOver ? 0 : requestsPerUnit - tally.after,
+    resetSeconds: toResetSeconds(tally, isOver, nowSeconds),
   }
 }
 

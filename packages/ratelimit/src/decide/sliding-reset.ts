@@ -1,11 +1,19 @@
 import { toShare } from '../counters/sliding-window.ts'
 import type { Tally } from './tally.ts'
+import { secondsUntilReset } from './windows.ts'
 
 /** What is asked of a sliding window, and what came back. */
 export type SlidingTally = Pick<
   Tally,
   'unitSeconds' | 'most' | 'charge' | 'isRefund' | 'hits' | 'overlapMs' | 'after' | 'previous'
 >
+
+/** After how many seconds the window ends; of a sliding one that refused, when it has room again. */
+export function toResetSeconds(tally: Tally, isOver: boolean, nowSeconds: number): number {
+  return isOver && tally.isSliding
+    ? secondsUntilRoom(tally)
+    : secondsUntilReset(nowSeconds, tally.unitSeconds)
+}
 
 /**
  * After how many whole seconds a sliding window that refused would let the same hits in, if nobody

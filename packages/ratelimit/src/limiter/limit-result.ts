@@ -1,10 +1,8 @@
 import type { DecisionParts } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
-import { OverallVerdict } from '../decide/overall-verdict.ts'
-import { secondsUntilRoom } from '../decide/sliding-reset.ts'
+import { judgeInto, OverallVerdict } from '../decide/overall-verdict.ts'
+import { toResetSeconds } from '../decide/sliding-reset.ts'
 import type { Tally } from '../decide/tally.ts'
-import { judge } from '../decide/verdict.ts'
-import { secondsUntilReset } from '../decide/windows.ts'
 import { unitByWire } from '../rules/units.ts'
 import type { Asked } from './asked.ts'
 import type { LimitUnit } from './limit-text.ts'
@@ -123,30 +121,23 @@ function toUncounted(keys: readonly string[], isMatched: boolean, remaining: num
 }
 
 function toStatus(
-  { settings, localCache }: DecisionParts,
+  parts: DecisionParts,
   tally: Tally,
   keys: readonly string[],
   nowSeconds: number,
   verdict: OverallVerdict,
   isPeek: boolean,
 ): LimitStatus {
-  const { unitSeconds, requestsPerUnit, isShadowRule } = tally
-  const isShadow = isShadowRule || settings.isShadowMode
-  const isOver = judge(tally, settings.nearLimitRatio, isShadow)
-  if (isOver && !tally.isKnownOver && !tally.isSliding && localCache !== undefined) {
-    localCache.add(tally.key, tally.window, unitSeconds, requestsPerUnit, nowSeconds)
-  }
-  verdict.add(isOver && !isShadowRule, tally.isQuota)
+  const { unitSeconds, requestsPerUnit } = tally
+  const isOver = judgeInto(verdict, parts, tally, nowSeconds)
+  const isShadow = tally.isShadowRule || parts.settings.isShadowMode
   return {
     isOver: isOver && !isShadow,
     isMatched: true,
     keys,
     limit: { requestsPerUnit, unit: unitName(tally.unit), windowSeconds: unitSeconds },
     remaining: Math.max(0, requestsPerUnit - tally.after + (isPeek ? tally.charge : 0)),
-    resetSeconds:
-      isOver && tally.isSliding
-        ? secondsUntilRoom(tally)
-        : secondsUntilReset(nowSeconds, unitSeconds),
+    resetSeconds: toResetSeconds(tally, isOver, nowSeconds),
   }
 }
 

@@ -1,6 +1,10 @@
 import { StoreError } from '../counters/counter-store.ts'
 import { ServiceError } from '../decide/decided.ts'
-import type { DecisionParts, DecisionSettings } from '../decide/decision.ts'
+import {
+  createDecisionStatistics,
+  type DecisionParts,
+  type DecisionSettings,
+} from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
 import { createLocalCache, type LocalCache } from '../decide/local-cache.ts'
 import type { RuleSnapshot } from '../rules/snapshot.ts'
@@ -189,12 +193,7 @@ function createLimiter<Input, Rules>(
     rules: () => snapshot,
     store,
     localCache: createCache(options, guard !== undefined, now),
-    statistics: {
-      storeErrors: statistics.counter('redis_error'),
-      serviceErrors: statistics.counter('service_error'),
-      globalShadowMode: statistics.counter('global_shadow_mode'),
-      unknownDomain: (domain) => statistics.unknownDomain(domain),
-    },
+    statistics: createDecisionStatistics(statistics),
     now,
   }
   const blocks = new Blocks({
