@@ -1,11 +1,11 @@
 import type { Log } from '@portcullis/service-kit/log'
-import { createCaptcha } from './captcha/create-captcha.ts'
-import type { Config } from './config.ts'
-import { createLeakedPasswords } from './core/leaked-passwords.ts'
-import type { Services } from './core/services.ts'
-import { createPwnedPasswords } from './leaks/pwned-passwords.ts'
-import { postMessage } from './messages/sms/post-message.ts'
-import { createProviderHttp } from './providers/provider-http.ts'
+import type { Config } from './config/config.ts'
+import { createLeakedPasswords } from './passwords/leaked-passwords.ts'
+import { createCaptcha } from './plugins/captcha/create-captcha.ts'
+import { createPwnedPasswords } from './plugins/password-checks/pwned-passwords.ts'
+import { createProviderHttp } from './plugins/providers/provider-http.ts'
+import { postMessage } from './plugins/sms/post-message.ts'
+import type { Services } from './services.ts'
 
 export interface ChecksSettings {
   readonly config: Config

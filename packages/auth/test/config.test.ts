@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type AnyVariable, type Environment, toFaultText } from '@portcullis/service-kit/env'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
-import { type Config, chapters, parseConfig } from '../src/config.ts'
+import { type Config, chapters, parseConfig } from '../src/config/config.ts'
 import { bareNames, specifiedVariables } from './support/specified-variables.ts'
 
 /** What is required, and a key without which there is a warning. */

@@ -52,7 +52,7 @@ interface Named<Value> {
 }
 
 export function openLifecycle(settings: LifecycleSettings): Lifecycle {
-  const { log, process, drainDelayMs, drainTimeoutMs, closeTimeoutMs = 5_000 } = settings
+  const { log, process, drainDelayMs, drainTimeoutMs, closeTimeoutMs = 15_000 } = settings
   const stopping = new AbortController()
   const failing = new AbortController()
   const ended = Promise.withResolvers<number>()

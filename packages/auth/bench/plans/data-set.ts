@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/bcrypt'
 import { Client } from 'pg'
-import { auditActions } from '../../src/core/audit.ts'
+import { auditActions } from '../../src/features/audit/audit.ts'
 import { password } from '../load/requests.ts'
 import { growUsers } from '../servers/grow-users.ts'
 

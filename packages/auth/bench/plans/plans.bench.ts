@@ -4,16 +4,16 @@ import { describeMachine } from '@portcullis/bench-kit/results'
 import { endOnSignals } from '@portcullis/bench-kit/server-process'
 import { median, round } from '@portcullis/bench-kit/statistics'
 import { formatCount, formatTable, left, paint, right } from '@portcullis/bench-kit/table'
-import { type CleanupRound, cleanUp } from '../../src/core/cleanup.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
+import { type CleanupRound, cleanUp } from '../../src/features/server/cleanup.ts'
 import {
   claimMessages,
   deleteMessage,
   failMessage,
   releaseMessage,
   retryMessage,
-} from '../../src/db/outbox.ts'
+} from '../../src/messages/statements/outbox.ts'
 import { writeResult } from '../results.ts'
 import { openDatabaseServer, query } from '../servers/database-server.ts'
 import { capturePlans, reportPlans } from './captured-plans.ts'

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
 import { openSharedPostgres } from '../../test/support/shared-postgres.ts'
 import { cases } from '../cases.ts'
 import { query } from '../servers/database-server.ts'

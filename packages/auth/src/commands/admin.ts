@@ -59,7 +59,7 @@ export function createAdmin(version: string): Command {
       // Loaded late, so that a command with wrong arguments ends at once.
       const { createServices } = await import('../create-services.ts')
       const { openDatabaseClock } = await import('../db/database-clock.ts')
-      const { openServerKeys } = await import('../db/server-keys.ts')
+      const { openServerKeys } = await import('../tokens/server-keys.ts')
       await using database = await openCommandDatabase(config, log)
       const { db } = database
       using clock = await openDatabaseClock({ db, log })

@@ -1,5 +1,5 @@
 import { toHelpText } from '@portcullis/service-kit/settings-help'
-import { chapters } from '../config.ts'
+import { chapters } from '../config/config.ts'
 
 /** All variables, for `--help`. */
 export function toEnvironmentHelp(): string {

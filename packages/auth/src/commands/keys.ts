@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { keyVerbs } from './keys/index.ts'
 import type { KeyVerb } from './keys/verb.ts'
 import { openCommandDatabase } from './open-command-database.ts'
@@ -79,7 +79,7 @@ async function runVerb(
 ): Promise<number> {
   const write = (line: string) => io.stderr.write(line)
   const log = createLog({ level: 'error', format: 'text', write })
-  const { openServerKeys } = await import('../db/server-keys.ts')
+  const { openServerKeys } = await import('../tokens/server-keys.ts')
   await using database = await openCommandDatabase(config, log)
   const { db } = database
   // Creates missing keys, and encrypts keys that are not encrypted.

@@ -1,5 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../db/database.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 

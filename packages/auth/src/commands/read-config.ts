@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import { toFaultText } from '@portcullis/service-kit/env'
-import { type ParsedConfig, parseConfig } from '../config.ts'
+import { type ParsedConfig, parseConfig } from '../config/config.ts'
 import { type EnvFile, parseEnvFile } from './env-file.ts'
 import { toReason } from './reason.ts'
 

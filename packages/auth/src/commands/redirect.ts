@@ -1,5 +1,5 @@
 import type { Command } from '@portcullis/service-kit/command'
-import { createRedirects } from '../core/redirects.ts'
+import { createRedirects } from '../features/redirects/redirects.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 
 const usage = `Usage: auth redirect explain URL… [--config FILE] [--config-dir FOLDER]

@@ -8,7 +8,12 @@ import {
   type readSettings,
   string,
 } from '@portcullis/service-kit/env'
-import { type HookPlaces, type HookTarget, HookUriError, parseHookUri } from '../hooks/uri.ts'
+import {
+  type HookPlaces,
+  type HookTarget,
+  HookUriError,
+  parseHookUri,
+} from '../plugins/hooks/uri.ts'
 import { withOldNames } from './auth-name.ts'
 
 const toChapter = (name: string, what: string) =>

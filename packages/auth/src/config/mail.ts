@@ -9,7 +9,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { parseLineTemplate, TemplateError } from '../messages/template.ts'
+import { parseLineTemplate, TemplateError } from '../messages/template/index.ts'
 import { withOldNames } from './auth-name.ts'
 import { checkDuration, tenYears, tenYearsInSeconds } from './durations.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { boolean, type Settings, string } from '@portcullis/service-kit/env'
-import { parseLineTemplate, TemplateError } from '../messages/template.ts'
+import { parseLineTemplate, TemplateError } from '../messages/template/index.ts'
 import { unlessBlank } from './unless-blank.ts'
 
 /** What people may be told of after it has happened, all of it off by default (reference 11.1). */

@@ -1,6 +1,6 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { boolean, type Chapter, choice, type Settings, string } from '@portcullis/service-kit/env'
-import type { WrittenFormatName } from '../core/password-formats.ts'
+import type { WrittenFormatName } from '../passwords/password-formats.ts'
 import { withOldNames } from './auth-name.ts'
 
 export const passwords = {

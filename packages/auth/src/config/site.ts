@@ -7,7 +7,10 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { parseRedirectPattern, RedirectPatternError } from '../core/redirect-pattern.ts'
+import {
+  parseRedirectPattern,
+  RedirectPatternError,
+} from '../features/redirects/redirect-pattern.ts'
 import { withOldNames } from './auth-name.ts'
 import { checkPresent, checkUrl } from './required.ts'
 

@@ -10,9 +10,9 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { parsePhone } from '../core/phone-number.ts'
 import { ApiError } from '../errors.ts'
-import { parseTextTemplate, TemplateError } from '../messages/template.ts'
+import { parsePhone } from '../features/users/phone-number.ts'
+import { parseTextTemplate, TemplateError } from '../messages/template/index.ts'
 import { withOldNames } from './auth-name.ts'
 import { checkDuration, tenYears, tenYearsInSeconds } from './durations.ts'
 import type { ChannelUse } from './mail.ts'

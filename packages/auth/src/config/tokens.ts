@@ -9,10 +9,10 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { longestAudience } from '../core/audiences.ts'
-import { privilegedRoles } from '../core/privileged-roles.ts'
-import type { SessionLimits } from '../core/session-limits.ts'
-import { createSigningKeys, SigningKeysError } from '../core/signing-keys.ts'
+import type { SessionLimits } from '../features/sessions/session-limits.ts'
+import { privilegedRoles } from '../features/users/privileged-roles.ts'
+import { longestAudience } from '../tokens/audiences.ts'
+import { createSigningKeys, SigningKeysError } from '../tokens/signing-keys.ts'
 import { withOldNames } from './auth-name.ts'
 import { checkPresent } from './required.ts'
 import { unlessBlank } from './unless-blank.ts'

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import type { Metadata } from '../core/metadata.ts'
+import type { Metadata } from '../features/users/metadata.ts'
 
 /** An entry as it was written, or would have been. */
 export interface AuditNotice {

@@ -1,14 +1,14 @@
 import { type PoolClient, type QueryConfig, types } from 'pg'
 import { AuditNotices, type AuditSettings, toAuditSession } from './audit-notices.ts'
-import { runScoped } from './connection/scoped-query.ts'
-import { toLocalSettings, toSessionSettings } from './connection/session-settings.ts'
-import { toUtcTime } from './connection/utc-time.ts'
 import {
   type Checkout,
   ConnectionPool,
   type PoolSettings,
   type PoolState,
-} from './connection-pool.ts'
+} from './connection/connection-pool.ts'
+import { runScoped } from './connection/scoped-query.ts'
+import { toLocalSettings, toSessionSettings } from './connection/session-settings.ts'
+import { toUtcTime } from './connection/utc-time.ts'
 import {
   DatabaseLostError,
   leavesConnectionUsable,
@@ -23,7 +23,7 @@ import {
 } from './prepared-statements.ts'
 import { type Statement, withSchema } from './statement.ts'
 
-export type { PoolState } from './connection-pool.ts'
+export type { PoolState } from './connection/connection-pool.ts'
 
 export interface DatabaseSettings extends PoolSettings {
   readonly schema: string

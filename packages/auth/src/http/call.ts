@@ -1,8 +1,8 @@
-import type { LimiterName } from '../core/request-limits.ts'
-import { serialiseUrl } from '../core/serialise-url.ts'
-import type { Client } from '../core/sessions.ts'
-import type { UserRow } from '../db/user-row.ts'
 import type { ApiError } from '../errors.ts'
+import { serialiseUrl } from '../features/redirects/serialise-url.ts'
+import type { Client } from '../features/sessions/sessions.ts'
+import type { UserRow } from '../features/users/statements/user-row.ts'
+import type { LimiterName } from '../limits/request-limits.ts'
 
 /** A request on its way through an endpoint. */
 export interface Call<Body = unknown> {

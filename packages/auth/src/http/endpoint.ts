@@ -1,6 +1,6 @@
-import type { CodeRecipient } from '../core/daily-codes.ts'
-import type { LimiterName } from '../core/request-limits.ts'
-import type { Services } from '../core/services.ts'
+import type { LimiterName } from '../limits/request-limits.ts'
+import type { CodeRecipient } from '../messages/requests/daily-codes.ts'
+import type { Services } from '../services.ts'
 import type { Answer, Call, CallerRow } from './call.ts'
 import type { Schema, Static } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import type { Allowed, Endpoint } from './endpoint.ts'
-import { captchaFields } from './guards/captcha.ts'
+import { captchaFields } from './stages/captcha.ts'
 
 /** What every endpoint may answer when something is wrong. */
 const errorSchema = {

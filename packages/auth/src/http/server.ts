@@ -7,20 +7,26 @@ import Fastify, {
   type FastifySchema,
   type FastifySchemaCompiler,
 } from 'fastify'
-import { checkAudience } from '../core/audiences.ts'
-import { guardCodes } from '../core/daily-codes.ts'
-import type { LimiterName } from '../core/request-limits.ts'
-import type { Services } from '../core/services.ts'
 import { DatabaseLostError } from '../db/database-lost-error.ts'
 import { ApiError } from '../errors.ts'
-import { toExternalUrl } from '../messages/confirmation-link.ts'
+import { toExternalUrl } from '../features/redirects/confirmation-link.ts'
+import type { LimiterName } from '../limits/request-limits.ts'
+import { guardCodes } from '../messages/requests/daily-codes.ts'
+import type { Services } from '../services.ts'
 import type { CallWatch } from '../telemetry/watched-call.ts'
+import { checkAudience } from '../tokens/audiences.ts'
 import type { Answer, Call } from './call.ts'
-import { createClientAddresses } from './client-address.ts'
-import { addCors } from './cors.ts'
-import { addDeadline } from './deadline.ts'
 import { isSdkDialect, wantsVersionedErrors } from './dialect.ts'
 import type { Endpoint } from './endpoint.ts'
+import { toRequestId } from './request-id.ts'
+import { countRequests, toSlowClientOptions } from './slow-clients.ts'
+import { findAdminRole } from './stages/admin.ts'
+import { readBearer } from './stages/bearer.ts'
+import { findUserOfClaims } from './stages/caller.ts'
+import { checkCaptcha } from './stages/captcha.ts'
+import { createClientAddresses } from './stages/client-address.ts'
+import { addCors } from './stages/cors.ts'
+import { addDeadline } from './stages/deadline.ts'
 import {
   apiVersion,
   requestIdHeader,
@@ -29,19 +35,13 @@ import {
   toRequestTimeout,
   toUnexpected,
   versionHeader,
-} from './error-body.ts'
-import { isForm, parseForm } from './form-bodies.ts'
-import { findAdminRole } from './guards/admin.ts'
-import { readBearer } from './guards/bearer.ts'
-import { findUserOfClaims } from './guards/caller.ts'
-import { checkCaptcha } from './guards/captcha.ts'
-import { sendLastResort } from './last-resort.ts'
-import { dropNulls } from './null-fields.ts'
-import { toOtherMethods } from './other-methods.ts'
-import { toRequestId } from './request-id.ts'
-import { countRequests, toSlowClientOptions } from './slow-clients.ts'
-import { toForwardingWarning } from './untrusted-forwarding.ts'
-import { watchCalls } from './watch-calls.ts'
+} from './stages/error-body.ts'
+import { isForm, parseForm } from './stages/form-bodies.ts'
+import { sendLastResort } from './stages/last-resort.ts'
+import { dropNulls } from './stages/null-fields.ts'
+import { toOtherMethods } from './stages/other-methods.ts'
+import { toForwardingWarning } from './stages/untrusted-forwarding.ts'
+import { watchCalls } from './stages/watch-calls.ts'
 
 export interface ServerParts {
   readonly endpoints: readonly Endpoint[]

@@ -1,8 +1,8 @@
 import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors.ts'
-import { toErrorAnswer } from './error-body.ts'
 import { toRequestId } from './request-id.ts'
+import { toErrorAnswer } from './stages/error-body.ts'
 
 /** Reference 19. */
 const headersTimeoutMs = 2_000

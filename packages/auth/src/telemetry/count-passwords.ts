@@ -1,4 +1,4 @@
-import type { Passwords } from '../core/passwords.ts'
+import type { Passwords } from '../passwords/passwords.ts'
 import type { Hashing, Telemetry } from './telemetry.ts'
 
 /** Passwords that are hashed and checked, counted: more submitted than completed is a queue. */

@@ -1,4 +1,4 @@
-import type { SignInLog } from '../core/sign-in-log.ts'
+import type { SignInLog } from '../features/audit/sign-in-log.ts'
 import type { CallWatch } from './watched-call.ts'
 
 const signInRoutes: ReadonlySet<string> = new Set([

@@ -1,9 +1,9 @@
 import type { EventLog } from '@portcullis/service-kit/log'
-import type { Config } from '../config.ts'
-import type { CleanupRound } from '../core/cleanup.ts'
-import type { HashQueueState } from '../core/hash-queue.ts'
-import type { OutboxState } from '../core/readiness.ts'
+import type { Config } from '../config/config.ts'
 import type { PoolState, StatementEnded } from '../db/database.ts'
+import type { CleanupRound } from '../features/server/cleanup.ts'
+import type { OutboxState } from '../features/server/readiness.ts'
+import type { HashQueueState } from '../passwords/hash-queue.ts'
 import type { CallWatch } from './watched-call.ts'
 
 /**

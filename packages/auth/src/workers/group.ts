@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { BucketPeers } from '../core/buckets.ts'
+import type { BucketPeers } from '../limits/buckets.ts'
 
 /** The processes that share the work of one port, as one of them sees it. */
 export interface Group {

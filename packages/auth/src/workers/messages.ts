@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import type { LimiterName } from '../core/request-limits.ts'
+import type { Config } from '../config/config.ts'
+import type { LimiterName } from '../limits/request-limits.ts'
 
 /** What clients connect to; there is no other. */
 export const listener = 'http'

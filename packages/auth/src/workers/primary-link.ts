@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { StopSignal } from '@portcullis/service-kit/lifecycle'
 import { type Channel, PrimaryLink } from '@portcullis/service-kit/workers/primary-link'
-import type { LimiterName } from '../core/request-limits.ts'
+import type { LimiterName } from '../limits/request-limits.ts'
 import type { Group } from './group.ts'
 import { type Admitted, type AdmittedMessage, type FromWorker, listener } from './messages.ts'
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from '@portcullis/service-kit/log'
-import { createCaptcha } from '../../src/captcha/create-captcha.ts'
-import { captchaServices } from '../../src/captcha/index.ts'
+import { createCaptcha } from '../../src/plugins/captcha/create-captcha.ts'
+import { captchaServices } from '../../src/plugins/captcha/index.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import {
   captchaSecret,

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { chapters } from '../../src/config.ts'
+import { chapters } from '../../src/config/config.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { packageFolder, runAuth } from '../support/auth-program.ts'
 

@@ -116,7 +116,7 @@ test('everything runs on an embedded PostgreSQL, which one server has at a time'
   const another = await runAuth(['serve'], { env })
   assert.equal(another.code, 1)
   assert.match(another.stderr, /is in use by the process \d+/)
-  assert.equal(await server.stop('SIGTERM'), 0)
+  assert.equal(await server.stop('SIGTERM'), 0, server.output())
   // Connections end before PostgreSQL does, and nobody complains.
   assert.doesNotMatch(server.output(), /Lost a connection|FATAL/)
 })

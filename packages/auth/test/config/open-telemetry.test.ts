@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
-import { parseConfig } from '../../src/config.ts'
+import { parseConfig } from '../../src/config/config.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
 const required = { ...testEnvironment, DATABASE_URL: 'postgres://db.example/auth' }

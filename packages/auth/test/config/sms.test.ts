@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
+import { parseConfig } from '../../src/config/config.ts'
 import { smsGateways } from '../../src/config/sms-gateways.ts'
-import { parseConfig } from '../../src/config.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { gatewayShapes } from '../support/sms-gateways.ts'
 

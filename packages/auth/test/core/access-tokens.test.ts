@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createAccessToken, type SignedIn, toAccessClaims } from '../../src/core/access-tokens.ts'
-import type { FactorRow } from '../../src/db/user-row.ts'
+import type { FactorRow } from '../../src/features/users/statements/user-row.ts'
+import { createAccessToken, type SignedIn, toAccessClaims } from '../../src/tokens/access-tokens.ts'
 import { createdAt, factor, user } from '../support/example-user.ts'
 
 const createdSeconds = Date.parse(createdAt) / 1_000

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type BucketPeers, createBuckets } from '../../src/core/buckets.ts'
-import type { LimiterName } from '../../src/core/request-limits.ts'
-import { limiterNames, type RequestLimit } from '../../src/core/request-limits.ts'
+import { type BucketPeers, createBuckets } from '../../src/limits/buckets.ts'
+import type { LimiterName } from '../../src/limits/request-limits.ts'
+import { limiterNames, type RequestLimit } from '../../src/limits/request-limits.ts'
 
 const limit = { most: 10, periodMs: 10_000, burst: 3 }
 const limits = Object.fromEntries(limiterNames.map((name) => [name, limit])) as Record<

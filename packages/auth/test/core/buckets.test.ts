@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createBuckets } from '../../src/core/buckets.ts'
+import { createBuckets } from '../../src/limits/buckets.ts'
 import {
   type LimiterName,
   type LimitTable,
   limiterNames,
   type RequestLimit,
-} from '../../src/core/request-limits.ts'
+} from '../../src/limits/request-limits.ts'
 
 /** Buckets with the same limit for every limiter, and a clock that the test sets. */
 function openBuckets(limit: RequestLimit | undefined) {

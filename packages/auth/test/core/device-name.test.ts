@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toDeviceName } from '../../src/core/device-name.ts'
+import { toDeviceName } from '../../src/features/sessions/device-name.ts'
 
 test('a user agent becomes what people call the device', () => {
   const names = {

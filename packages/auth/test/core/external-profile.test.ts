@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findMainEmail, toEmails, toIdentityData } from '../../src/core/external-profile.ts'
+import {
+  findMainEmail,
+  toEmails,
+  toIdentityData,
+} from '../../src/plugins/providers/external-profile.ts'
 
 const email = (text: string, isVerified: boolean, isPrimary = false) => ({
   email: text,

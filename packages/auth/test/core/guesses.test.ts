@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { createBuckets } from '../../src/core/buckets.ts'
-import { createGuesses, type GuessLimit } from '../../src/core/guesses.ts'
-import { type LimitTable, limiterNames, type RequestLimits } from '../../src/core/request-limits.ts'
 import { ApiError } from '../../src/errors.ts'
+import { createBuckets } from '../../src/limits/buckets.ts'
+import { createGuesses, type GuessLimit } from '../../src/limits/guesses.ts'
+import {
+  type LimitTable,
+  limiterNames,
+  type RequestLimits,
+} from '../../src/limits/request-limits.ts'
 
 const three = { most: 3, periodMs: 300_000, burst: 3 }
 const table = Object.fromEntries(limiterNames.map((name) => [name, three])) as LimitTable

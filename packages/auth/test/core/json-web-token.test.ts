@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { importJWK, jwtVerify, SignJWT } from 'jose'
-import { createTokenSigner, TokenError } from '../../src/core/json-web-token.ts'
-import { createSigningKeys, SigningKeysError } from '../../src/core/signing-keys.ts'
+import { createTokenSigner, TokenError } from '../../src/tokens/json-web-token.ts'
+import { createSigningKeys, SigningKeysError } from '../../src/tokens/signing-keys.ts'
 
 const secret = 'a secret of at least thirty-two bytes'
 const hs = createTokenSigner(createSigningKeys({ secret, keyId: undefined, keys: undefined }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseConfig } from '../../src/config.ts'
-import { toLimitTable } from '../../src/core/limit-table.ts'
+import { parseConfig } from '../../src/config/config.ts'
+import { toLimitTable } from '../../src/limits/limit-table.ts'
 
 const tableOf = (env: Readonly<Record<string, string>>) => toLimitTable(parseConfig(env).config)
 const burstOf = (most: number) => tableOf({ AUTH_RATE_LIMIT_TOKEN_REFRESH: `${most}` }).token?.burst

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { hash as hashBcrypt } from '@node-rs/bcrypt'
-import { createHashQueue } from '../../src/core/hash-queue.ts'
-import { findPasswordFormat, writtenFormats } from '../../src/core/password-formats.ts'
-import { createPasswords } from '../../src/core/passwords.ts'
+import { createHashQueue } from '../../src/passwords/hash-queue.ts'
+import { findPasswordFormat, writtenFormats } from '../../src/passwords/password-formats.ts'
+import { createPasswords } from '../../src/passwords/passwords.ts'
 
 const queue = createHashQueue({ atOnce: 2, mostWaiting: 100 })
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseCharacterSets } from '../../src/config/site.ts'
+import { ApiError } from '../../src/errors.ts'
 import {
   checkPassword,
   type LeakedPasswords,
   noticeWeakness,
-} from '../../src/core/password-policy.ts'
-import { ApiError } from '../../src/errors.ts'
+} from '../../src/passwords/password-policy.ts'
 
 const policy = { minLength: 6, requiredSets: parseCharacterSets('abc:0123456789:\\:!') }
 

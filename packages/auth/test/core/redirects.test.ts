@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseRedirectPattern } from '../../src/core/redirect-pattern.ts'
-import { createRedirects } from '../../src/core/redirects.ts'
+import { parseRedirectPattern } from '../../src/features/redirects/redirect-pattern.ts'
+import { createRedirects } from '../../src/features/redirects/redirects.ts'
 
 const redirects = createRedirects({
   siteUrl: 'https://site.example:3000/app',

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createKeyRing } from '../../src/core/key-ring.ts'
-import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
+import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
+import { createKeyRing } from '../../src/tokens/key-ring.ts'
 
 const tokens = createRefreshTokens(createKeyRing(Buffer.alloc(32, 1)))
 

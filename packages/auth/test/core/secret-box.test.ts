@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { createKeyRing } from '../../src/core/key-ring.ts'
-import { createSecretBox } from '../../src/core/secret-box.ts'
+import { createKeyRing } from '../../src/tokens/key-ring.ts'
+import { createSecretBox } from '../../src/tokens/secret-box.ts'
 
 test('a secret comes out of the box as it went in, and never looks the same inside', () => {
   const box = createSecretBox(createKeyRing(randomBytes(32)))

@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createKeyRing } from '../../src/core/key-ring.ts'
-import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
-import { createSessions, type SessionParts, type SessionSettings } from '../../src/core/sessions.ts'
 import type { Database } from '../../src/db/database.ts'
-import { endSession } from '../../src/db/session-list.ts'
-import { findRefresh, type RefreshRow, rotateSession } from '../../src/db/sessions.ts'
 import type { Statement } from '../../src/db/statement.ts'
 import { ApiError } from '../../src/errors.ts'
+import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
+import {
+  createSessions,
+  type SessionParts,
+  type SessionSettings,
+} from '../../src/features/sessions/sessions.ts'
+import { endSession } from '../../src/features/sessions/statements/session-list.ts'
+import {
+  findRefresh,
+  type RefreshRow,
+  rotateSession,
+} from '../../src/features/sessions/statements/sessions.ts'
+import { createKeyRing } from '../../src/tokens/key-ring.ts'
 import { createdAt, factor, user } from '../support/example-user.ts'
 
 const sessionId = '7d1f6c2e-0000-4000-8000-000000000003'

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import type { Json } from '../../src/core/metadata.ts'
-import { countStoredBytes } from '../../src/core/stored-size.ts'
+import type { Json } from '../../src/features/users/metadata.ts'
+import { countStoredBytes } from '../../src/features/users/stored-size.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 test('sizes are those that PostgreSQL counts', async (t) => {

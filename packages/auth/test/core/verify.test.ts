@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Services } from '../../src/core/services.ts'
-import { noSignInLog } from '../../src/core/sign-in-log.ts'
+import type { Statement } from '../../src/db/statement.ts'
+import { ApiError } from '../../src/errors.ts'
+import { noSignInLog } from '../../src/features/audit/sign-in-log.ts'
+import type {
+  VerdictRow,
+  Verification,
+} from '../../src/features/one-time-codes/statements/verify.ts'
 import {
   type EmailVerificationType,
   type PhoneVerificationType,
@@ -9,10 +14,8 @@ import {
   type VerifyInput,
   verifyEmail,
   verifyPhone,
-} from '../../src/core/verify.ts'
-import type { VerdictRow, Verification } from '../../src/db/one-time-tokens.ts'
-import type { Statement } from '../../src/db/statement.ts'
-import { ApiError } from '../../src/errors.ts'
+} from '../../src/features/one-time-codes/verify.ts'
+import type { Services } from '../../src/services.ts'
 
 const client = { ip: '203.0.113.1', userAgent: 'test', tag: undefined }
 const link: Proof = { how: 'link', token: 'abc' }

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { listUsers } from '../../src/db/admin-users.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
 import { withSchema } from '../../src/db/statement.ts'
+import { listUsers } from '../../src/features/admin/statements/list-users.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 const schema = `auth_plan_${process.pid}`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseConfig } from '../../src/config.ts'
+import { parseConfig } from '../../src/config/config.ts'
 import { ConnectionUrlError, parseConnectionUrl } from '../../src/db/connection/connection-url.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 

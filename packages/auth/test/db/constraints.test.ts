@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
 import { readMigrations } from '../../src/db/migrate/files.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 const userId = '00000000-0000-4000-8000-00000000000a'

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { findPackage } from '../../src/db/embedded/binaries.ts'
 import { parseEmbeddedUrl } from '../../src/db/embedded/embedded-url.ts'
 import { readPostmasterFile } from '../../src/db/embedded/occupant.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
 import { makeFolder, openEmbedded, query, startHolder } from '../support/embedded-place.ts'
 
 const socketFolderOf = (url: string) => new URL(url).searchParams.get('host') ?? ''

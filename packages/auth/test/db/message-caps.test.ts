@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMessageCap } from '../../src/config/limits.ts'
 import type { Database } from '../../src/db/database.ts'
-import { findCapWait, spendCap } from '../../src/db/message-caps.ts'
-import { insertMessage } from '../../src/db/outbox.ts'
 import { statement } from '../../src/db/statement.ts'
+import { findCapWait, spendCap } from '../../src/messages/statements/message-caps.ts'
+import { insertMessage } from '../../src/messages/statements/outbox.ts'
 import { openOutboxDatabase, readOutbox } from '../support/outbox.ts'
 
 /** As signing up does: a user, the message and the cap in one statement. */

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import type { Migration } from '../../src/db/migrate/files.ts'
-import { type MigrationSettings, migrate } from '../../src/db/migrate.ts'
+import { type MigrationSettings, migrate } from '../../src/db/migrate/migrate.ts'
 import { waitUntil } from '../support/embedded-place.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 

@@ -11,7 +11,7 @@ import {
   splitStatements,
   toTransactional,
 } from '../../src/db/migrate/files.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
 import { withSchema } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { addEarlierRows, earlier } from '../support/earlier-data.ts'

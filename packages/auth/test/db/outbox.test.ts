@@ -3,8 +3,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { purges } from '../../src/db/cleanup.ts'
 import type { Database } from '../../src/db/database.ts'
+import { statement } from '../../src/db/statement.ts'
+import { purges } from '../../src/features/server/cleanup-statements.ts'
 import {
   claimMessages,
   deleteMessage,
@@ -12,8 +13,7 @@ import {
   type OutboxRow,
   releaseMessage,
   retryMessage,
-} from '../../src/db/outbox.ts'
-import { statement } from '../../src/db/statement.ts'
+} from '../../src/messages/statements/outbox.ts'
 import {
   addMessage,
   makeDue,

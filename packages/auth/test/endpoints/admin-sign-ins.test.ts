@@ -112,7 +112,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
        select gen_random_uuid(), now(), 'authenticated', n || '@flood.example', 'wrong_password', '', 1,
          now(), now() + interval '1 minute' from generate_series(1, 6000) n`,
     )
-    const { trimSignIns } = await import('../../src/db/sign-ins.ts')
+    const { trimSignIns } = await import('../../src/features/audit/statements.ts')
     await server.query(trimSignIns.text.replaceAll('{ns}.', ''), [new Date(0), new Date(0)])
     const [rows] = await server.query(
       `select (count(*) filter (where user_id is null))::integer as none,

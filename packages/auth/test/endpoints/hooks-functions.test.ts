@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseConfig } from '../../src/config.ts'
+import { parseConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { createHooks } from '../../src/hooks/create-hooks.ts'
+import { createHooks } from '../../src/plugins/hooks/create-hooks.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { claimsOf } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'

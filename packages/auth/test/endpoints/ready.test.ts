@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createReadiness } from '../../src/core/readiness.ts'
 import { DatabaseLostError } from '../../src/db/database-lost-error.ts'
 import { statement } from '../../src/db/statement.ts'
+import { createReadiness } from '../../src/features/server/readiness.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask } from '../support/http-client.ts'
 import { addMessage, openOutboxDatabase, until } from '../support/outbox.ts'

@@ -4,7 +4,10 @@ import { type TestContext, test } from 'node:test'
 import { createAuthority } from '@portcullis/test-servers'
 import { Webhook } from 'standardwebhooks'
 import { ApiError } from '../../src/errors.ts'
-import { createHttpTransport, type HttpTransportParts } from '../../src/hooks/http-transport.ts'
+import {
+  createHttpTransport,
+  type HttpTransportParts,
+} from '../../src/plugins/hooks/http-transport.ts'
 import { hookSecret, openHookReceiver, type Reply } from '../support/hook-receiver.ts'
 
 const secret = hookSecret.replace('v1,whsec_', '')

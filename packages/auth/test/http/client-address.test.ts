@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseConfig } from '../../src/config.ts'
-import { toNetwork } from '../../src/core/network.ts'
-import { createClientAddresses, parseAddress } from '../../src/http/client-address.ts'
+import { parseConfig } from '../../src/config/config.ts'
+import { createClientAddresses, parseAddress } from '../../src/http/stages/client-address.ts'
+import { toNetwork } from '../../src/http/stages/network.ts'
 
 const proxy = '10.0.0.1'
 

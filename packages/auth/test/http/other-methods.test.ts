@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endpoints } from '../../src/endpoints/index.ts'
+import { endpoints } from '../../src/features/index.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { ask, sdk } from '../support/http-client.ts'
 

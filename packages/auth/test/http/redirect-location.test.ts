@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError, type ErrorCode } from '../../src/errors.ts'
-import { toErrorParameters, withFragment, withQuery } from '../../src/http/redirect-location.ts'
+import {
+  toErrorParameters,
+  withFragment,
+  withQuery,
+} from '../../src/features/redirects/redirect-location.ts'
 
 test('a fragment is sorted, encoded as forms are, and takes the place of one that is there', () => {
   const parameters = { type: 'signup', message: 'a b&c' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRedirects } from '../../src/core/redirects.ts'
-import { findRedirectTarget } from '../../src/http/redirect-target.ts'
+import { findRedirectTarget } from '../../src/features/redirects/redirect-target.ts'
+import { createRedirects } from '../../src/features/redirects/redirects.ts'
 
 test('an empty redirect_to hides neither the next place for it nor the referrer', () => {
   const redirects = createRedirects({

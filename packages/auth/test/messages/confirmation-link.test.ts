@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mailKinds } from '../../src/config/mail.ts'
-import { toConfirmationUrl, toExternalUrl } from '../../src/messages/confirmation-link.ts'
-import { toMessagePayload } from '../../src/messages/message.ts'
+import { toConfirmationUrl, toExternalUrl } from '../../src/features/redirects/confirmation-link.ts'
+import { toMessagePayload } from '../../src/messages/requests/message.ts'
 
 const link = {
   kind: 'confirmation',

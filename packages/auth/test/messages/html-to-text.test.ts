@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { htmlToText } from '../../src/messages/html-to-text.ts'
+import { htmlToText } from '../../src/messages/mail/html-to-text.ts'
 
 test('a page becomes what it says', async (t) => {
   const cases: readonly (readonly [title: string, html: string, text: string])[] = [

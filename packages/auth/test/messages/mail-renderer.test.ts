@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { parseConfig } from '../../src/config/config.ts'
 import { mailKinds } from '../../src/config/mail.ts'
 import { type NotificationKind, notificationKinds } from '../../src/config/notifications.ts'
-import { parseConfig } from '../../src/config.ts'
-import { createMailRenderer } from '../../src/messages/mail-renderer.ts'
-import { UndeliverableError } from '../../src/messages/undeliverable-error.ts'
+import { createMailRenderer } from '../../src/messages/mail/mail-renderer.ts'
+import { UndeliverableError } from '../../src/messages/sending/undeliverable-error.ts'
 
 const variables = {
   SiteURL: 'https://site.example',

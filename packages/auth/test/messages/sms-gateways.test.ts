@@ -3,13 +3,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseConfig } from '../../src/config/config.ts'
 import type { SmsGatewayName } from '../../src/config/sms-gateways.ts'
-import { parseConfig } from '../../src/config.ts'
-import type { OutboxRow } from '../../src/db/outbox.ts'
-import { describeFailure } from '../../src/messages/failure-text.ts'
-import { gateways } from '../../src/messages/sms/index.ts'
-import { createSmsChannel } from '../../src/messages/sms-channel.ts'
-import { UndeliverableError } from '../../src/messages/undeliverable-error.ts'
+import { describeFailure } from '../../src/messages/sending/failure-text.ts'
+import { createSmsChannel } from '../../src/messages/sending/sms-channel.ts'
+import { UndeliverableError } from '../../src/messages/sending/undeliverable-error.ts'
+import type { OutboxRow } from '../../src/messages/statements/outbox.ts'
+import { gateways } from '../../src/plugins/sms/index.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import {
   type GatewayServer,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createAuthority } from '@portcullis/test-servers'
-import { openSmtp, type SmtpSettings } from '../../src/messages/smtp.ts'
+import { openSmtp, type SmtpSettings } from '../../src/messages/mail/smtp.ts'
 import { openMailServer } from '../support/mail-server.ts'
 
 const mail = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { createTemplateSource, toTemplateUrl } from '../../src/messages/template-source.ts'
+import { createTemplateSource, toTemplateUrl } from '../../src/messages/mail/template-source.ts'
 
 /** A web server with one template that a test changes. */
 async function openTemplate(t: TestContext) {

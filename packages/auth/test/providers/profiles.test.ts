@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { azure } from '../../src/providers/azure.ts'
-import { discord } from '../../src/providers/discord.ts'
-import { linkedin } from '../../src/providers/linkedin.ts'
-import type { ProviderDefinition } from '../../src/providers/provider.ts'
-import type { JsonObject, ProviderHttp } from '../../src/providers/provider-http.ts'
-import { spotify } from '../../src/providers/spotify.ts'
+import { azure } from '../../src/plugins/providers/azure.ts'
+import { discord } from '../../src/plugins/providers/discord.ts'
+import { linkedin } from '../../src/plugins/providers/linkedin.ts'
+import type { ProviderDefinition } from '../../src/plugins/providers/provider.ts'
+import type { JsonObject, ProviderHttp } from '../../src/plugins/providers/provider-http.ts'
+import { spotify } from '../../src/plugins/providers/spotify.ts'
 
 /** A provider whose API has one answer. */
 function createSteps(definition: ProviderDefinition, answer: JsonObject = {}, at = definition.url) {

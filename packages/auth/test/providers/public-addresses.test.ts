@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { providerIds } from '../../src/config/external.ts'
-import { providers } from '../../src/providers/index.ts'
-import type { OpenId } from '../../src/providers/oidc.ts'
-import type { ProviderHttp } from '../../src/providers/provider-http.ts'
+import { providers } from '../../src/plugins/providers/index.ts'
+import type { OpenId } from '../../src/plugins/providers/oidc.ts'
+import type { ProviderHttp } from '../../src/plugins/providers/provider-http.ts'
 
 /** Where one goes when nothing is configured: `asks` are those of programs, in their order. */
 interface Addresses {

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ProfileError, toEmails, toIdentityData } from '../../src/core/external-profile.ts'
-import { findUnstorable } from '../../src/core/storable-json.ts'
-import { providers } from '../../src/providers/index.ts'
-import { type ExternalProfile, toProfile } from '../../src/providers/provider.ts'
-import { ProviderHttpError } from '../../src/providers/provider-http.ts'
+import { findUnstorable } from '../../src/features/users/storable-json.ts'
+import {
+  ProfileError,
+  toEmails,
+  toIdentityData,
+} from '../../src/plugins/providers/external-profile.ts'
+import { providers } from '../../src/plugins/providers/index.ts'
+import { type ExternalProfile, toProfile } from '../../src/plugins/providers/provider.ts'
+import { ProviderHttpError } from '../../src/plugins/providers/provider-http.ts'
 import type { Account, ProviderShape } from '../support/provider-shape.ts'
 import { providerShapes } from '../support/provider-shapes/index.ts'
 

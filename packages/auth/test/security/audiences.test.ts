@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { endpoints } from '../../src/endpoints/index.ts'
+import { endpoints } from '../../src/features/index.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password, sdk } from '../support/http-client.ts'
 

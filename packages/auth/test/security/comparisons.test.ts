@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import crypto, { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
-import { createTokenSigner } from '../../src/core/json-web-token.ts'
-import { createKeyRing } from '../../src/core/key-ring.ts'
-import { createOneTimeTokens } from '../../src/core/one-time-tokens.ts'
-import { matchesVerifier } from '../../src/core/pkce.ts'
-import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
-import { createSigningKeys } from '../../src/core/signing-keys.ts'
+import { createOneTimeTokens } from '../../src/features/one-time-codes/one-time-tokens.ts'
+import { matchesVerifier } from '../../src/features/sessions/pkce.ts'
+import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
+import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
+import { createKeyRing } from '../../src/tokens/key-ring.ts'
+import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
 
 const compare = crypto.timingSafeEqual
 let compared: (readonly [NodeJS.ArrayBufferView, NodeJS.ArrayBufferView])[] = []

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createHttpTransport } from '../../src/hooks/http-transport.ts'
-import type { ResolvedAddress } from '../../src/messages/fetch/guarded-fetch.ts'
+import type { ResolvedAddress } from '../../src/outgoing/guarded-fetch.ts'
+import { createHttpTransport } from '../../src/plugins/hooks/http-transport.ts'
 import { openHookReceiver } from '../support/hook-receiver.ts'
 
 test('18.29 no hook is called inside the house, whatever the DNS says', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
-import { compileGlob } from '../../src/core/glob.ts'
-import { createRedirects } from '../../src/core/redirects.ts'
+import { compileGlob } from '../../src/features/redirects/glob.ts'
+import { createRedirects } from '../../src/features/redirects/redirects.ts'
 import { createRandom } from '../support/random.ts'
 
 /** What a glob means, slowly and simply: by the backtracking of regular expressions. */

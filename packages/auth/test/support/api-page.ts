@@ -1,5 +1,5 @@
-import { endpoints } from '../../src/endpoints/index.ts'
 import { errorStatuses } from '../../src/errors.ts'
+import { endpoints } from '../../src/features/index.ts'
 import type { Allowed, Endpoint } from '../../src/http/endpoint.ts'
 import { errorMeanings } from './error-meanings.ts'
 

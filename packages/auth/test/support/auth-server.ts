@@ -3,19 +3,19 @@ import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog } from '@portcullis/service-kit/log'
 import type { PostgresServer } from '@portcullis/test-servers'
 import { type AppSettings, openApp } from '../../src/app.ts'
-import { type Config, parseConfig } from '../../src/config.ts'
-import { createTokenSigner } from '../../src/core/json-web-token.ts'
-import { createBcrypt } from '../../src/core/password-formats.ts'
-import { createSigningKeys } from '../../src/core/signing-keys.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { type Config, parseConfig } from '../../src/config/config.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
+import { markDelivered } from '../../src/features/sessions/statements/sessions.ts'
 import {
   claimMessages,
   deleteMessage,
   failMessage,
   releaseMessage,
   retryMessage,
-} from '../../src/db/outbox.ts'
-import { markDelivered } from '../../src/db/sessions.ts'
+} from '../../src/messages/statements/outbox.ts'
+import { createBcrypt } from '../../src/passwords/password-formats.ts'
+import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
+import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
 import { createFrozenClock, type FrozenClock } from './frozen-clock.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 import { openTestSchema } from './test-schema.ts'

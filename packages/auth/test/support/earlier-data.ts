@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { hash } from '@node-rs/bcrypt'
 import type { Client } from 'pg'
-import { createKeyRing } from '../../src/core/key-ring.ts'
-import { createOneTimeTokens } from '../../src/core/one-time-tokens.ts'
-import { createRefreshTokens } from '../../src/core/refresh-tokens.ts'
+import { createOneTimeTokens } from '../../src/features/one-time-codes/one-time-tokens.ts'
+import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
+import { createKeyRing } from '../../src/tokens/key-ring.ts'
 import { password } from './http-client.ts'
 
 const tokenKey = Buffer.alloc(32, 'one-time tokens')

@@ -1,4 +1,4 @@
-import type { FactorRow, UserRow } from '../../src/db/user-row.ts'
+import type { FactorRow, UserRow } from '../../src/features/users/statements/user-row.ts'
 
 export const createdAt = '2026-01-01T00:00:00.000Z'
 

@@ -3,16 +3,16 @@ import type { TestContext } from 'node:test'
 import { createLog } from '@portcullis/service-kit/log'
 import { open } from '@portcullis/test-servers'
 import { createClient } from '@redis/client'
-import { parseConfig } from '../../src/config.ts'
-import { createBuckets } from '../../src/core/buckets.ts'
+import { parseConfig } from '../../src/config/config.ts'
+import { createBuckets } from '../../src/limits/buckets.ts'
 import {
   type LimiterName,
   type LimitTable,
   limiterNames,
   type RequestLimit,
   type RequestLimits,
-} from '../../src/core/request-limits.ts'
-import { openRequestLimits } from '../../src/limits/index.ts'
+} from '../../src/limits/request-limits.ts'
+import { openRequestLimits } from '../../src/limits/shared/index.ts'
 import { testEnvironment } from './auth-server.ts'
 import { openRateLimitService } from './rate-limit-service.ts'
 

@@ -1,7 +1,7 @@
 // A process that sends what is in an outbox, to be killed: outbox-process.ts DATABASE_URL SCHEMA SMTP_PORT
-import { parseConfig } from '../../src/config.ts'
+import { parseConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { openMessages } from '../../src/messages/open-messages.ts'
+import { openMessages } from '../../src/messages/sending/open-messages.ts'
 import { toMailEnvironment } from './mail-environment.ts'
 
 const [url = '', schema = '', port = ''] = process.argv.slice(2)

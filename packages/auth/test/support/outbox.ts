@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import { insertMessage } from '../../src/db/outbox.ts'
 import { type Statement, statement } from '../../src/db/statement.ts'
+import { insertMessage } from '../../src/messages/statements/outbox.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 import { openTestSchema } from './test-schema.ts'
 

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
 
 /** Those of this process whose tests are over. */
 const free: string[] = []

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { claimMessages } from '../../src/db/outbox.ts'
+import { claimMessages } from '../../src/messages/statements/outbox.ts'
 import { ask, password } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openCollectedServer } from './support/collected-server.ts'

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deserialize, serialize } from 'node:v8'
-import { chapters, parseConfig } from '../../src/config.ts'
+import { chapters, parseConfig } from '../../src/config/config.ts'
 import { toShare } from '../../src/workers/primary.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 

@@ -1,5 +1,5 @@
-import { updateUserAsAdmin } from '../../core/admin-update-user.ts'
-import { parseBan } from '../../core/ban-duration.ts'
+import { parseBan } from '../../features/admin/ban-duration.ts'
+import { updateUserAsAdmin } from '../../features/admin/update-user.ts'
 import { findUser, toName } from './find-user.ts'
 import type { AdminVerb } from './verb.ts'
 import { operator, operatorClient } from './verb.ts'

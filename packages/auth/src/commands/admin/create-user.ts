@@ -1,8 +1,8 @@
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
-import { createUserAsAdmin } from '../../core/admin-create-user.ts'
-import { parseEmail } from '../../core/email-address.ts'
-import { checkPassword } from '../../core/password-policy.ts'
+import { createUserAsAdmin } from '../../features/admin/create-user.ts'
+import { parseEmail } from '../../features/users/email-address.ts'
+import { checkPassword } from '../../passwords/password-policy.ts'
 import type { AdminVerb } from './verb.ts'
 import { operator, operatorClient } from './verb.ts'
 

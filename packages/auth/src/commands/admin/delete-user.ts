@@ -1,4 +1,4 @@
-import { removeUser } from '../../core/admin-delete-user.ts'
+import { removeUser } from '../../features/admin/delete-user.ts'
 import { findUser, toName } from './find-user.ts'
 import type { AdminVerb } from './verb.ts'
 import { operator, operatorClient } from './verb.ts'

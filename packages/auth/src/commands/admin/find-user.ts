@@ -1,8 +1,8 @@
-import { parseEmail } from '../../core/email-address.ts'
-import type { Services } from '../../core/services.ts'
-import type { UserRow } from '../../db/user-row.ts'
-import { findUserByEmail, findUserById } from '../../db/users.ts'
 import { ApiError } from '../../errors.ts'
+import { parseEmail } from '../../features/users/email-address.ts'
+import { findUserByEmail, findUserById } from '../../features/users/statements/find-users.ts'
+import type { UserRow } from '../../features/users/statements/user-row.ts'
+import type { Services } from '../../services.ts'
 import type { AdminInput } from './verb.ts'
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i

@@ -1,6 +1,6 @@
-import { listAfter } from '../../core/admin-list-users.ts'
-import { parseCount } from '../../core/pagination.ts'
-import type { UserRecord } from '../../core/user-record.ts'
+import { listAfter } from '../../features/admin/list-users.ts'
+import type { UserRecord } from '../../features/users/user-record.ts'
+import { parseCount } from '../../http/pagination.ts'
 import type { AdminVerb } from './verb.ts'
 
 export const listusers: AdminVerb = {

@@ -1,5 +1,5 @@
 import type { CommandIo } from '@portcullis/service-kit/command'
-import type { Services } from '../../core/services.ts'
+import type { Services } from '../../services.ts'
 
 /** What `auth admin` may be asked to do. */
 export interface AdminVerb {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { createWrappingKey } from '../../core/key-wrapping.ts'
-import { addKeyVersion } from '../../db/key-rotation.ts'
-import { activationMs, toOwner } from '../../db/server-keys.ts'
+import { addKeyVersion } from '../../tokens/key-rotation.ts'
+import { createWrappingKey } from '../../tokens/key-wrapping.ts'
+import { activationMs, toOwner } from '../../tokens/server-keys.ts'
 import { type KeyVerb, readKey, toKeyNames } from './verb.ts'
 
 export const rotate: KeyVerb = {

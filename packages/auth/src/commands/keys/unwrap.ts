@@ -1,5 +1,5 @@
-import { restorePlainKey } from '../../db/key-rotation.ts'
-import { keyNames, rewrap } from '../../db/server-keys.ts'
+import { restorePlainKey } from '../../tokens/key-rotation.ts'
+import { keyNames, rewrap } from '../../tokens/server-keys.ts'
 import { type KeyVerb, readKey } from './verb.ts'
 
 export const unwrap: KeyVerb = {

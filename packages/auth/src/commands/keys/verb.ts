@@ -1,7 +1,7 @@
 import type { CommandIo } from '@portcullis/service-kit/command'
-import { createWrappingKey } from '../../core/key-wrapping.ts'
 import type { Database } from '../../db/database.ts'
-import { type KeyName, type KeyRow, keyNames, listKeys, unwrap } from '../../db/server-keys.ts'
+import { createWrappingKey } from '../../tokens/key-wrapping.ts'
+import { type KeyName, type KeyRow, keyNames, listKeys, unwrap } from '../../tokens/server-keys.ts'
 
 /** What `auth keys` may be asked to do. */
 export interface KeyVerb {

@@ -11,7 +11,7 @@ import { toFixedSettings } from './settings.ts'
 import { stoppingFile } from './socket-folder.ts'
 
 /** How long an orderly shutdown may take; less than what the life cycle gives all that closes. */
-export const shutdownMs = 4000
+export const shutdownMs = 8000
 
 /**
  * Runs PostgreSQL until its standard input ends, which is when we stop it and also when we are

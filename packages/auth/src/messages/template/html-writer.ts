@@ -1,4 +1,4 @@
-import { indexOr, searchOr } from '../text-search.ts'
+import { indexOr, searchOr } from '../mail/text-search.ts'
 import { type AttributeWriter, createAttribute, isPlainAttribute } from './attributes.ts'
 import { escapeHtml, escapeUnquoted, toCss, toScript } from './escape.ts'
 import type { Writer } from './evaluate.ts'

@@ -4,12 +4,12 @@ import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createAuthority } from '@portcullis/test-servers'
-import { toReach } from '../../../src/messages/fetch/address-check.ts'
+import { toReach } from '../../../src/outgoing/address-check.ts'
 import {
   type FetchSettings,
   fetchGuarded,
   type ResolvedAddress,
-} from '../../../src/messages/fetch/guarded-fetch.ts'
+} from '../../../src/outgoing/guarded-fetch.ts'
 
 test('addresses that are not of the internet are known in every spelling', async (t) => {
   const reaches = {

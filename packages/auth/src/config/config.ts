@@ -1,0 +1,155 @@
+import { createCheck, namesOf, noteMisspellings } from '@portcullis/service-kit/config-check'
+import {
+  type Chapters,
+  type Environment,
+  type Fault,
+  readSettings,
+} from '@portcullis/service-kit/env'
+import { type ApiConfig, api, toApi } from './api.ts'
+import { type CaptchaConfig, captcha, toCaptcha } from './captcha.ts'
+import { type DatabaseConfig, database, toDatabase } from './database.ts'
+import { type ExternalConfig, external, toExternal } from './external.ts'
+import { type ExternalFlowConfig, externalFlow, toExternalFlow } from './external-flow.ts'
+import { type HooksConfig, hooks, toHooks } from './hooks.ts'
+import { inheritedNames, toDeprecations } from './inherited.ts'
+import { type LimitsConfig, limits, toLimits } from './limits.ts'
+import { type MailConfig, mail, toMail } from './mail.ts'
+import { type MessagesConfig, messages } from './messages.ts'
+import { type MetadataConfig, metadata } from './metadata.ts'
+import { type MfaConfig, mfa, toMfa } from './mfa.ts'
+import { type MigrationsConfig, migrations, toMigrations } from './migrations.ts'
+import { type ObservabilityConfig, observability, toObservability } from './observability.ts'
+import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open-telemetry.ts'
+import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
+import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
+import { processes, toWorkers } from './processes.ts'
+import { noProxyRemark, type ProxiesConfig, proxies, toProxies } from './proxies.ts'
+import { secrets, toSecrets } from './secrets.ts'
+import { type SiteConfig, site, toSite } from './site.ts'
+import { type SmsConfig, sms, toSms } from './sms.ts'
+import { type TokensConfig, tokens, toTokens } from './tokens.ts'
+import { noteWithoutEffect } from './without-effect.ts'
+
+/** Every variable there is. Validation, `--help` and the manual come from this table. */
+export const chapters = {
+  api,
+  proxies,
+  database,
+  migrations,
+  site,
+  tokens,
+  secrets,
+  mail,
+  sms,
+  messages,
+  limits,
+  captcha,
+  passwords,
+  metadata,
+  mfa,
+  passkeys,
+  observability,
+  openTelemetry,
+  processes,
+  externalFlow,
+  ...hooks,
+  ...external,
+} satisfies Chapters
+
+export interface Config {
+  readonly api: ApiConfig
+  readonly proxies: ProxiesConfig
+  readonly database: DatabaseConfig
+  readonly migrations: MigrationsConfig
+  readonly site: SiteConfig
+  readonly tokens: TokensConfig
+  /** AUTH_SECRETS_KEY, the one to encrypt with first. */
+  readonly secrets: readonly string[]
+  readonly mail: MailConfig
+  readonly sms: SmsConfig
+  readonly messages: MessagesConfig
+  readonly limits: LimitsConfig
+  readonly captcha: CaptchaConfig | undefined
+  readonly passwords: PasswordsConfig
+  readonly metadata: MetadataConfig
+  readonly mfa: MfaConfig
+  readonly passkeys: PasskeysConfig
+  readonly external: ExternalConfig
+  readonly externalFlow: ExternalFlowConfig
+  readonly hooks: HooksConfig
+  readonly observability: ObservabilityConfig
+  readonly openTelemetry: OpenTelemetryConfig
+  /** How many processes answer requests. */
+  readonly workers: number
+}
+
+export interface ParsedConfig {
+  /** Only to be used when there are no faults. */
+  readonly config: Config
+  /** All that keeps the server from starting. */
+  readonly faults: readonly Fault[]
+  /** Warnings for the log. */
+  readonly notes: readonly string[]
+  /** What is right for some installations and wrong for others. */
+  readonly remarks: readonly string[]
+}
+
+/** @param sources the environment, then files: who comes first wins, in whatever spelling. */
+export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
+  const reading = readSettings(chapters, ...sources)
+  const { settings } = reading
+  const check = createCheck(reading)
+  for (const notice of toDeprecations(...sources)) check.note(notice)
+  const limitsConfig = toLimits(settings.limits, check)
+  const hooksConfig = toHooks(settings, settings.database.url, check)
+  const config: Config = {
+    api: toApi(settings.api, check),
+    proxies: toProxies(settings.proxies, limitsConfig.header, check),
+    database: toDatabase(settings.database, check),
+    migrations: toMigrations(settings.migrations, check),
+    site: toSite(settings.site, check),
+    tokens: toTokens(settings.tokens, check),
+    secrets: toSecrets(settings.secrets, check),
+    mail: toMail(
+      settings.mail,
+      { isUsed: settings.site.emailEnabled, isHooked: hooksConfig.sendEmail !== undefined },
+      check,
+    ),
+    sms: toSms(
+      settings.sms,
+      {
+        isUsed: settings.site.phoneEnabled,
+        isSecondFactor: settings.mfa.phoneEnroll || settings.mfa.phoneVerify,
+        isHooked: hooksConfig.sendSms !== undefined,
+      },
+      check,
+    ),
+    messages: settings.messages,
+    limits: limitsConfig,
+    captcha: toCaptcha(settings.captcha, check),
+    passwords: toPasswords(settings.passwords, check),
+    metadata: settings.metadata,
+    mfa: toMfa(settings.mfa, check),
+    passkeys: toPasskeys(
+      settings.passkeys,
+      settings.site.url,
+      settings.passkeys.enabled || settings.mfa.webAuthnEnroll || settings.mfa.webAuthnVerify,
+      check,
+    ),
+    external: toExternal(settings, check),
+    externalFlow: toExternalFlow(settings.externalFlow, check),
+    hooks: hooksConfig,
+    observability: toObservability(settings.observability, settings.database, check),
+    openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),
+    workers: toWorkers(settings.processes, check),
+  }
+  const ours = namesOf(...sources).filter((name) => /^(?:AUTH|GOTRUE)_/.test(name))
+  noteMisspellings(chapters, ours, check, inheritedNames)
+  noteWithoutEffect(chapters, sources, check)
+  return {
+    config,
+    faults: check.faults,
+    notes: check.notes,
+    remarks: config.proxies.headers.length === 0 ? [noProxyRemark] : [],
+  }
+}

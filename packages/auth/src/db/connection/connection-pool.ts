@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '@portcullis/service-kit/log'
+import { type ClientBase, type ClientConfig, Pool, type PoolClient } from 'pg'
+import { toConnectionError } from '../database-lost-error.ts'
+import { parseConnectionUrl } from './connection-url.ts'
+import { type PoolShare, readPoolLimit } from './pool-limit.ts'
+import { connectBy, RoutedClient } from './routed-client.ts'
+import { Routes } from './routes.ts'
+import type { ConnectionFacts, SessionSettings } from './session-settings.ts'
+
+export interface PoolSettings {
+  /** `postgres://…` */
+  readonly url: string
+  /** Undefined: what `percentage` allows. */
+  readonly maxPoolSize: number | undefined
+  /** Of the connections of PostgreSQL, for all our processes together. */
+  readonly percentage?: number
+  /** How many processes there will be at least: those that start together do not see each other yet. */
+  readonly fewestProcesses?: number
+  /** How often the limit is found out anew. */
+  readonly limitIntervalMs?: number
+  readonly idleTimeoutMs: number
+  /** 0: a connection may live as long as it likes. */
+  readonly maxLifetimeMs?: number
+  /** 0: as many as there are. */
+  readonly maxIdle?: number
+  /** How long a statement may take; 0: as long as it likes. */
+  readonly statementTimeoutMs?: number
+  readonly log: PoolLog
+  /** Called with the time that a statement waited for a connection. */
+  readonly onWaited?: (waitMs: number) => void
+}
+
+export type PoolLog = Pick<Log, 'warning'> & Partial<Pick<Log, 'info'>>
+
+/** How many connections there are. */
+export interface PoolState {
+  readonly used: number
+  readonly idle: number
+  /** Statements that wait for one. */
+  readonly waiting: number
+  /** The most there may be at the moment; undefined until PostgreSQL has been asked. */
+  readonly limit: number | undefined
+}
+
+export interface Checkout {
+  readonly client: PoolClient
+  readonly facts: ConnectionFacts
+  /**
+   * May be repeated; the first time counts.
+   * @param isKept false if the state of the connection is not known.
+   */
+  release(isKept: boolean): void
+}
+
+const usualName = 'portcullis-auth'
+const usualPercentage = 50
+const longestWaitMs = 10_000
+/** How long PostgreSQL has to close our connections. */
+const closeTimeoutMs = 2_000
+/** PostgreSQL is first to give up: then the connection can stay. */
+const graceMs = 1_000
+const usualLimitIntervalMs = 5_000
+/** For what speaks like PostgreSQL and does not tell its limits. */
+const cautiousLimit = 20
+
+export class ConnectionPool implements AsyncDisposable {
+  readonly #pool: Pool
+  readonly #routes: Routes
+  readonly #facts = new WeakMap<ClientBase, ConnectionFacts>()
+  readonly #settings: PoolSettings
+  readonly #session: SessionSettings
+  readonly #share: PoolShare
+  readonly #untilClosed: () => Promise<void>
+  readonly #timer: NodeJS.Timeout | undefined
+  #limit: number | undefined
+  #firstLimit: Promise<void> | undefined
+  #isUpdating = false
+  #isPoolerKnown = false
+
+  /** @param session what our statements rely on. */
+  constructor(settings: PoolSettings, session: SessionSettings) {
+    const { statementTimeoutMs = 0, maxLifetimeMs = 0, log } = settings
+    const url = parseConnectionUrl(settings.url)
+    // The wait for a connection ends before the time limit of the request.
+    const waitMs = Math.min(statementTimeoutMs / 2 || longestWaitMs, longestWaitMs)
+    const routes = new Routes({ url, settings: session, timeoutMs: waitMs })
+    const commonName = (url.applicationName ?? usualName).slice(0, 50)
+    const ownName = `${commonName} ${randomBytes(4).toString('hex')}`
+    class PooledClient extends RoutedClient {
+      constructor(config: ClientConfig) {
+        super(routes, config)
+      }
+    }
+    const pool = new Pool({
+      // The driver declares a class without parameters, and gives it these settings.
+      Client: PooledClient as unknown as new () => ClientBase,
+      max: settings.maxPoolSize ?? cautiousLimit,
+      idleTimeoutMillis: settings.idleTimeoutMs,
+      maxLifetimeSeconds: maxLifetimeMs / 1_000,
+      connectionTimeoutMillis: Math.ceil(waitMs),
+      // A server that vanished without a word.
+      keepAlive: true,
+      ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + graceMs }),
+      application_name: ownName,
+      // The pool waits for it, although the types do not say so.
+      onConnect: this.#examine.bind(this) as (client: ClientBase) => void,
+    })
+    // An idle connection was lost; the next statement gets another one.
+    pool.on('error', (error) => log.warning(`Lost a connection to PostgreSQL: ${error.message}`))
+    // A connection in use was lost: its statement fails, if one is running.
+    pool.on('connect', (client) => client.on('error', ignore))
+    this.#pool = pool
+    this.#routes = routes
+    this.#settings = settings
+    this.#session = session
+    this.#share = {
+      percentage: settings.percentage ?? usualPercentage,
+      fewestProcesses: settings.fewestProcesses ?? 1,
+      commonName,
+      ownName,
+    }
+    this.#untilClosed = watchConnections(pool)
+    this.#limit = settings.maxPoolSize
+    if (settings.maxPoolSize !== undefined) return
+    const { limitIntervalMs = usualLimitIntervalMs } = settings
+    this.#timer = setInterval(() => void this.#updateLimit(), limitIntervalMs).unref()
+  }
+
+  onConnect(listen: (client: ClientBase) => void): void {
+    this.#pool.on('connect', listen)
+  }
+
+  /**
+   * Waits for a connection that is free, or opens one.
+   * @throws {DatabaseLostError}
+   */
+  async acquire(): Promise<Checkout> {
+    const start = performance.now()
+    try {
+      this.#firstLimit ??= this.#limit === undefined ? this.#readFirstLimit() : undefined
+      await this.#firstLimit
+      return await this.#checkOut()
+    } catch (error) {
+      throw toConnectionError(error)
+    } finally {
+      this.#settings.onWaited?.(performance.now() - start)
+    }
+  }
+
+  get state(): PoolState {
+    const { totalCount, idleCount, waitingCount } = this.#pool
+    return {
+      used: totalCount - idleCount,
+      idle: idleCount,
+      waiting: waitingCount,
+      limit: this.#limit,
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
+    if (this.#pool.ending) return
+    await this.#pool.end()
+    // The pool itself does not wait for that, and PostgreSQL may be the next to be stopped: it
+    // would complain about connections that are still there.
+    await Promise.race([this.#untilClosed(), sleep(closeTimeoutMs, undefined, { ref: false })])
+  }
+
+  async #checkOut(): Promise<Checkout> {
+    const client = await connectBy(this.#routes, () => this.#pool.connect())
+    const facts = this.#facts.get(client)
+    if (facts === undefined) throw new Error('A connection was not examined')
+    let isReleased = false
+    return {
+      client,
+      facts,
+      release: (isKept) => {
+        if (isReleased) return
+        isReleased = true
+        client.release(!isKept || this.#isTooMany())
+      },
+    }
+  }
+
+  /** Whether the connection that comes back is one more than there should be. */
+  #isTooMany(): boolean {
+    const { totalCount, idleCount } = this.#pool
+    const { maxIdle = 0 } = this.#settings
+    return totalCount > (this.#limit ?? totalCount) || (maxIdle > 0 && idleCount >= maxIdle)
+  }
+
+  async #examine(client: ClientBase): Promise<void> {
+    if (!(client instanceof RoutedClient)) throw new TypeError('The pool has another client')
+    const facts = await client.examine(this.#session)
+    this.#facts.set(client, facts)
+    if (facts.isOwn || this.#isPoolerKnown) return
+    this.#isPoolerKnown = true
+    this.#settings.log.info?.(
+      'PostgreSQL is reached through a connection pooler: settings are sent with every transaction, and statements are not prepared unless AUTH_DB_PREPARED_STATEMENTS=on',
+    )
+  }
+
+  /** No other connection is opened before the limit is known. */
+  async #readFirstLimit(): Promise<void> {
+    try {
+      await this.#readLimit()
+    } catch (error) {
+      this.#firstLimit = undefined
+      throw error
+    }
+  }
+
+  /** Our processes come and go, and so do the limits of PostgreSQL. */
+  async #updateLimit(): Promise<void> {
+    if (this.#limit === undefined || this.#isUpdating || this.#pool.totalCount === 0) return
+    this.#isUpdating = true
+    // Statements report the failure; the limit stays as it is.
+    await this.#readLimit().catch(ignore)
+    this.#isUpdating = false
+  }
+
+  async #readLimit(): Promise<void> {
+    const { client, release } = await this.#checkOut()
+    try {
+      this.#limit = await readPoolLimit(client, this.#share)
+      release(true)
+    } catch (error) {
+      release(false)
+      if (this.#limit !== undefined || !(error instanceof Error) || !('routine' in error))
+        throw error
+      this.#limit = cautiousLimit
+      this.#settings.log.warning(
+        `PostgreSQL does not tell how many connections it allows (${error.message}): this process opens at most ${cautiousLimit}. Set AUTH_DB_MAX_POOL_SIZE to choose another limit`,
+      )
+    }
+    this.#pool.options.max = this.#limit
+  }
+}
+
+/** @returns what resolves when a pool that has ended has no connection left. */
+function watchConnections(pool: Pool): () => Promise<void> {
+  const closed = Promise.withResolvers<void>()
+  let count = 0
+  pool.on('connect', () => {
+    count += 1
+  })
+  pool.on('remove', () => {
+    count -= 1
+    if (pool.ended && count === 0) closed.resolve()
+  })
+  return async () => {
+    if (count > 0) await closed.promise
+  }
+}
+
+function ignore(): void {}

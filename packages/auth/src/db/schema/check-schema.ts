@@ -1,0 +1,48 @@
+import type { Log } from '@portcullis/service-kit/log'
+import { openClient } from '../connection/open-client.ts'
+import { compare, refuseUnknown, toChangedText } from '../migrate/compare.ts'
+import { type Migration, readMigrations } from '../migrate/files.ts'
+import { readSchemaState } from '../migrate/state.ts'
+
+export interface CheckSchemaSettings {
+  readonly url: string
+  readonly schema: string
+  readonly log: Pick<Log, 'warning'>
+  /** Ours; tests bring others. */
+  readonly migrations?: readonly Migration[]
+}
+
+/**
+ * Whether this version of the server may serve on the tables. It only reads.
+ * @throws {Error} with what to do where it may not.
+ */
+export async function checkSchema(settings: CheckSchemaSettings): Promise<void> {
+  const { url, schema, log } = settings
+  const migrations = settings.migrations ?? (await readMigrations())
+  const client = await openClient(url, 'portcullis-auth check')
+  try {
+    const { applied } = await readSchemaState(client, schema)
+    if (applied.size === 0) {
+      throw new Error(
+        `The tables are not there (the schema "${schema}" has none): run auth migrate first.`,
+      )
+    }
+    const found = compare(migrations, applied)
+    refuseUnknown(found, schema)
+    if (found.missing.length > 0) {
+      const versions = found.missing.map(({ version }) => version).join(', ')
+      throw new Error(
+        `The tables in the schema "${schema}" are those of an earlier release (missing: ${versions}): ` +
+          'run auth migrate first.',
+      )
+    }
+    if (found.newer.length > 0) {
+      log.warning(
+        `The tables are those of a later release (${found.newer.join(', ')}), on which this one may serve`,
+      )
+    }
+    if (found.changed.length > 0) log.warning(toChangedText(found.changed))
+  } finally {
+    await client.end()
+  }
+}

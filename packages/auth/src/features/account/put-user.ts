@@ -1,0 +1,72 @@
+import { json } from '../../http/call.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { Type } from '../../http/schema.ts'
+import { readRecipients } from '../../messages/requests/code-recipients.ts'
+import { parseTextChannel } from '../../messages/requests/phone-gateway.ts'
+import { findRedirectTarget } from '../redirects/redirect-target.ts'
+import { parseChallenge } from '../sessions/pkce.ts'
+import { parseEmail } from '../users/email-address.ts'
+import { toMetadata } from '../users/metadata.ts'
+import { parseOwnChange } from '../users/metadata-limits.ts'
+import { parsePhone } from '../users/phone-number.ts'
+import { updateSelf } from './update-own-user.ts'
+
+const metadata = Type.Record(Type.String(), Type.Unknown())
+
+export const putUser = defineEndpoint({
+  method: 'PUT',
+  path: '/user',
+  summary: 'Changes the user who asks',
+  allowed: 'user',
+  limiter: 'user',
+  query: { redirect_to: 'Where the link in the email leads in the end' },
+  body: Type.Object({
+    email: Type.Optional(Type.String({ description: 'A new address, which must be confirmed' })),
+    phone: Type.Optional(
+      Type.String({ description: 'A new number (E.164), which must be confirmed' }),
+    ),
+    channel: Type.Optional(
+      Type.String({ description: 'How the code for a new number is sent: sms or whatsapp' }),
+    ),
+    password: Type.Optional(Type.String({ description: 'Ends all other sessions of the user' })),
+    current_password: Type.Optional(Type.String()),
+    nonce: Type.Optional(Type.String({ description: 'The code of GET /reauthenticate' })),
+    data: Type.Optional(metadata),
+    app_metadata: Type.Optional(metadata),
+    code_challenge: Type.Optional(Type.String()),
+    code_challenge_method: Type.Optional(Type.String()),
+  }),
+  sendsCodesTo({ body, caller }, { config: { mail, sms } }) {
+    const { email = '', phone = '' } = body
+    const isNewEmail = email !== '' && email.toLowerCase() !== caller.email
+    const isMailed = isNewEmail && !(caller.is_anonymous && mail.autoconfirm)
+    const isTexted = phone !== '' && !sms.autoconfirm
+    const asksBoth = isMailed && mail.secureEmailChange && !mail.autoconfirm
+    return [
+      ...readRecipients({ email: isMailed ? email : '', phone: isTexted ? phone : '' }),
+      ...readRecipients({ email: asksBoth ? (caller.email ?? '') : '' }),
+    ]
+  },
+  success: { status: 200, description: 'The user record' },
+  async handle(call, services) {
+    const { body, caller, client, externalUrl } = call
+    const { email = '', phone = '', password, data, app_metadata: appMetadata } = body
+    return json(
+      await updateSelf(services, {
+        user: caller,
+        email: email === '' ? undefined : parseEmail(email),
+        phone: phone === '' ? undefined : parsePhone(phone),
+        channel: parseTextChannel(services, phone === '' ? undefined : body.channel),
+        password,
+        currentPassword: body.current_password || undefined,
+        nonce: body.nonce || undefined,
+        data: data && parseOwnChange(data),
+        appMetadata: appMetadata && toMetadata(appMetadata),
+        challenge: parseChallenge(body.code_challenge, body.code_challenge_method),
+        client,
+        redirectTo: findRedirectTarget(call, services.redirects),
+        externalUrl,
+      }),
+    )
+  },
+})

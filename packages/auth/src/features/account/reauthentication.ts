@@ -1,0 +1,122 @@
+import { ApiError, invalid } from '../../errors.ts'
+import {
+  secondsUntilDue,
+  toCapError,
+  toCapParts,
+  toGapError,
+} from '../../messages/requests/email-limits.ts'
+import { planCode } from '../../messages/requests/phone-codes.ts'
+import { requireGateway } from '../../messages/requests/phone-gateway.ts'
+import { toSmsCapError, toSmsGapError } from '../../messages/requests/sms-limits.ts'
+import { messageRequests } from '../../messages/statements/request-message.ts'
+import type { RequestParts } from '../../messages/statements/request-parts.ts'
+import type { Services } from '../../services.ts'
+import { toAuditEntry } from '../audit/audit.ts'
+import type { Client } from '../sessions/sessions.ts'
+import { checkAuthorized } from '../users/authorized-addresses.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+
+export interface ReauthenticationRequest {
+  readonly user: UserRow
+  readonly client: Client
+  readonly externalUrl: string
+}
+
+/** What is written, how long after the one before, and what is said where it may not be. */
+interface NoncePlan {
+  readonly parts: Pick<
+    RequestParts,
+    'token' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'
+  >
+  readonly gapMs: number
+  toGapError(seconds: number): ApiError
+  toCapError(now: Date): Promise<ApiError>
+}
+
+/** Reference 3.15: a code for the next change of the password. @throws {ApiError} */
+export async function requestReauthentication(
+  services: Services,
+  request: ReauthenticationRequest,
+): Promise<void> {
+  const { user, client } = request
+  const { parts, gapMs, ...errors } = planNonce(services, request)
+  const now = new Date(services.now())
+  const waitSeconds = secondsUntilDue(user.reauthentication_sent_at, gapMs, now.getTime())
+  if (waitSeconds > 0) throw errors.toGapError(waitSeconds)
+  const [requested] = await services.db.run<UserRow>(messageRequests.reauthentication_sent_at, [
+    {
+      user_id: user.id,
+      own_gap_seconds: gapMs / 1_000,
+      invited_at: null,
+      now,
+      ip: client.ip,
+      audit: toAuditEntry('user_reauthenticate_requested', user),
+      flow: null,
+      ...parts,
+    },
+  ])
+  if (requested === undefined) throw await errors.toCapError(now)
+  services.wakeMessages()
+}
+
+/** The address comes before the number. @throws {ApiError} */
+function planNonce(services: Services, { user, externalUrl }: ReauthenticationRequest): NoncePlan {
+  const { email, phone } = user
+  if (email !== null) {
+    if (user.email_confirmed_at === null) {
+      throw new ApiError('email_not_confirmed', 'Please verify your email first.', { status: 422 })
+    }
+    checkAuthorized(services, email)
+    return planByEmail(services, email, externalUrl)
+  }
+  if (phone === null) {
+    throw invalid('Reauthentication requires the user to have an email or a phone number')
+  }
+  if (user.phone_confirmed_at !== null) return planByPhone(services, phone)
+  throw new ApiError('phone_not_confirmed', 'Please verify your phone first.', { status: 422 })
+}
+
+function planByEmail(
+  { db, config, mail, redirects }: Services,
+  email: string,
+  externalUrl: string,
+): NoncePlan {
+  const { token, message } = mail.plan({
+    kind: 'reauthentication',
+    tokenType: 'reauthentication',
+    email,
+    redirectTo: redirects.siteUrl,
+    externalUrl,
+  })
+  const { emailSent } = config.limits
+  return {
+    parts: { token, messages: [message], ...toCapParts(emailSent) },
+    gapMs: config.mail.gapMs,
+    toGapError,
+    toCapError: (now) => toCapError(db, emailSent, now),
+  }
+}
+
+function planByPhone(services: Services, phone: string): NoncePlan {
+  requireGateway(services, phone, 'reauthentication')
+  const { db, config } = services
+  return {
+    ...planCode(services, {
+      kind: 'reauthentication',
+      tokenType: 'reauthentication',
+      phone,
+      channel: 'sms',
+    }),
+    toGapError: toSmsGapError,
+    toCapError: (now) => toSmsCapError(db, config.limits.smsSent, now),
+  }
+}
+
+/** The hashes of a code, one of which the table has where it is right. */
+export function hashNonce(
+  { oneTimeTokens }: Pick<Services, 'oneTimeTokens'>,
+  { email, phone }: Pick<UserRow, 'email' | 'phone'>,
+  nonce: string,
+): readonly string[] {
+  return oneTimeTokens.findHashes(nonce, email ?? phone ?? '')
+}

@@ -1,0 +1,151 @@
+import type { Queries } from '../../db/database.ts'
+import type { Statement } from '../../db/statement.ts'
+import { badPagination, type Page, toSubstringPattern } from '../../http/pagination.ts'
+import { auditActions } from '../audit/audit.ts'
+import {
+  type AuditPageRow,
+  type AuditRow,
+  type AuditWindowRow,
+  exactlyCounted,
+  exactlyMatched,
+  listAuditEntries,
+  listAuditEntriesByKind,
+  listUserAuditEntries,
+  readAuditEntries,
+} from './statements/audit-log.ts'
+
+export interface AuditSearch {
+  readonly scope: 'author' | 'action' | 'type' | 'user'
+  /** A part of a text, or the id of a user. */
+  readonly text: string
+}
+
+/** An entry of the log to begin behind: `2026-03-04T00:00:00Z`, or the same, `_` and its id. */
+export interface AuditPosition {
+  readonly time: string
+  readonly id: string
+}
+
+export interface AuditPage {
+  readonly entries: readonly AuditRow[]
+  readonly total: number
+  /** False: the total is an estimate, or one more than were counted. */
+  readonly isExact: boolean
+  /** Where the next page is, where there may be one. */
+  readonly next: { readonly page: number } | { readonly before: string } | undefined
+}
+
+const firstId = '00000000-0000-0000-0000-000000000000'
+const newest: AuditPosition = { time: 'infinity', id: firstId }
+
+/** Entries that are skipped one by one; further back a time leads quicker. */
+const mostSkipped = 100_000
+/**
+ * Entries that a search without an index reads: first a few, which is enough where many match, and then
+ * as many as take some 50 ms. Later pages read more.
+ */
+const windows = [1_000, 10_000] as const
+const largestWindow = 1_000_000
+
+/** @throws {ApiError} */
+export function parseBefore(text: string): AuditPosition {
+  const [, time, id = firstId] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d))(?:_([\da-f-]{36}))?$/i.exec(
+      text,
+    ) ?? []
+  if (time !== undefined && !Number.isNaN(Date.parse(time))) return { time, id }
+  throw badPagination(`before must be a time such as 2026-03-04T00:00:00Z, and is "${text}"`)
+}
+
+/**
+ * A page of the audit log, whose cost does not depend on how many entries there are: an index leads to
+ * it, or a bounded number of entries is read and `next` leads on from there.
+ * @throws {ApiError}
+ */
+export async function searchAudit(
+  db: Queries,
+  search: AuditSearch | undefined,
+  page: Page,
+  before: AuditPosition = newest,
+): Promise<AuditPage> {
+  if (search === undefined) return await readPage(db, listAuditEntries, page, before)
+  const { scope, text } = search
+  if (scope === 'user') return await readPage(db, listUserAuditEntries, page, before, text)
+  if (scope !== 'author' && !isOfRefreshes(scope, text)) {
+    const pattern = toSubstringPattern(text)
+    return await readPage(db, listAuditEntriesByKind[scope], page, before, pattern)
+  }
+  return await readWindow(db, readAuditEntries[scope], page, before, text)
+}
+
+/** Whether refreshes may match, which the index of types and actions does not have. */
+function isOfRefreshes(scope: 'action' | 'type', text: string): boolean {
+  const wanted = text.toLowerCase()
+  return Object.entries(auditActions).some(
+    ([action, type]) => type === 'token' && { action, type }[scope].includes(wanted),
+  )
+}
+
+async function readPage(
+  db: Queries,
+  statement: Statement,
+  page: Page,
+  before: AuditPosition,
+  ...more: readonly string[]
+): Promise<AuditPage> {
+  const { offset, size, number } = page
+  const isTooFar = offset > mostSkipped
+  const limit = isTooFar ? 0 : size + 1
+  const rows = await db.run<AuditPageRow>(statement, [
+    ...[isTooFar ? 0 : offset, limit, before.time, before.id],
+    ...more,
+  ])
+  const total = rows[0]?.total ?? 0
+  if (isTooFar && total > offset) {
+    throw badPagination(
+      `page and per_page may skip at most ${mostSkipped} entries; use before=TIME to read older ones`,
+    )
+  }
+  const entries = toEntries(rows)
+  const next = entries.length > size ? { page: number + 1 } : undefined
+  const isExact = total <= (more.length > 0 ? exactlyMatched : exactlyCounted)
+  return { entries: entries.slice(0, size), total, isExact, next }
+}
+
+async function readWindow(
+  db: Queries,
+  statement: Statement,
+  { offset, size, number }: Page,
+  before: AuditPosition,
+  text: string,
+): Promise<AuditPage> {
+  for (const window of windows) {
+    const isLast = window === windows.at(-1)
+    const most = Math.min(window * (isLast ? number : 1), largestWindow)
+    const values = [offset, size, before.time, before.id, text, most]
+    const rows = await db.run<AuditWindowRow>(statement, values)
+    const [{ read = 0, matched = 0, last_time: time, last_id: id } = {}] = rows
+    const entries = toEntries(rows)
+    const isComplete = read < most
+    const isFull = entries.length === size
+    if (!isComplete && !isFull && !isLast) continue
+    const last = isFull ? entries.at(-1) : undefined
+    const more = matched > offset + size || !isComplete
+    const end = last ? { time: last.created_at, id: last.id } : { time, id }
+    return {
+      entries,
+      total: isComplete ? matched : matched + 1,
+      isExact: isComplete,
+      next: more && end.time && end.id ? { before: `${end.time}_${end.id}` } : undefined,
+    }
+  }
+  return { entries: [], total: 0, isExact: true, next: undefined }
+}
+
+function toEntries(rows: readonly (AuditPageRow | AuditWindowRow)[]): readonly AuditRow[] {
+  return rows.flatMap(({ id, payload, ip_address, created_at }) =>
+    id === null || payload === null || ip_address === null || created_at === null
+      ? []
+      : [{ id, payload, ip_address, created_at }],
+  )
+}

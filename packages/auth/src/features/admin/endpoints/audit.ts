@@ -1,0 +1,59 @@
+import { invalid } from '../../../errors.ts'
+import { json } from '../../../http/call.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { parsePage, toPageHeaders } from '../../../http/pagination.ts'
+import { uuidPattern } from '../../../http/stages/bearer.ts'
+import { isStorableText } from '../../users/storable-json.ts'
+import { type AuditSearch, parseBefore, searchAudit } from '../audit-search.ts'
+
+const path = '/admin/audit'
+
+export const adminAudit = defineEndpoint({
+  method: 'GET',
+  path,
+  summary: 'The audit log, newest first',
+  allowed: 'admin',
+  query: {
+    page: 'The number of the page, from 1',
+    per_page: 'Entries on a page; 50 by default',
+    query: 'author:, action: or type: and a part of it, or user: and an id',
+    before: 'A time: entries before it, such as 2026-03-04T00:00:00Z',
+  },
+  success: {
+    status: 200,
+    description: 'Entries; headers X-Total-Count (an estimate for large logs) and Link',
+  },
+  async handle({ query }, { db }) {
+    const page = parsePage(query)
+    const { query: wanted = '', before = '' } = query
+    const { entries, total, isExact, next } = await searchAudit(
+      db,
+      wanted === '' ? undefined : parseSearch(wanted),
+      page,
+      before === '' ? undefined : parseBefore(before),
+    )
+    const same = { ...(wanted !== '' && { query: wanted }), ...(before !== '' && { before }) }
+    const headers = toPageHeaders(path, page, total, {
+      same,
+      next: next ?? null,
+      hasLast: isExact && before === '',
+    })
+    return json(entries, headers)
+  },
+})
+
+const scopes = ['author', 'action', 'type', 'user'] as const
+
+function parseSearch(query: string): AuditSearch {
+  const at = query.indexOf(':')
+  const name = query.slice(0, Math.max(at, 0)).trim()
+  const text = query.slice(at + 1).trim()
+  const scope = scopes.find((known) => known === name)
+  if (at < 0 || scope === undefined || !isStorableText(text)) {
+    throw invalid(`Invalid query scope: ${query}`)
+  }
+  if (scope === 'user' && !uuidPattern.test(text)) {
+    throw invalid(`Invalid query: "${text}" is not the id of a user`)
+  }
+  return { scope, text }
+}

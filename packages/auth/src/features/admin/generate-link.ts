@@ -1,0 +1,169 @@
+import { isTaken } from '../../db/violations.ts'
+import { ApiError } from '../../errors.ts'
+import { toCapError, toCapParts } from '../../messages/requests/email-limits.ts'
+import type { MailPlan } from '../../messages/requests/mail-plan.ts'
+import type { Services } from '../../services.ts'
+import { toSubjectEntry } from '../audit/admin-audit.ts'
+import { claimsNothing } from '../one-time-codes/account-claims.ts'
+import { insertUser } from '../users/insert-user.ts'
+import { checkMetadataSize } from '../users/metadata-limits.ts'
+import { draftEmailUser, unconfirmed } from '../users/new-users.ts'
+import { findUserByEmail } from '../users/statements/find-users.ts'
+import {
+  checkUserUpdate,
+  type UpdateCheck,
+  type UpdateVerdict,
+  type UserChange,
+} from '../users/statements/update-user.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { emailExists } from '../users/taken-names.ts'
+import { changeUser, noChange } from '../users/update-user.ts'
+import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+import { type LinkType, linkTypes } from './generate-link-types.ts'
+import type { Invitation } from './invite-user.ts'
+
+export interface LinkRequest extends Invitation {
+  readonly type: LinkType
+  /** Of the types that change the address. */
+  readonly newEmail: string | undefined
+  /** Of the type signup. */
+  readonly password: string | undefined
+  /** Whether the message goes out as well; otherwise the link is for somebody else to send. */
+  readonly isSent: boolean
+}
+
+/** Reference 3.22. @throws {ApiError} */
+export async function generateLink(services: Services, request: LinkRequest): Promise<UserRecord> {
+  const { email, audience } = request
+  const [known] = await services.db.run<UserRow>(findUserByEmail, [email, audience])
+  if (known !== undefined) return linkFor(services, request, known)
+  // Who has no account gets a link that makes one.
+  const type = request.type === 'magiclink' ? 'signup' : request.type
+  if (type !== 'signup' && type !== 'invite') {
+    throw new ApiError('user_not_found', 'User with this email not found')
+  }
+  try {
+    return await linkForNew(services, { ...request, type })
+  } catch (error) {
+    if (!isTaken(error, 'users_email')) throw error
+    // Somebody was faster, since we looked; or the address belongs to another audience.
+    const [other] = await services.db.run<UserRow>(findUserByEmail, [email, audience])
+    if (other === undefined) throw emailExists()
+    return linkFor(services, request, other)
+  }
+}
+
+async function linkForNew(
+  services: Services,
+  request: LinkRequest & { readonly type: 'signup' | 'invite' },
+): Promise<UserRecord> {
+  const { db, config, passwords } = services
+  const { type, email, audience, data, client, password } = request
+  const draft = draftEmailUser(email, { aud: audience, role: config.tokens.defaultGroup, data })
+  const isInvited = type === 'invite'
+  const hash = password === undefined ? passwords.createUnusable() : await passwords.hash(password)
+  const plan = planLink(services, request)
+  const now = new Date(services.now())
+  const user = await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    // As it was given: nothing of the identity is copied here.
+    raw_user_meta_data: data,
+    encrypted_password: isInvited ? null : hash,
+    admin_data: { password: password !== undefined, user_metadata: data },
+    confirmation_sent_at: now,
+    invited_at: isInvited ? now : null,
+    now,
+    ip: client.ip,
+    audit: toSubjectEntry(linkTypes[type].action, request.adminRole, draft),
+    token: { ...plan.token, claim: claimsNothing },
+    flow: null,
+    ...toMessages(services, request, plan),
+  })
+  if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  if (request.isSent) services.wakeMessages()
+  return toLinkResponse(user, request, plan)
+}
+
+async function linkFor(
+  services: Services,
+  request: LinkRequest,
+  known: UserRow,
+): Promise<UserRecord> {
+  const { type, newEmail, data, adminRole, client, password } = request
+  const { sentColumn, refusesConfirmed, changesEmail, action } = linkTypes[type]
+  if (refusesConfirmed && known.email_confirmed_at !== null) throw emailExists()
+  if (refusesConfirmed) checkMetadataSize(services, known, { user_metadata: data })
+  if (changesEmail && newEmail !== undefined) await checkFree(services, newEmail, known)
+  const plan = planLink(services, request)
+  const hash = password === undefined ? undefined : await services.passwords.hash(password)
+  const now = new Date(services.now())
+  const change: UserChange = {
+    ...noChange,
+    user_id: known.id,
+    by_admin: refusesConfirmed,
+    ...(sentColumn && { [sentColumn]: now }),
+    invited_at: type === 'invite' ? now : null,
+    user_metadata: refusesConfirmed ? data : null,
+    email_change: changesEmail ? (newEmail ?? null) : null,
+    // A link to another address than before is half of another change.
+    cleared_tokens:
+      changesEmail && known.email_change !== newEmail
+        ? ([type === 'email_change_new' ? 'email_change_current' : 'email_change_new'] as const)
+        : [],
+    now,
+    ip: client.ip,
+    audit: toSubjectEntry(action, adminRole, known),
+    token: { ...plan.token, claim: hash === undefined ? claimsNothing : { hash } },
+    ...toMessages(services, request, plan),
+  }
+  const { db, config } = services
+  const user = await changeUser(db, change, 'admin')
+  if (user === undefined && request.isSent) {
+    throw await toCapError(db, config.limits.emailSent, now)
+  }
+  if (user === undefined) throw new ApiError('user_not_found', 'User with this email not found')
+  if (request.isSent) services.wakeMessages()
+  return toLinkResponse(user, request, plan)
+}
+
+/** Of whatever audience: an address belongs to one user. */
+async function checkFree({ db, now }: Services, email: string, known: UserRow): Promise<void> {
+  const check: UpdateCheck = {
+    ...{ user_id: known.id, email, phone: null },
+    ...{ nonce_hashes: null, most_attempts: 0, now: new Date(now()) },
+  }
+  const [verdict] = await db.run<UpdateVerdict>(checkUserUpdate, [check])
+  if (verdict?.is_email_taken) throw emailExists()
+}
+
+function planLink(services: Services, request: LinkRequest): MailPlan {
+  const { type, email, newEmail, redirectTo, externalUrl } = request
+  const { kind, tokenType } = linkTypes[type]
+  return services.mail.plan({
+    kind,
+    tokenType,
+    email,
+    ...(newEmail !== undefined && { newEmail }),
+    ...(type === 'email_change_new' && newEmail !== undefined && { recipient: newEmail }),
+    redirectTo,
+    externalUrl,
+  })
+}
+
+function toMessages({ config }: Services, { isSent }: LinkRequest, { message }: MailPlan) {
+  return isSent
+    ? { messages: [message], ...toCapParts(config.limits.emailSent) }
+    : { messages: [], cap_most: null, cap_refill_ms: null }
+}
+
+function toLinkResponse(user: UserRow, request: LinkRequest, plan: MailPlan): UserRecord {
+  return {
+    ...toUserRecord(user),
+    action_link: plan.actionLink,
+    email_otp: plan.digits,
+    hashed_token: plan.linkToken,
+    verification_type: request.type,
+    redirect_to: request.redirectTo,
+  }
+}

@@ -1,0 +1,110 @@
+import { isTaken } from '../../db/violations.ts'
+import { toCapError, toCapParts } from '../../messages/requests/email-limits.ts'
+import { messageRequests } from '../../messages/statements/request-message.ts'
+import type { Services } from '../../services.ts'
+import { toAdminEntry } from '../audit/audit.ts'
+import { claimsNothing } from '../one-time-codes/account-claims.ts'
+import type { Client } from '../sessions/sessions.ts'
+import { insertUser } from '../users/insert-user.ts'
+import type { Metadata } from '../users/metadata.ts'
+import { draftEmailUser, unconfirmed } from '../users/new-users.ts'
+import { findUserByEmail } from '../users/statements/find-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { emailExists } from '../users/taken-names.ts'
+import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+
+export interface Invitation {
+  readonly email: string
+  readonly data: Metadata
+  readonly audience: string
+  readonly adminRole: string
+  readonly client: Client
+  readonly redirectTo: string
+  readonly externalUrl: string
+}
+
+/** Reference 3.5. @throws {ApiError} */
+export async function inviteUser(services: Services, input: Invitation): Promise<UserRecord> {
+  const { db, config } = services
+  const { email, audience } = input
+  const [known] = await db.run<UserRow>(findUserByEmail, [email, audience])
+  const now = new Date(services.now())
+  const user =
+    known === undefined
+      ? await inviteNew(services, input, now)
+      : await inviteAgain(services, input, known, now)
+  if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  services.wakeMessages()
+  return toUserRecord(user)
+}
+
+async function inviteNew(
+  services: Services,
+  input: Invitation,
+  now: Date,
+): Promise<UserRow | undefined> {
+  const { db } = services
+  const draft = toDraft(services, input)
+  try {
+    const user = await insertUser(services, {
+      ...draft,
+      ...unconfirmed,
+      invited_at: now,
+      confirmation_sent_at: now,
+      admin_data: { user_metadata: draft.raw_user_meta_data },
+      ...toParts(services, input, draft.id, now),
+    })
+    return user
+  } catch (error) {
+    if (!isTaken(error, 'users_email')) throw error
+    // Somebody was faster, since we looked; or the address belongs to another audience.
+    const [known] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
+    if (known === undefined) throw emailExists()
+    return inviteAgain(services, input, known, now)
+  }
+}
+
+async function inviteAgain(
+  services: Services,
+  input: Invitation,
+  known: UserRow,
+  now: Date,
+): Promise<UserRow | undefined> {
+  if (known.email_confirmed_at !== null) throw emailExists()
+  const [user] = await services.db.run<UserRow>(messageRequests.confirmation_sent_at, [
+    {
+      user_id: known.id,
+      // However recent the last one is (reference 8.3).
+      own_gap_seconds: null,
+      invited_at: now,
+      admin_metadata: toDraft(services, input, known.id).raw_user_meta_data,
+      ...toParts(services, input, known.id, now),
+    },
+  ])
+  return user
+}
+
+function toDraft({ config }: Services, { email, audience, data }: Invitation, id?: string) {
+  const role = config.tokens.defaultGroup
+  return draftEmailUser(email, { ...(id !== undefined && { id }), aud: audience, role, data })
+}
+
+function toParts({ mail, config }: Services, input: Invitation, userId: string, now: Date) {
+  const { email, adminRole, client, redirectTo, externalUrl } = input
+  const { token, message } = mail.plan({
+    kind: 'invite',
+    tokenType: 'confirmation',
+    email,
+    redirectTo,
+    externalUrl,
+  })
+  return {
+    now,
+    ip: client.ip,
+    audit: toAdminEntry('user_invited', adminRole, { user_id: userId, user_email: email }),
+    token: { ...token, claim: claimsNothing },
+    flow: null,
+    messages: [message],
+    ...toCapParts(config.limits.emailSent),
+  }
+}

@@ -1,0 +1,128 @@
+import { ApiError } from '../../errors.ts'
+import { checkPassword } from '../../passwords/password-policy.ts'
+import type { Services } from '../../services.ts'
+import { toSubjectEntry } from '../audit/admin-audit.ts'
+import type { Client } from '../sessions/sessions.ts'
+import type { Metadata } from '../users/metadata.ts'
+import { checkMetadataSize } from '../users/metadata-limits.ts'
+import { findUserById } from '../users/statements/find-users.ts'
+import type { IdentityPatch, UserChange } from '../users/statements/update-user.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { changeUserWhole, noChange } from '../users/update-user.ts'
+import { allTokensBut, toReachChange } from '../users/update-user-identities.ts'
+import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+
+/** Undefined stays as it is. */
+export interface AdminUpdate {
+  readonly userId: string
+  readonly role: string | undefined
+  readonly email: string | undefined
+  readonly phone: string | undefined
+  readonly password: string | undefined
+  readonly confirmsEmail: boolean
+  readonly confirmsPhone: boolean
+  readonly userMetadata: Metadata | undefined
+  readonly appMetadata: Metadata | undefined
+  /** Null ends a ban. */
+  readonly bannedUntil: Date | null | undefined
+  readonly adminRole: string
+  /** Who it is that has the role, where their token says so. */
+  readonly adminSubject: string | undefined
+  readonly client: Client
+}
+
+export function userNotFound(): ApiError {
+  return new ApiError('user_not_found', 'User not found')
+}
+
+/** Reference 3.21: at once, and nothing is sent. Two statements. @throws {ApiError} */
+export async function updateUserAsAdmin(
+  services: Services,
+  update: AdminUpdate,
+): Promise<UserRecord> {
+  const { db, passwords, passwordPolicy } = services
+  const { password } = update
+  if (password !== undefined) await checkPassword(password, passwordPolicy)
+  const [user] = await db.run<UserRow>(findUserById, [update.userId])
+  if (user === undefined) throw userNotFound()
+  const { mostUserBytes, mostAppBytes } = services.config.metadata
+  const hash = password === undefined ? null : await passwords.hash(password)
+  const change: UserChange = {
+    ...toChange(update, user, hash, new Date(services.now())),
+    most_user_metadata: mostUserBytes,
+    most_app_metadata: mostAppBytes,
+  }
+  checkMetadataSize(services, user, change)
+  const updated = await changeUserWhole(db, change, 'admin')
+  if (updated === undefined) {
+    const [present] = await db.run<UserRow>(findUserById, [update.userId])
+    if (present !== undefined) checkMetadataSize(services, present, change)
+    throw userNotFound()
+  }
+  return toUserRecord(updated)
+}
+
+function toChange(update: AdminUpdate, user: UserRow, hash: string | null, now: Date): UserChange {
+  const { confirmsEmail, confirmsPhone, bannedUntil, role, userMetadata, appMetadata } = update
+  const email = update.email === user.email ? undefined : update.email
+  const phone = update.phone === user.phone ? undefined : update.phone
+  const emailIsProven = confirmsEmail && (email ?? user.email) !== null
+  const phoneIsProven = confirmsPhone && (phone ?? user.phone) !== null
+  const reach = toReachChange(user.id, {
+    email,
+    isEmailVerified: confirmsEmail,
+    phone,
+    isPhoneVerified: confirmsPhone,
+  })
+  const patches: readonly IdentityPatch[] = [
+    ...(emailIsProven && email === undefined
+      ? [{ provider: 'email', identity_data: { email_verified: true } }]
+      : []),
+    ...(phoneIsProven && phone === undefined
+      ? [{ provider: 'phone', identity_data: { phone_verified: true } }]
+      : []),
+  ]
+  const isReplaced = hash !== null || email !== undefined || phone !== undefined
+  return {
+    ...noChange,
+    user_id: user.id,
+    by_admin: hash !== null || userMetadata !== undefined,
+    role: role ?? null,
+    email: email ?? null,
+    email_confirmed_at: emailIsProven && isNew(email, user.email_confirmed_at) ? now : null,
+    phone: phone ?? null,
+    phone_confirmed_at: phoneIsProven && isNew(phone, user.phone_confirmed_at) ? now : null,
+    identities: reach.identities,
+    identity_patches: patches,
+    copied_metadata: Object.assign(
+      {},
+      ...patches.map(({ identity_data: data }) => data),
+      reach.copied_metadata,
+    ),
+    is_anonymous: emailIsProven || phoneIsProven ? false : null,
+    encrypted_password: hash,
+    ended_sessions: hash === null ? null : 'all',
+    cleared_tokens: isReplaced ? allTokensBut([]) : [],
+    user_metadata: userMetadata ?? null,
+    app_metadata: appMetadata ?? null,
+    changes_ban: bannedUntil !== undefined,
+    banned_until: bannedUntil ?? null,
+    now,
+    ip: update.client.ip,
+    audit: toSubjectEntry('user_modified', update.adminRole, user, toBanTraits(update)),
+  }
+}
+
+/** Until when a ban lasts and who set it; an empty time: it was lifted. */
+function toBanTraits({ bannedUntil, adminSubject }: AdminUpdate): Metadata {
+  if (bannedUntil === undefined) return {}
+  return {
+    banned_until: bannedUntil?.toISOString() ?? '',
+    ...(adminSubject !== undefined && { admin: adminSubject }),
+  }
+}
+
+/** What was confirmed before keeps its time. */
+function isNew(replacement: string | undefined, confirmedAt: string | null): boolean {
+  return replacement !== undefined || confirmedAt === null
+}

@@ -1,0 +1,93 @@
+import { statement } from '../../db/statement.ts'
+import type { Time } from '../users/statements/user-row.ts'
+
+/** Rows for accounts, and rows for names without an account: a flood of one cannot displace the other. */
+export const mostAccountFailures = 20_000
+export const mostUnknownFailures = 5_000
+
+/**
+ * Adds what a process has counted. $1 counts by step and outcome, $2 failures. Rows are written in the order
+ * of their keys, so that processes that write at the same time do not lock each other out.
+ */
+export const writeSignIns = statement(
+  'write_sign_ins',
+  `with counted as (
+     insert into {ns}.sign_in_counts as c (step, outcome, count)
+     select step, outcome, count from jsonb_to_recordset($1::jsonb)
+       as n(step timestamptz, outcome text, count bigint)
+     order by step, outcome
+     on conflict (step, outcome) do update set count = c.count + excluded.count
+   ), noted as (
+     select * from jsonb_to_recordset($2::jsonb) as n(id uuid, period timestamptz, aud text, name text,
+       reason text, ip_address text, user_id uuid, count bigint, first_at timestamptz, last_at timestamptz)
+   )
+   insert into {ns}.sign_in_failures as f (id, period, aud, name, reason, ip_address, user_id, count,
+     first_at, last_at)
+   select n.id, n.period, n.aud, n.name, n.reason, n.ip_address,
+     coalesce(
+       (select u.id from {ns}.users u where u.id = n.user_id),
+       (select u.id from {ns}.users u where u.email = n.name and u.aud = n.aud
+         and not u.is_sso_user and u.deleted_at is null),
+       (select u.id from {ns}.users u where u.phone = n.name and u.aud = n.aud
+         and u.deleted_at is null)
+     ), n.count, n.first_at, n.last_at
+   from noted n order by n.period, n.aud, n.name, n.reason, n.ip_address
+   on conflict (period, aud, name, reason, ip_address) do update set
+     count = f.count + excluded.count, last_at = greatest(f.last_at, excluded.last_at),
+     user_id = coalesce(f.user_id, excluded.user_id)`,
+)
+
+const beyond = (condition: string, most: number) =>
+  `select id from {ns}.sign_in_failures where ${condition} order by last_at desc, id desc
+     offset ${most} limit 5000`
+
+/** Deletes what is over its bound or older than $1 (counts) and $2 (failures). */
+export const trimSignIns = statement(
+  'trim_sign_ins',
+  `with counts_gone as (
+     delete from {ns}.sign_in_counts where step < $1
+   )
+   delete from {ns}.sign_in_failures where id = any(array(
+     (${beyond('user_id is null', mostUnknownFailures)})
+     union all (${beyond('user_id is not null', mostAccountFailures)})
+     union all (select id from {ns}.sign_in_failures where last_at < $2 limit 5000)
+   ))`,
+)
+
+export type SignInCountRow = {
+  readonly step: Time
+  readonly outcome: string
+  readonly count: number
+}
+
+/** $1 the first step. */
+export const listSignInCounts = statement(
+  'list_sign_in_counts',
+  `select step, outcome, count from {ns}.sign_in_counts where step >= $1 order by step, outcome`,
+)
+
+export type SignInFailureRow = {
+  readonly id: string
+  readonly user_id: string | null
+  readonly name: string
+  readonly reason: string
+  readonly ip_address: string
+  readonly count: number
+  readonly first_at: Time
+  readonly last_at: Time
+}
+
+const columns = 'id, user_id, name, reason, ip_address, count, first_at, last_at'
+
+/** The newest first. $1 offset, $2 limit. */
+export const listSignInFailures = statement(
+  'list_sign_in_failures',
+  `select ${columns} from {ns}.sign_in_failures order by last_at desc, id desc offset $1 limit $2`,
+)
+
+/** Those of one user. $3 user. */
+export const listUserSignInFailures = statement(
+  'list_user_sign_in_failures',
+  `select ${columns} from {ns}.sign_in_failures where user_id = $3
+   order by last_at desc, id desc offset $1 limit $2`,
+)

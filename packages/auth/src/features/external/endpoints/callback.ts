@@ -1,0 +1,131 @@
+import { ApiError } from '../../../errors.ts'
+import { type Answer, type Call, redirect } from '../../../http/call.ts'
+import { defineEndpoint, type Endpoint } from '../../../http/endpoint.ts'
+import type { Services } from '../../../services.ts'
+import {
+  type Parameters,
+  toErrorParameters,
+  toTokenParameters,
+  withFragment,
+  withQuery,
+} from '../../redirects/redirect-location.ts'
+import { finishExternal, type Returned } from '../external-return.ts'
+import { claimExternal } from '../external-sign-in.ts'
+import { readCookie } from './cookies.ts'
+import { dropCookie, isBrowser, toCookieName } from './external-request.ts'
+
+const parameters = {
+  state: 'That which went to the provider',
+  code: 'What the provider gives for it',
+  error: 'Why it gives none',
+  error_description: 'The same in words',
+  oauth_token: 'Of OAuth 1.0a: the token that went to the provider',
+  oauth_verifier: 'Of OAuth 1.0a: what the provider gives for it',
+  denied: 'Of OAuth 1.0a: the token, where the user said no',
+} as const
+
+const common = {
+  path: '/callback',
+  summary: 'Where a provider sends somebody back to, who goes on to the site',
+  allowed: 'anyone',
+  limiter: 'callback',
+  success: {
+    status: 302,
+    description: 'To the site, with tokens in the fragment, or with the code of a PKCE flow',
+  },
+} as const satisfies Partial<Endpoint>
+
+export const callback = defineEndpoint({
+  ...common,
+  method: 'GET',
+  query: parameters,
+  handle: (call, services) => comeBack(call, services, call.query),
+})
+
+/** Apple's way. */
+export const callbackByForm = defineEndpoint({
+  ...common,
+  method: 'POST',
+  takesForms: true,
+  handle: (call, services) => comeBack(call, services, toTexts(call.body)),
+})
+
+type Texts = Readonly<Record<string, string | undefined>>
+
+function toTexts(body: unknown): Texts {
+  const entries = Object.entries(body ?? {})
+  return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
+}
+
+/** Reference 3.18: whatever happens, the browser ends up at the site. */
+async function comeBack(call: Call, services: Services, texts: Texts): Promise<Answer> {
+  const { state = '' } = texts
+  const secret = readCookie(call.header('cookie'), toCookieName(services, state))
+  const visitor = { browserSecret: secret, isBrowser: isBrowser(call) }
+  const flow = await claimExternal(services, state, visitor).catch(toKnown)
+  if (flow instanceof ApiError) {
+    // Who sent this is unknown, and so is where they want to go.
+    const where = withQuery(services.redirects.siteUrl, toErrorParameters(flow, 'server_error'))
+    return { ...redirect(where, 303), failure: flow }
+  }
+  const target = services.config.externalFlow.redirectUrl || flow.referrer
+  const cookie = secret === undefined ? {} : { 'set-cookie': dropCookie(services, state) }
+  const answer = await goOn(call, services, flow, texts, target)
+  return { ...answer, headers: { ...answer.headers, ...cookie } }
+}
+
+async function goOn(
+  { client, externalUrl }: Call,
+  services: Services,
+  flow: Awaited<ReturnType<typeof claimExternal>>,
+  texts: Texts,
+  target: string,
+): Promise<Answer> {
+  const { denied = '', error_description: description = '' } = texts
+  // OAuth 1.0a has no word for it: the token that was denied comes back.
+  const { error = denied === '' ? '' : 'access_denied' } = texts
+  if (error !== '') {
+    const parts = { error: cut(error), error_description: cut(description) }
+    return redirect(withBoth(target, parts), 302)
+  }
+  const returned = await finishExternal(services, {
+    flow,
+    parameters: texts,
+    client,
+    externalUrl,
+  }).catch(toKnown)
+  if (!(returned instanceof ApiError)) return redirect(toLocation(target, returned), 302)
+  const where = withBoth(target, toErrorParameters(returned, 'server_error'))
+  return { ...redirect(where, 302), failure: returned }
+}
+
+/** Anything else is a fault of ours. */
+function toKnown(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  throw error
+}
+
+/** Words of others in a URL of ours. */
+function cut(text: string): string {
+  return text.slice(0, 500)
+}
+
+function withBoth(target: string, parts: Parameters): string {
+  return withFragment(withQuery(target, parts), parts)
+}
+
+/** D12: the provider's tokens go into the fragment where scopes were asked for. */
+function toLocation(target: string, returned: Returned): string {
+  if (returned.outcome === 'code') return withQuery(target, { code: returned.code })
+  if (returned.outcome === 'linked') return withFragment(target, { message: 'Identity linked' })
+  const { tokens, provider, providerTokens } = returned
+  const { accessToken, refreshToken } = providerTokens ?? {}
+  return withFragment(
+    target,
+    toTokenParameters(tokens, {
+      provider,
+      ...(accessToken !== undefined && { provider_token: accessToken }),
+      ...(refreshToken !== undefined && { provider_refresh_token: refreshToken }),
+    }),
+  )
+}

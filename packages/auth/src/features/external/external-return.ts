@@ -1,0 +1,148 @@
+import { ApiError, invalid } from '../../errors.ts'
+import {
+  type ExternalProfile,
+  ProfileError,
+  toEmails,
+  toStorableProfile,
+} from '../../plugins/providers/external-profile.ts'
+import type {
+  ExternalProvider,
+  ExternalReturn,
+  ExternalTokens,
+} from '../../plugins/providers/external-provider.ts'
+import type { Services } from '../../services.ts'
+import type { Client, TokenResponse } from '../sessions/sessions.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { type AccountAsk, acceptInvitation, enterAccount } from './external-accounts.ts'
+import { checkLinkable, type LinkingTarget, linkIdentity } from './identities.ts'
+import { type ClaimedFlow, issueExternalCode } from './statements/external-flows.ts'
+
+export interface ReturnInput {
+  readonly flow: ClaimedFlow
+  readonly parameters: ExternalReturn['parameters']
+  readonly client: Client
+  readonly externalUrl: string
+}
+
+export type Returned =
+  | { readonly outcome: 'code'; readonly code: string }
+  /** The user who asked for it has the session already; the browser need not be theirs. */
+  | { readonly outcome: 'linked' }
+  | {
+      readonly outcome: 'tokens'
+      readonly tokens: TokenResponse
+      readonly provider: string
+      /** Where scopes were asked for. */
+      readonly providerTokens: ExternalTokens | undefined
+    }
+
+/** Reference 3.18, from step 3 on. Nothing is locked while the provider is asked. @throws {ApiError} */
+export async function finishExternal(services: Services, input: ReturnInput): Promise<Returned> {
+  const { flow, client, parameters } = input
+  const provider = services.providers.find(flow.provider_type)
+  const back = { parameters, memo: flow.provider_memo }
+  const tokens = await exchange(provider, back)
+  const profile = await readProfile(provider, tokens, back)
+  const target = toLinkingTarget(flow)
+  if (target !== undefined && flow.code_challenge !== null) {
+    // Any browser may have come back. Who has the verifier asked for it: that shows in the exchange.
+    await checkLinkable(services, target, { provider, profile })
+    return issueCode(services, flow, target.userId, tokens, toStorableProfile(profile))
+  }
+  const user = await findUser(services, { ...input, provider, profile })
+  if (flow.code_challenge !== null) return issueCode(services, flow, user.id, tokens, null)
+  if (flow.linking_step === 'agreed') return { outcome: 'linked' }
+  return {
+    outcome: 'tokens',
+    tokens: await services.sessions.open({ user, method: 'oauth', provider: provider.id, client }),
+    provider: provider.id,
+    providerTokens: flow.asks_scopes ? tokens : undefined,
+  }
+}
+
+async function exchange(provider: ExternalProvider, back: ExternalReturn): Promise<ExternalTokens> {
+  const code = back.parameters['code'] ?? back.parameters['oauth_verifier'] ?? ''
+  if (code === '') {
+    const message = 'OAuth callback with missing authorization code missing'
+    throw new ApiError('bad_oauth_callback', message)
+  }
+  try {
+    return await provider.exchange(back)
+  } catch (cause) {
+    const message = `Unable to exchange external code: ${code.slice(0, 4)}`
+    throw new ApiError('unexpected_failure', message, { cause })
+  }
+}
+
+async function readProfile(
+  provider: ExternalProvider,
+  tokens: ExternalTokens,
+  back: ExternalReturn,
+): Promise<ExternalProfile> {
+  try {
+    const profile = await provider.readProfile(tokens, back)
+    return { ...profile, emails: toEmails(profile.emails) }
+  } catch (cause) {
+    const message = 'Error getting user profile from external provider'
+    if (cause instanceof ProfileError) throw invalid(`${message}: ${cause.message}`, { cause })
+    throw new ApiError('unexpected_failure', message, { cause })
+  }
+}
+
+function findUser(
+  services: Services,
+  {
+    flow,
+    provider,
+    profile,
+    client,
+    externalUrl,
+  }: ReturnInput & Pick<AccountAsk, 'provider' | 'profile'>,
+): Promise<UserRow> {
+  const ask: AccountAsk = {
+    provider,
+    profile,
+    client,
+    externalUrl,
+    audience: flow.aud,
+    redirectTo: flow.referrer,
+  }
+  const target = toLinkingTarget(flow)
+  if (target !== undefined) return linkIdentity(services, target, ask)
+  if (profile.emails.length === 0 && !provider.isEmailOptional) throw noEmail()
+  if (flow.invite_token_hash !== null) {
+    return acceptInvitation(services, flow.invite_token_hash, ask)
+  }
+  return enterAccount(services, ask)
+}
+
+function toLinkingTarget(flow: ClaimedFlow): LinkingTarget | undefined {
+  const { linking_target_id: userId, linking_session_id: sessionId } = flow
+  return userId === null ? undefined : { userId, sessionId }
+}
+
+export function noEmail(): ApiError {
+  const message = 'Error getting user email from external provider'
+  return new ApiError('unexpected_failure', message)
+}
+
+async function issueCode(
+  { db, now }: Services,
+  flow: ClaimedFlow,
+  userId: string,
+  { accessToken, refreshToken }: ExternalTokens,
+  linkingProfile: ExternalProfile | null,
+): Promise<Returned> {
+  const [issued] = await db.run<{ auth_code: string }>(issueExternalCode, [
+    flow.id,
+    userId,
+    accessToken,
+    refreshToken ?? null,
+    new Date(now()),
+    linkingProfile,
+  ])
+  if (issued === undefined) {
+    throw new ApiError('flow_state_already_used', 'State has already been used')
+  }
+  return { outcome: 'code', code: issued.auth_code }
+}

@@ -1,0 +1,157 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { ApiError, invalid } from '../../errors.ts'
+import type { ExternalProvider } from '../../plugins/providers/external-provider.ts'
+import type { Services } from '../../services.ts'
+import type { Challenge } from '../sessions/pkce.ts'
+import type { LinkingTarget } from './identities.ts'
+import { hashSecret, toConfirmationUrl, toState } from './linking-confirmation.ts'
+import {
+  type ClaimedFlow,
+  claimExternalFlow,
+  findInvited,
+  type NewExternalFlow,
+  startExternalFlow,
+} from './statements/external-flows.ts'
+
+/** Somebody wants to sign in through a provider, or to link an identity there. */
+export interface ExternalRequest {
+  readonly provider: ExternalProvider
+  readonly scopes: readonly string[]
+  /** For the provider. */
+  readonly parameters: Readonly<Record<string, string>>
+  readonly challenge: Challenge | undefined
+  /** Checked already. */
+  readonly redirectTo: string
+  readonly audience: string
+  /** Of the link in an invitation. */
+  readonly inviteToken: string | undefined
+  /** The user who gets one more identity; undefined: somebody signs in. */
+  readonly linking: LinkingTarget | undefined
+  /** Whether a script gets the URL. Browsers keep no cookie for the script of another origin. */
+  readonly isByScript: boolean
+}
+
+export interface StartedRequest {
+  /** Where the browser goes. */
+  readonly url: string
+  readonly state: string
+  /** For a cookie: who comes back with the state must have it. Undefined: anybody may. */
+  readonly browserSecret: string | undefined
+}
+
+/** Reference 3.17. @throws {ApiError} */
+export async function startExternal(
+  services: Services,
+  request: ExternalRequest,
+): Promise<StartedRequest> {
+  const { db } = services
+  const now = new Date(services.now())
+  const { provider, challenge, inviteToken } = request
+  const inviteHash = inviteToken === undefined ? null : await findInvite(services, inviteToken, now)
+  const state = randomUUID()
+  const { scopes, parameters } = request
+  const target = await provider.start({ state, scopes, parameters }).catch((cause: unknown) => {
+    throw new ApiError('unexpected_failure', `${provider.id} cannot be reached`, { cause })
+  })
+  const binding = findBinding(services, request)
+  const browserSecret = binding === 'none' ? undefined : randomBytes(32).toString('base64url')
+  const flow: NewExternalFlow = {
+    id: state,
+    auth_code: randomUUID(),
+    code_challenge: challenge?.challenge ?? null,
+    code_challenge_method: challenge?.method ?? null,
+    provider_type: provider.id,
+    provider_memo: target.memo,
+    aud: request.audience,
+    referrer: request.redirectTo,
+    browser_hash: browserSecret === undefined ? null : hashSecret(browserSecret),
+    asks_scopes: scopes.length > 0,
+    linking_target_id: request.linking?.userId ?? null,
+    linking_session_id: request.linking?.sessionId ?? null,
+    linking_step: binding === 'confirmation' ? 'unseen' : null,
+    provider_url: binding === 'confirmation' ? target.url : null,
+    invite_token_hash: inviteHash,
+    now,
+  }
+  await db.run(startExternalFlow, [flow])
+  const url = binding === 'confirmation' ? toConfirmationUrl(services, state) : target.url
+  return { url, state, browserSecret }
+}
+
+/**
+ * How the browser that comes back shows that it is the one that asked: by a cookie; by a cookie that it
+ * gets on a page of ours, unless it has it already; or, with PKCE, by nothing here, since the code is
+ * worth nothing without the verifier. Request headers do not matter: whoever starts a flow for somebody
+ * else could send any. @throws {ApiError} where none of these can be had.
+ */
+function findBinding(
+  services: Services,
+  { linking, isByScript, challenge, provider }: ExternalRequest,
+): 'cookie' | 'confirmation' | 'none' {
+  const isBindable = keepsCookies(services, provider)
+  if (linking === undefined || challenge !== undefined) {
+    return isBindable && !isByScript ? 'cookie' : 'none'
+  }
+  if (!isBindable) {
+    throw invalid(
+      'Linking an identity needs the PKCE flow here: send code_challenge and code_challenge_method',
+    )
+  }
+  return isByScript ? 'confirmation' : 'cookie'
+}
+
+/** A cookie of this host does not come back to another, nor by the form of another site without TLS. */
+function keepsCookies({ config }: Services, provider: ExternalProvider): boolean {
+  const here = new URL(config.api.externalUrl)
+  const there = new URL(provider.redirectUri)
+  const isSecure = here.protocol === 'https:'
+  return here.host === there.host && (isSecure || !provider.returnsByForm)
+}
+
+async function findInvite({ db, oneTimeTokens }: Services, token: string, now: Date) {
+  const hash = oneTimeTokens.hashLink(token).toString('hex')
+  const [invited] = await db.run(findInvited, [hash, now])
+  if (invited !== undefined) return hash
+  throw new ApiError('user_not_found', 'User identified by token not found')
+}
+
+/** Who comes back with a state. */
+export interface Visitor {
+  /** That of the cookie for this state. */
+  readonly browserSecret: string | undefined
+  /** Others keep no cookies, and no page of somebody else can send them here. */
+  readonly isBrowser: boolean
+}
+
+/**
+ * The flow of somebody who has come back, which nobody can claim again.
+ * @throws {ApiError}
+ */
+export async function claimExternal(
+  services: Services,
+  state: string,
+  { browserSecret, isBrowser }: Visitor,
+): Promise<ClaimedFlow> {
+  const { db, config, now } = services
+  const id = toState(state)
+  const earliest = new Date(now() - config.externalFlow.stateLifetimeMs)
+  const [flow] = await db.run<ClaimedFlow>(claimExternalFlow, [
+    id,
+    browserSecret === undefined ? null : hashSecret(browserSecret),
+    earliest,
+    new Date(now()),
+    isBrowser,
+  ])
+  if (flow?.is_claimed) return flow
+  // The same for what never was and for what is not for this browser.
+  if (!flow?.is_bound) throw badState('OAuth state not found or expired')
+  if (flow.claimed_at !== null) {
+    throw new ApiError('flow_state_already_used', 'State has already been used')
+  }
+  if (Date.parse(flow.created_at) < earliest.getTime()) throw badState('OAuth state has expired')
+  throw badState('OAuth state not found or expired')
+}
+
+function badState(message: string): ApiError {
+  return new ApiError('bad_oauth_state', message)
+}

@@ -1,0 +1,145 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { ApiError, invalid } from '../../errors.ts'
+import {
+  type ExternalProfile,
+  ProfileError,
+  toEmails,
+} from '../../plugins/providers/external-profile.ts'
+import {
+  type ExternalIdTokens,
+  type ExternalProvider,
+  type IdTokenClaims,
+  IdTokenError,
+} from '../../plugins/providers/external-provider.ts'
+import type { Services } from '../../services.ts'
+import type { Client, TokenResponse } from '../sessions/sessions.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { type AccountAsk, enterAccount } from './external-accounts.ts'
+import { noEmail } from './external-return.ts'
+import { type LinkingTarget, linkIdentity } from './identities.ts'
+
+/** An app has signed somebody in with the provider's own SDK. */
+export interface IdTokenAsk {
+  readonly idToken: string
+  readonly provider: string
+  /** Older apps name these two in place of the provider. */
+  readonly clientId: string
+  readonly issuer: string
+  readonly nonce: string
+  readonly accessToken: string
+  /** The user who gets the identity; undefined: whose it is signs in. */
+  readonly linking: LinkingTarget | undefined
+  readonly audience: string
+  readonly client: Client
+  readonly redirectTo: string
+  readonly externalUrl: string
+}
+
+/** Reference 3.12, grant `id_token`. @throws {ApiError} */
+export async function signInByIdToken(services: Services, ask: IdTokenAsk): Promise<TokenResponse> {
+  if (ask.idToken === '') throw refused('id_token required')
+  const { provider, idTokens } = findProvider(services, ask)
+  const claims = await idTokens.verify(ask.idToken).catch((error: unknown) => {
+    if (error instanceof IdTokenError) throw refused(error.message, error)
+    const message = `The keys of ${provider.id} cannot be fetched`
+    throw new ApiError('unexpected_failure', message, { cause: error })
+  })
+  if (!idTokens.skipsNonce) checkNonce(claims, ask.nonce)
+  checkAccessToken(claims, ask)
+  const user = await findUser(services, ask, provider, readProfile(idTokens, claims))
+  const { client } = ask
+  return services.sessions.open({ user, method: 'oauth', provider: provider.id, client })
+}
+
+interface Found {
+  readonly provider: ExternalProvider
+  readonly idTokens: ExternalIdTokens
+}
+
+/**
+ * Always one that is configured: neither the issuer nor the audience of a token is what the caller
+ * says it is.
+ */
+function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
+  const { clientId, issuer } = ask
+  if (ask.provider !== '') return withIdTokens(providers.find(ask.provider))
+  if (clientId === '' || issuer === '') {
+    throw refused('provider or client_id and issuer required')
+  }
+  const provider = providers.enabled.find(({ idTokens }) => idTokens?.isIssuer(issuer))
+  if (provider === undefined) {
+    const message = `Provider (issuer "${issuer.slice(0, 200)}") is not enabled`
+    throw new ApiError('provider_disabled', message)
+  }
+  if (!provider.clientIds.includes(clientId)) {
+    throw refused(`Unacceptable audience in id_token: [${clientId.slice(0, 200)}]`)
+  }
+  return withIdTokens(provider)
+}
+
+function withIdTokens(provider: ExternalProvider): Found {
+  const { id, idTokens } = provider
+  if (idTokens === undefined) throw invalid(`Custom OIDC provider "${id}" not allowed`)
+  return { provider, idTokens }
+}
+
+/** The token has the hash, so that who steals it cannot use it without what the app kept. */
+function checkNonce({ nonce: claimed }: IdTokenClaims, nonce: string): void {
+  const hasClaim = claimed !== undefined && claimed !== ''
+  if (hasClaim !== (nonce !== '')) {
+    throw refused('Passed nonce and nonce in id_token should either both exist or not.')
+  }
+  if (!hasClaim) return
+  const expected = createHash('sha256').update(nonce).digest('hex')
+  if (typeof claimed !== 'string' || !isSame(claimed, expected)) {
+    throw new ApiError('invalid_credentials', 'Nonces mismatch', { oauthError: 'invalid nonce' })
+  }
+}
+
+/** OpenID Connect Core 3.1.3.6: an access token that came with another ID token is refused. */
+function checkAccessToken({ at_hash: claimed }: IdTokenClaims, ask: IdTokenAsk): void {
+  if (ask.accessToken === '' || claimed === undefined || claimed === null) return
+  if (typeof claimed !== 'string') throw refused('Bad ID token: at_hash must be a string')
+  const hash = createHash(readHashName(ask.idToken)).update(ask.accessToken).digest()
+  const expected = hash.subarray(0, hash.length / 2).toString('base64url')
+  if (!isSame(claimed, expected)) throw refused('Bad ID token')
+}
+
+/** That of the signature, which has been checked. */
+function readHashName(idToken: string): 'sha256' | 'sha384' | 'sha512' {
+  const header = JSON.parse(Buffer.from(idToken.split('.')[0] ?? '', 'base64url').toString())
+  const { alg } = header as { alg: string }
+  if (alg.endsWith('384')) return 'sha384'
+  return alg.endsWith('256') ? 'sha256' : 'sha512'
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function readProfile(idTokens: ExternalIdTokens, claims: IdTokenClaims): ExternalProfile {
+  try {
+    const profile = idTokens.toProfile(claims)
+    return { ...profile, emails: toEmails(profile.emails) }
+  } catch (error) {
+    if (error instanceof ProfileError) throw refused(`Bad ID token: ${error.message}`, error)
+    throw error
+  }
+}
+
+function findUser(
+  services: Services,
+  { linking, ...ask }: IdTokenAsk,
+  provider: ExternalProvider,
+  profile: ExternalProfile,
+): Promise<UserRow> {
+  const account: AccountAsk = { ...ask, provider, profile }
+  if (linking !== undefined) return linkIdentity(services, linking, account)
+  if (profile.emails.length === 0 && !provider.isEmailOptional) throw noEmail()
+  return enterAccount(services, account)
+}
+
+function refused(message: string, cause?: unknown): ApiError {
+  return invalid(message, { oauthError: 'invalid request', cause })
+}

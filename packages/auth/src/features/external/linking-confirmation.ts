@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { ApiError } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import {
+  agreeToLinking,
+  cancelLinking,
+  type OpenedLinking,
+  openLinking,
+} from './statements/linking-flows.ts'
+
+/**
+ * Where a script sends its browser that has asked to link an identity without PKCE. A script of
+ * another origin gets no cookie, so that nothing here tells its browser from one that somebody else has
+ * sent the URL to: the user of the browser is asked.
+ */
+export function toConfirmationUrl({ config }: Services, state: string): string {
+  return `${config.api.externalUrl}/user/identities/confirm?state=${state}`
+}
+
+/** A browser with the URL. */
+export interface LinkingVisit {
+  readonly state: string
+  /** That of the cookie for this state. */
+  readonly browserSecret: string | undefined
+}
+
+export interface Confirmation extends OpenedLinking {
+  /** For a cookie; undefined: the browser has it. */
+  readonly newSecret: string | undefined
+}
+
+/** @throws {ApiError} */
+export async function openConfirmation(
+  services: Services,
+  { state, browserSecret }: LinkingVisit,
+): Promise<Confirmation> {
+  const newSecret = randomBytes(32).toString('base64url')
+  const [opened] = await services.db.run<OpenedLinking>(openLinking, [
+    toState(state),
+    browserSecret === undefined ? null : hashSecret(browserSecret),
+    findEarliest(services),
+    hashSecret(newSecret),
+  ])
+  if (opened === undefined) throw noLinking()
+  return { ...opened, newSecret: opened.is_same ? undefined : newSecret }
+}
+
+/** @returns the URL of the provider. @throws {ApiError} */
+export async function agree(services: Services, visit: LinkingVisit): Promise<string> {
+  const [agreed] = await services.db.run<{ provider_url: string }>(
+    agreeToLinking,
+    toKeys(services, visit),
+  )
+  if (agreed === undefined) throw noLinking()
+  return agreed.provider_url
+}
+
+/** @returns where the user wanted to go in the end. @throws {ApiError} */
+export async function cancel(services: Services, visit: LinkingVisit): Promise<string> {
+  const [gone] = await services.db.run<{ referrer: string }>(cancelLinking, toKeys(services, visit))
+  if (gone === undefined) throw noLinking()
+  return gone.referrer
+}
+
+function toKeys(services: Services, { state, browserSecret = '' }: LinkingVisit) {
+  return [toState(state), hashSecret(browserSecret), findEarliest(services)]
+}
+
+function findEarliest({ config, now }: Services): Date {
+  return new Date(now() - config.externalFlow.stateLifetimeMs)
+}
+
+/** @throws {ApiError} PostgreSQL takes nothing else for a UUID. */
+export function toState(state: string): string {
+  if (state === '') throw new ApiError('bad_oauth_callback', 'OAuth state parameter missing')
+  if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(state)) return state
+  throw new ApiError('bad_oauth_state', 'OAuth state parameter is invalid')
+}
+
+/** The same for what never was, for what is over and for what is another browser's. */
+function noLinking(): ApiError {
+  return new ApiError('bad_oauth_state', 'OAuth state not found or expired')
+}
+
+/** As cookies are stored. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}

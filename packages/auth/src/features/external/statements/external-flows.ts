@@ -1,0 +1,134 @@
+import type { Row } from '../../../db/database.ts'
+import { statement } from '../../../db/statement.ts'
+import type { Metadata } from '../../users/metadata.ts'
+import type { Time } from '../../users/statements/user-row.ts'
+
+/**
+ * How far the browser has got that opens the URL of a script: nobody has opened it; the browser has the
+ * cookie of the script; it has not, and its user is asked; its user has agreed.
+ */
+export type LinkingStep = 'unseen' | 'proven' | 'asked' | 'agreed'
+
+export interface NewExternalFlow {
+  /** The state. */
+  readonly id: string
+  readonly auth_code: string
+  readonly code_challenge: string | null
+  readonly code_challenge_method: string | null
+  readonly provider_type: string
+  readonly provider_memo: Metadata
+  readonly aud: string
+  readonly referrer: string
+  /** In hexadecimal digits, as the other hash. */
+  readonly browser_hash: string | null
+  readonly asks_scopes: boolean
+  readonly linking_target_id: string | null
+  readonly linking_session_id: string | null
+  /** Null: the browser shows in another way that it is the one that asked. */
+  readonly linking_step: LinkingStep | null
+  readonly provider_url: string | null
+  readonly invite_token_hash: string | null
+  readonly now: Date
+}
+
+/** $1 a NewExternalFlow. */
+export const startExternalFlow = statement(
+  'start_external_flow',
+  `insert into {ns}.flow_states (id, auth_code, code_challenge, code_challenge_method,
+     authentication_method, provider_type, provider_memo, aud, referrer, browser_hash, asks_scopes,
+     linking_target_id, linking_session_id, linking_step, provider_url, invite_token_hash,
+     created_at)
+   select p.id, p.auth_code, p.code_challenge, p.code_challenge_method, 'oauth', p.provider_type,
+     p.provider_memo, p.aud, p.referrer, decode(p.browser_hash, 'hex'), p.asks_scopes,
+     p.linking_target_id, p.linking_session_id, p.linking_step, p.provider_url,
+     decode(p.invite_token_hash, 'hex'), p.now
+   from jsonb_to_record($1::jsonb) as p(id uuid, auth_code uuid, code_challenge text,
+     code_challenge_method text, provider_type text, provider_memo jsonb, aud text, referrer text,
+     browser_hash text, asks_scopes boolean, linking_target_id uuid, linking_session_id uuid,
+     linking_step text, provider_url text, invite_token_hash text, now timestamptz)`,
+)
+
+/** Of a link in an invitation. $1 its hash in hexadecimal digits, $2 now. */
+export const findInvited = statement(
+  'find_invited',
+  `select u.id from {ns}.one_time_tokens t join {ns}.users u on u.id = t.user_id
+   where t.token_hash = decode($1, 'hex') and t.token_type = 'confirmation'
+     and t.expires_at >= $2 and u.deleted_at is null`,
+)
+
+export interface ClaimedFlow extends Row {
+  readonly id: string
+  readonly auth_code: string
+  readonly code_challenge: string | null
+  readonly provider_type: string
+  readonly provider_memo: Metadata
+  readonly aud: string
+  readonly referrer: string
+  readonly asks_scopes: boolean
+  readonly linking_target_id: string | null
+  readonly linking_session_id: string | null
+  readonly linking_step: LinkingStep | null
+  /** In hexadecimal digits. */
+  readonly invite_token_hash: string | null
+  readonly created_at: Time
+  readonly claimed_at: Time | null
+  /** Whether it is the browser that started it, or one that need not be. */
+  readonly is_bound: boolean
+  /** Whether this statement was the one to claim it. */
+  readonly is_claimed: boolean
+}
+
+/**
+ * Somebody comes back with a state. Of many who do so exactly one claims it, if it is in time and the
+ * right browser; a flow that ends in tokens is gone with that.
+ * A code is worth nothing without the verifier of who started the flow: such a flow may come back
+ * without a cookie, but not with a wrong one. The same goes for what keeps no cookies at all. An
+ * identity is linked to an account that exists: whoever comes back for that needs the cookie in any
+ * case, and must have agreed where the cookie is no proof.
+ * $1 state, $2 hash of the cookie in hexadecimal digits or null, $3 earliest start, $4 now,
+ * $5 whether it is a browser that comes back.
+ */
+export const claimExternalFlow = statement(
+  'claim_external_flow',
+  `with found as materialized (
+     select f.*, case when f.linking_target_id is not null and f.code_challenge is null
+       then coalesce(f.browser_hash = decode($2, 'hex'), false)
+         and coalesce(f.linking_step in ('proven', 'agreed'), true)
+       else f.browser_hash is null
+         or coalesce(f.browser_hash = decode($2, 'hex'), f.code_challenge is not null or not $5)
+       end as is_bound
+     from {ns}.flow_states f
+     where f.id = $1 and f.provider_type <> ''
+     for update
+   ), marked as (
+     update {ns}.flow_states f set claimed_at = $4, provider_memo = '{}'
+     from found
+     where f.id = found.id and found.is_bound and found.claimed_at is null
+       and found.created_at >= $3 and found.code_challenge is not null
+     returning f.id
+   ), removed as (
+     delete from {ns}.flow_states f using found
+     where f.id = found.id and found.is_bound and found.claimed_at is null
+       and found.created_at >= $3 and found.code_challenge is null
+     returning f.id
+   )
+   select found.id, found.auth_code, found.code_challenge, found.provider_type,
+     found.provider_memo, found.aud, found.referrer, found.asks_scopes, found.linking_target_id,
+     found.linking_session_id, found.linking_step,
+     encode(found.invite_token_hash, 'hex') as invite_token_hash, found.created_at,
+     found.claimed_at, found.is_bound,
+     exists (select from marked) or exists (select from removed) as is_claimed
+   from found`,
+)
+
+/**
+ * Whose the code is. $1 flow, $2 user, $3 access and $4 refresh token of the provider, $5 now, $6 the
+ * profile that is linked when the code is exchanged, or null.
+ */
+export const issueExternalCode = statement(
+  'issue_external_code',
+  `update {ns}.flow_states set user_id = $2, provider_access_token = $3,
+     provider_refresh_token = $4, auth_code_issued_at = $5, linking_profile = $6
+   where id = $1 and user_id is null
+   returning auth_code`,
+)

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { ApiError } from '../../errors.ts'
+import { secondsUntilDue, toCapParts } from '../../messages/requests/email-limits.ts'
+import { toSmsCapError, toSmsGapError } from '../../messages/requests/sms-limits.ts'
+import type { Services } from '../../services.ts'
+import { toAuditEntry } from '../audit/audit.ts'
+import type { Client } from '../sessions/sessions.ts'
+import type { Metadata } from '../users/metadata.ts'
+import type { FactorKind } from './factor-kind.ts'
+import {
+  factorNotFound,
+  findKindOf,
+  findOwnFactor,
+  isVerified,
+  type Member,
+  requireLevelToAdd,
+} from './member.ts'
+import {
+  challengeFactor,
+  type FactorSecrets,
+  findFactorSecrets,
+  type NewChallenge,
+} from './statements/factors.ts'
+
+export interface ChallengeRequest {
+  readonly member: Member
+  readonly factorId: string
+  readonly channel: string | undefined
+  readonly webauthn: unknown
+  readonly client: Client
+}
+
+/** Reference 3.20. @throws {ApiError} */
+export async function challenge(services: Services, request: ChallengeRequest): Promise<Metadata> {
+  const { member, client, channel, webauthn } = request
+  const { db, config } = services
+  const factor = findOwnFactor(member, request.factorId)
+  const kind = findKindOf(factor)
+  requireVerifying(services, kind)
+  if (!isVerified(factor)) requireLevelToAdd(member)
+  const id = randomUUID()
+  const draft = await kind.challenge(services, {
+    challengeId: id,
+    user: member,
+    factor,
+    channel,
+    webauthn,
+  })
+  const now = new Date(services.now())
+  const expiresAt = new Date(now.getTime() + config.mfa.challengeExpiresInMs)
+  const row: NewChallenge = {
+    id,
+    factor_id: factor.id,
+    user_id: member.id,
+    otp_hash: draft.otpHash?.toString('hex') ?? null,
+    web_authn_data: draft.webAuthnData ?? null,
+    expires_at: expiresAt,
+    gap_seconds: draft.gapMs === undefined ? null : draft.gapMs / 1_000,
+    messages: draft.message ? [draft.message] : [],
+    ...toCapParts(config.limits.smsSent),
+    now,
+    ip: client.ip,
+    audit: toAuditEntry('challenge_created', member, {
+      factor_id: factor.id,
+      factor_status: factor.status,
+    }),
+  }
+  const [written] = await db.run(challengeFactor, [row])
+  if (written === undefined) throw await findReason(services, row)
+  if (draft.message) services.wakeMessages()
+  return {
+    id,
+    type: factor.factor_type,
+    expires_at: Math.floor(expiresAt.getTime() / 1_000),
+    ...draft.shown,
+  }
+}
+
+/** @throws {ApiError} */
+export function requireVerifying({ config }: Services, kind: FactorKind): void {
+  if (kind.findSwitch(config.mfa).verify) return
+  throw new ApiError(kind.codes.verify, `MFA verification is disabled for ${kind.label}`)
+}
+
+async function findReason({ db, config }: Services, row: NewChallenge): Promise<ApiError> {
+  const [factor] = await db.run<FactorSecrets>(findFactorSecrets, [row.factor_id, row.user_id])
+  if (factor === undefined) return factorNotFound()
+  const gapMs = (row.gap_seconds ?? 0) * 1_000
+  const waitSeconds = secondsUntilDue(factor.last_challenged_at, gapMs, row.now.getTime())
+  if (waitSeconds > 0) return toSmsGapError(waitSeconds)
+  return toSmsCapError(db, config.limits.smsSent, row.now)
+}

@@ -1,0 +1,228 @@
+import type { Row } from '../../../db/database.ts'
+import { statement } from '../../../db/statement.ts'
+import {
+  noticeColumn,
+  type WithNotices,
+  writeNotices,
+} from '../../../messages/statements/notices.ts'
+import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+import { selectSession } from '../../sessions/statements/sessions.ts'
+import type { Metadata } from '../../users/metadata.ts'
+import { selectUserWithFactors, type Time } from '../../users/statements/user-row.ts'
+import {
+  countInSession,
+  type FactorFailureLimits,
+  factorFailureColumns,
+  failureLevel,
+  forgetFailure,
+  isKnownNetwork,
+  isSessionOpen,
+  rememberNetwork,
+  type SessionFailureLimits,
+  sessionFailureColumns,
+  sessionLockedUntil,
+  setFailureLevel,
+} from './factor-failures.ts'
+
+export interface ChallengeTry extends SessionFailureLimits, FactorFailureLimits {
+  readonly challenge_id: string
+  readonly factor_id: string
+  readonly user_id: string
+  readonly session_id: string
+  readonly most_attempts: number
+  readonly ip: string
+  readonly now: Date
+  readonly audit: NewAuditEntry
+}
+
+/** A challenge as it was before this attempt. */
+export interface TriedChallenge extends Row {
+  /** Whether the answer may be looked at. */
+  readonly is_counted: boolean
+  readonly ip_address: string
+  readonly verified_at: Time | null
+  readonly expires_at: Time
+  readonly attempts: number
+  readonly otp_hash: Buffer | null
+  readonly web_authn_data: Metadata | null
+  readonly secret: Buffer | null
+  readonly last_used_step: number | null
+  readonly web_authn_credential: Metadata | null
+  readonly locked_until: Time | null
+}
+
+/**
+ * Somebody answers a challenge. The attempt counts before the answer is looked at, and as a wrong one
+ * until it is accepted: guesses that come all at once wait here for each other. No row: there is no
+ * such challenge. $1 a ChallengeTry.
+ */
+export const tryChallenge = statement(
+  'try_challenge',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(challenge_id uuid, factor_id uuid, user_id uuid,
+       session_id uuid, most_attempts integer, ${sessionFailureColumns}, ${factorFailureColumns},
+       ip text, now timestamptz, audit jsonb)
+   ), session as materialized (
+     -- Before the factor, as all who lock both.
+     select s.id, ${isSessionOpen} as is_open, ${sessionLockedUntil} as locked_until
+     from {ns}.sessions s cross join p
+     where s.id = p.session_id and s.user_id = p.user_id
+     for update of s
+   ), factor as materialized (
+     select f.id, f.secret, f.last_used_step, f.web_authn_credential,
+       ${isKnownNetwork} as is_known, ${failureLevel} as level
+     from {ns}.mfa_factors f join session s on true cross join p
+     where f.id = p.factor_id and f.user_id = p.user_id
+     for update of f
+   ), found as materialized (
+     select c.*, f.secret, f.last_used_step, f.web_authn_credential, f.is_known, f.level,
+       case when not s.is_open then s.locked_until
+         when f.level + 1 > p.most_failures
+         then p.now + make_interval(secs => (f.level + 1 - p.most_failures) * p.refill_seconds)
+       end as locked_until
+     from {ns}.mfa_challenges c join factor f on f.id = c.factor_id cross join session s
+       cross join p
+     where c.id = p.challenge_id
+   ), allowed as materialized (
+     select c.factor_id as id, c.is_known, c.level from found c cross join p
+     where c.locked_until is null and c.verified_at is null and c.expires_at >= p.now
+       and c.ip_address = p.ip and c.attempts < p.most_attempts
+   ), counted_in_session as (
+     update {ns}.sessions s set ${countInSession}
+     from allowed cross join p
+     where s.id = p.session_id
+   ), counted as (
+     update {ns}.mfa_factors f set ${setFailureLevel('k.level + 1')}
+     from allowed k cross join p
+     where f.id = k.id and p.most_failures is not null
+   ), tried as (
+     update {ns}.mfa_challenges c set attempts = c.attempts + 1
+     from allowed f cross join p
+     where c.id = p.challenge_id and c.factor_id = f.id and c.verified_at is null
+       and c.attempts < p.most_attempts
+     returning c.id
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from allowed cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )
+   select exists (select from tried) as is_counted, f.ip_address, f.verified_at, f.expires_at,
+     f.attempts, f.otp_hash, f.web_authn_data, f.secret, f.last_used_step, f.web_authn_credential,
+     f.locked_until
+   from found f`,
+)
+
+/** Who reaches the second level, and how. */
+export interface SessionRaise {
+  readonly user_id: string
+  readonly session_id: string
+  /** Of the amr. */
+  readonly method: string
+  readonly now: Date
+  readonly ip: string
+  readonly user_agent: string
+  /** Of a success. */
+  readonly audit: NewAuditEntry
+}
+
+export const raiseColumns = `user_id uuid, session_id uuid, method text, now timestamptz, ip text,
+       user_agent text, audit jsonb`
+
+/**
+ * First parts of a `with` that raises a session: `owner` has a row where the session still lasts.
+ * Sessions are locked before the user, as a refresh does it, and factors after both.
+ */
+export const lockOwner = `lower as materialized (
+     select s.id, s.factor_failures from {ns}.sessions s cross join p
+     where s.user_id = p.user_id and s.revoked_at is null
+       and (s.id = p.session_id or s.aal <> 'aal2')
+     order by s.id for update of s
+   ), owner as materialized (
+     select u.* from {ns}.users u cross join p
+     where u.id = p.user_id and u.deleted_at is null
+       and (select count(*) filter (where l.id = p.session_id) from lower l) = 1
+     for update of u
+   )`
+
+/**
+ * The last parts, after `verified` with the row of the factor, if all is well. The refresh token of
+ * before is two steps behind, so that it never becomes one of the second level (reference 6.6); the
+ * user's sessions below that level end.
+ */
+export const raiseSession = `raised as (
+     update {ns}.sessions s set aal = 'aal2', factor_id = v.id,
+       amr = (select coalesce(jsonb_agg(e), '[]') from jsonb_array_elements(s.amr) e
+           where e ->> 'method' <> p.method)
+         || jsonb_build_array(jsonb_build_object(
+           'method', p.method, 'timestamp', floor(extract(epoch from p.now))::bigint)),
+       refresh_token_counter = s.refresh_token_counter + 2, rotated_at = p.now,
+       refreshed_at = p.now, updated_at = p.now, user_agent = p.user_agent, ip = p.ip,
+       factor_failures = '{}'
+     from verified v cross join p
+     where s.id = p.session_id
+     returning s.*
+   ), ended as (
+     update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
+     from verified v cross join p cross join lower l
+     where s.id = l.id and l.id <> p.session_id and s.aal <> 'aal2'
+   ), dropped as (
+     delete from {ns}.mfa_factors f using verified v
+     where f.user_id = v.user_id and f.factor_type = v.factor_type and f.id <> v.id
+       and f.status = 'unverified'
+     returning f.id
+   ), factors_now as (
+     select * from verified union all
+     select f.* from {ns}.mfa_factors f join verified v on v.user_id = f.user_id
+     where f.id <> v.id and f.id not in (select id from dropped)
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from verified cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )`
+
+export const raisedColumns = `${selectUserWithFactors('u', 'factors_now')},
+     ${selectSession('s')}`
+
+export interface Acceptance
+  extends SessionRaise,
+    WithNotices,
+    Pick<FactorFailureLimits, 'network'> {
+  readonly factor_id: string
+  readonly challenge_id: string
+  /** Of TOTP: each step works once. */
+  readonly step: number | null
+  /** Of WebAuthn: replaces the stored one. */
+  readonly credential: Metadata | null
+  readonly aaguid: string | null
+}
+
+/**
+ * The answer was right: the factor is verified and the session raised. A `SessionRow`; none where
+ * the challenge, the code or the session has been used up meanwhile. $1 an Acceptance.
+ */
+export const acceptFactor = statement(
+  'accept_factor',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, challenge_id uuid, step bigint,
+       credential jsonb, aaguid uuid, network text, ${noticeColumn}, ${raiseColumns})
+   ), ${lockOwner}, factor as materialized (
+     select f.id from {ns}.mfa_factors f join owner o on o.id = f.user_id cross join p
+     where f.id = p.factor_id
+       and (p.step is null or f.last_used_step is null or f.last_used_step < p.step)
+     for update of f
+   ), accepted as (
+     update {ns}.mfa_challenges c set verified_at = p.now
+     from factor f cross join p
+     where c.id = p.challenge_id and c.factor_id = f.id and c.verified_at is null
+     returning c.factor_id
+   ), verified as (
+     update {ns}.mfa_factors f set status = 'verified', ${forgetFailure}, ${rememberNetwork},
+       last_used_step = coalesce(p.step, f.last_used_step),
+       web_authn_credential = coalesce(nullif(p.credential, 'null'), f.web_authn_credential),
+       web_authn_aaguid = coalesce(p.aaguid, f.web_authn_aaguid), updated_at = p.now
+     from accepted a cross join p
+     where f.id = a.factor_id
+     returning f.*
+   ), ${raiseSession}, ${writeNotices('raised cross join owner u cross join p')}
+   select ${raisedColumns} from raised s cross join owner u`,
+)

@@ -1,0 +1,174 @@
+import type { Row } from '../../../db/database.ts'
+import { statement } from '../../../db/statement.ts'
+import { spendCap } from '../../../messages/statements/message-caps.ts'
+import { insertMessage } from '../../../messages/statements/outbox.ts'
+import type { NewAuditEntry, NewMessage } from '../../../messages/statements/request-parts.ts'
+import type { Metadata } from '../../users/metadata.ts'
+import type { Time } from '../../users/statements/user-row.ts'
+
+export interface NewFactor {
+  readonly id: string
+  readonly user_id: string
+  readonly factor_type: string
+  readonly friendly_name: string
+  /** Encrypted, in hexadecimal digits. */
+  readonly secret: string | null
+  readonly phone: string | null
+  /** Those that nobody verified since then make room. */
+  readonly expired_before: Date
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry
+}
+
+/**
+ * A factor that still has to be verified. No row: there is no such user. A name that is taken violates
+ * `mfa_factors_name`, a number `mfa_factors_phone`. $1 a NewFactor.
+ */
+export const enrollFactor = statement(
+  'enroll_factor',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id uuid, user_id uuid, factor_type text,
+       friendly_name text, secret text, phone text, expired_before timestamptz, now timestamptz,
+       ip text, audit jsonb)
+   ), owner as materialized (
+     select u.id from {ns}.users u cross join p
+     where u.id = p.user_id and u.deleted_at is null for update of u
+   ), expired as (
+     delete from {ns}.mfa_factors f using owner o cross join p
+     where f.user_id = o.id and f.status = 'unverified'
+       and (coalesce(f.last_challenged_at, f.created_at) < p.expired_before or f.phone = p.phone)
+     returning 1
+   ), enrolled as (
+     insert into {ns}.mfa_factors
+       (id, user_id, factor_type, friendly_name, secret, phone, created_at, updated_at)
+     select p.id, o.id, p.factor_type, p.friendly_name, decode(p.secret, 'hex'), p.phone, p.now,
+       p.now
+     from owner o cross join p
+     -- After the others are gone, whose names are free again.
+     where (select count(*) from expired) >= 0
+     returning id
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from enrolled cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )
+   select id from enrolled`,
+)
+
+export interface NewChallenge {
+  readonly id: string
+  readonly factor_id: string
+  readonly user_id: string
+  /** In hexadecimal digits. */
+  readonly otp_hash: string | null
+  readonly web_authn_data: Metadata | null
+  readonly expires_at: Date
+  /** Not within this of the last one; null: whenever. */
+  readonly gap_seconds: number | null
+  /** Text messages. */
+  readonly messages: readonly NewMessage[]
+  /** Of AUTH_RATE_LIMIT_SMS_SENT. */
+  readonly cap_most: number | null
+  readonly cap_refill_ms: number | null
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry
+}
+
+/**
+ * No row: the factor is gone, the challenge before is too recent, or no more messages may be sent now;
+ * nothing was written. $1 a NewChallenge.
+ */
+export const challengeFactor = statement(
+  'challenge_factor',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id uuid, factor_id uuid, user_id uuid,
+       otp_hash text, web_authn_data jsonb, expires_at timestamptz, gap_seconds double precision,
+       messages jsonb, cap_most integer, cap_refill_ms double precision, now timestamptz, ip text,
+       audit jsonb)
+   ), due as materialized (
+     select f.id from {ns}.mfa_factors f cross join p
+     where f.id = p.factor_id and f.user_id = p.user_id
+       and (nullif(p.gap_seconds, 0) is null or f.last_challenged_at is null
+         or f.last_challenged_at <= p.now - make_interval(secs => p.gap_seconds))
+     for update of f
+   ), ${spendCap('sms', {
+     most: 'select case when jsonb_array_length(messages) > 0 then cap_most end from p',
+     refillMs: 'select cap_refill_ms from p',
+     count:
+       'select case when exists (select from due) then jsonb_array_length(messages) else 0 end from p',
+     now: 'select now from p',
+   })}, challenged as (
+     update {ns}.mfa_factors f set last_challenged_at = p.now
+     from due cross join p cross join cap
+     where f.id = due.id
+     returning f.id
+   ), written as (
+     insert into {ns}.mfa_challenges
+       (id, factor_id, ip_address, otp_hash, web_authn_data, expires_at, created_at)
+     select p.id, c.id, p.ip, decode(p.otp_hash, 'hex'), p.web_authn_data, p.expires_at, p.now
+     from challenged c cross join p
+   ), messages_written as (
+     ${insertMessage('sms', {
+       kind: 'm.kind',
+       recipient: 'm.recipient',
+       payload: `m.payload || jsonb_build_object('UserID', p.user_id, 'IP', p.ip)`,
+       expiresInSeconds: 'm.expires_in_seconds',
+       from: `challenged cross join p cross join jsonb_to_recordset(p.messages) as m(kind text,
+         recipient text, payload jsonb, expires_in_seconds double precision)`,
+     })}
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from challenged cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )
+   select id from challenged`,
+)
+
+export interface FactorSecrets extends Row {
+  readonly id: string
+  readonly secret: Buffer | null
+  readonly last_used_step: number | null
+  readonly web_authn_credential: Metadata | null
+  readonly last_challenged_at: Time | null
+}
+
+/** What the record of the user does not show. $1 factor, $2 user. */
+export const findFactorSecrets = statement(
+  'find_factor_secrets',
+  `select f.id, f.secret, f.last_used_step, f.web_authn_credential, f.last_challenged_at
+   from {ns}.mfa_factors f where f.id = $1 and f.user_id = $2`,
+)
+
+export interface FactorUpdate {
+  readonly factor_id: string
+  readonly user_id: string
+  /** Null stays, as the next. */
+  readonly friendly_name: string | null
+  readonly phone: string | null
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry
+}
+
+/** Errors are those of `enrollFactor`. No row: there is no such factor. $1 a FactorUpdate. */
+export const updateFactor = statement(
+  'update_factor',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, user_id uuid,
+       friendly_name text, phone text, now timestamptz, ip text, audit jsonb)
+   ), updated as (
+     update {ns}.mfa_factors f set friendly_name = coalesce(p.friendly_name, f.friendly_name),
+       phone = coalesce(p.phone, f.phone), updated_at = p.now
+     from p where f.id = p.factor_id and f.user_id = p.user_id
+     returning f.*
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from updated cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )
+   select id, factor_type, friendly_name, status, phone, web_authn_aaguid, last_challenged_at,
+     created_at, updated_at
+   from updated`,
+)

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { ApiError } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import type { Metadata } from '../users/metadata.ts'
+import {
+  addWebAuthnChallenge,
+  type Ceremony,
+  type TakenChallenge,
+} from './statements/webauthn-challenges.ts'
+import { CredentialError, type WebAuthnOptions } from './webauthn.ts'
+
+/** What a browser answers to a challenge. */
+export interface CeremonyAnswer {
+  readonly challengeId: string
+  /** As it came. */
+  readonly credential: unknown
+}
+
+/** Stores the challenge of the options. @param userId null: whoever has the passkey. */
+export async function startCeremony(
+  { db, config, now }: Services,
+  ceremony: Ceremony,
+  userId: string | null,
+  { challenge, json }: WebAuthnOptions,
+): Promise<Metadata> {
+  const id = randomUUID()
+  const startedAt = new Date(now())
+  const expiresAt = new Date(startedAt.getTime() + config.passkeys.challengeExpiresInMs)
+  await db.run(addWebAuthnChallenge, [id, ceremony, userId, challenge, expiresAt, startedAt])
+  return { challenge_id: id, options: json, expires_at: Math.floor(expiresAt.getTime() / 1_000) }
+}
+
+/** @throws {ApiError} */
+export function requireChallenge<C extends TakenChallenge>(taken: C | undefined, nowMs: number): C {
+  if (taken === undefined) {
+    throw new ApiError('webauthn_challenge_not_found', 'Challenge not found or already used')
+  }
+  if (Date.parse(taken.expires_at) < nowMs) {
+    throw new ApiError('webauthn_challenge_expired', 'Challenge has expired')
+  }
+  return taken
+}
+
+/** One text for all that can be wrong: nobody learns which passkeys there are. */
+export function verificationFailed(cause?: unknown): ApiError {
+  return new ApiError('webauthn_verification_failed', 'Credential verification failed', { cause })
+}
+
+/** @throws {ApiError} */
+export async function verifyOrRefuse<Result>(verify: Promise<Result>): Promise<Result> {
+  try {
+    return await verify
+  } catch (error) {
+    throw error instanceof CredentialError ? verificationFailed(error) : error
+  }
+}

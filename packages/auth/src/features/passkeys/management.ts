@@ -1,0 +1,118 @@
+import { type ApiError, invalid } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import { userNotFound } from '../admin/update-user.ts'
+import { toSubjectEntry } from '../audit/admin-audit.ts'
+import { type AuditEntry, toAuditEntry } from '../audit/audit.ts'
+import type { Person } from '../factors/member.ts'
+import type { Metadata } from '../users/metadata.ts'
+import { findUserById } from '../users/statements/find-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { requireManager, requirePasskeys } from './permission.ts'
+import {
+  listPasskeys,
+  type PasskeyChange,
+  type PasskeyNaming,
+  type PasskeyRow,
+  removePasskey,
+  renamePasskey,
+} from './statements/passkeys.ts'
+
+/** Reference 3.26. */
+export function toPasskeyRecord(passkey: PasskeyRow): Metadata {
+  const { id, friendly_name, created_at, last_used_at } = passkey
+  return { id, friendly_name, created_at, ...(last_used_at !== null && { last_used_at }) }
+}
+
+/** @throws {ApiError} */
+export async function findOwnPasskeys(
+  services: Services,
+  person: Person,
+): Promise<readonly PasskeyRow[]> {
+  requirePasskeys(services)
+  return services.db.run<PasskeyRow>(listPasskeys, [person.id])
+}
+
+interface OwnPasskey {
+  readonly person: Person
+  readonly passkeyId: string
+  readonly ip: string
+}
+
+/** @throws {ApiError} */
+export async function nameOwnPasskey(
+  services: Services,
+  { person, passkeyId, friendlyName, ip }: OwnPasskey & { readonly friendlyName: string },
+): Promise<PasskeyRow> {
+  requirePasskeys(services)
+  requireManager(person)
+  const naming: PasskeyNaming = {
+    id: passkeyId,
+    user_id: person.id,
+    friendly_name: friendlyName,
+    now: new Date(services.now()),
+    ip,
+    audit: toAuditEntry('passkey_updated', person, { passkey_id: passkeyId }),
+  }
+  const [renamed] = await services.db.run<PasskeyRow>(renamePasskey, [naming])
+  if (renamed === undefined) throw passkeyNotFound()
+  return renamed
+}
+
+/** @throws {ApiError} */
+export async function removeOwnPasskey(
+  services: Services,
+  { person, passkeyId, ip }: OwnPasskey,
+): Promise<void> {
+  requirePasskeys(services)
+  requireManager(person)
+  const audit = toAuditEntry('passkey_deleted', person, { passkey_id: passkeyId })
+  await remove(services, { userId: person.id, passkeyId, ip, audit })
+}
+
+/** Also where passkeys are switched off, as the next: those of before are still there. @throws {ApiError} */
+export async function findPasskeysOf(
+  { db }: Services,
+  userId: string,
+): Promise<readonly PasskeyRow[]> {
+  const passkeys = await db.run<PasskeyRow>(listPasskeys, [userId])
+  if (passkeys.length > 0) return passkeys
+  const [user] = await db.run<UserRow>(findUserById, [userId])
+  if (user === undefined) throw userNotFound()
+  return []
+}
+
+/** @throws {ApiError} */
+export async function removePasskeyOf(
+  services: Services,
+  order: { userId: string; passkeyId: string; adminRole: string; ip: string },
+): Promise<void> {
+  const { userId, passkeyId, adminRole, ip } = order
+  const [user] = await services.db.run<UserRow>(findUserById, [userId])
+  if (user === undefined) throw userNotFound()
+  const audit = toSubjectEntry('passkey_deleted', adminRole, user, { passkey_id: passkeyId })
+  await remove(services, { userId, passkeyId, ip, audit })
+}
+
+interface Removal {
+  readonly userId: string
+  readonly passkeyId: string
+  readonly ip: string
+  readonly audit: AuditEntry
+}
+
+async function remove({ db, now }: Services, removal: Removal): Promise<void> {
+  const { userId, passkeyId, ip, audit } = removal
+  const change: PasskeyChange = {
+    id: passkeyId,
+    user_id: userId,
+    now: new Date(now()),
+    ip,
+    audit,
+  }
+  const [removed] = await db.run(removePasskey, [change])
+  if (removed === undefined) throw passkeyNotFound()
+}
+
+export function passkeyNotFound(): ApiError {
+  return invalid('Passkey not found', { status: 404 })
+}

@@ -1,0 +1,126 @@
+import { ApiError } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import { notingFailure } from '../audit/sign-in-log.ts'
+import type { Client, TokenResponse } from '../sessions/sessions.ts'
+import type { Metadata } from '../users/metadata.ts'
+import {
+  type CeremonyAnswer,
+  requireChallenge,
+  startCeremony,
+  verificationFailed,
+  verifyOrRefuse,
+} from './ceremony.ts'
+import { requirePasskeys } from './permission.ts'
+import {
+  type OwnedPasskey,
+  type PasskeyAttempt,
+  tryPasskey,
+  usePasskey,
+} from './statements/passkeys.ts'
+import {
+  type Assertion,
+  CredentialError,
+  createRequestOptions,
+  parseAssertion,
+  verifyAssertion,
+} from './webauthn.ts'
+
+/** Reference 3.26: any passkey of this site will do; who has it is known afterwards. @throws {ApiError} */
+export async function startPasskeySignIn(services: Services): Promise<Metadata> {
+  requirePasskeys(services)
+  const { relyingParty, challengeExpiresInMs } = services.config.passkeys
+  const options = await createRequestOptions({ relyingParty, timeoutMs: challengeExpiresInMs })
+  return startCeremony(services, 'authentication', null, options)
+}
+
+/** @throws {ApiError} */
+export async function finishPasskeySignIn(
+  services: Services,
+  answer: CeremonyAnswer,
+  client: Client,
+): Promise<TokenResponse> {
+  requirePasskeys(services)
+  const { audience } = services.config.tokens
+  const found: FoundOwner = { name: '', audience, userId: undefined, ip: client.ip }
+  return await notingFailure(services.signInLog, found, () =>
+    signIn(services, answer, client, found),
+  )
+}
+
+/** What the log of failed sign-ins has of it. */
+interface FoundOwner {
+  name: string
+  readonly audience: string
+  userId: string | undefined
+  readonly ip: string
+}
+
+async function signIn(
+  services: Services,
+  answer: CeremonyAnswer,
+  client: Client,
+  found: FoundOwner,
+): Promise<TokenResponse> {
+  const { db, config, sessions } = services
+  const assertion = toAssertion(answer.credential)
+  const nowMs = services.now()
+  const [attempt] = await db.run<PasskeyAttempt>(tryPasskey, [
+    answer.challengeId,
+    assertion ? Buffer.from(assertion.id, 'base64url') : null,
+    assertion ? toUserId(assertion.response.userHandle) : null,
+  ])
+  const { challenge, passkey } = requireChallenge(attempt, nowMs)
+  if (assertion === undefined) {
+    throw new ApiError('webauthn_verification_failed', 'Invalid credential response')
+  }
+  if (passkey === null) throw verificationFailed()
+  found.userId = passkey.id
+  found.name = passkey.email ?? passkey.phone ?? ''
+  const { relyingParty } = config.passkeys
+  const signed = await verifyOrRefuse(
+    verifyAssertion({ relyingParty, challenge }, assertion, {
+      id: assertion.id,
+      publicKey: Buffer.from(passkey.public_key, 'hex').toString('base64url'),
+      counter: passkey.sign_count,
+      isSyncable: passkey.is_syncable,
+    }),
+  )
+  // Only now: to a stranger it would tell that there is such a user.
+  requireWelcome(passkey, nowMs)
+  const [used] = await db.run(usePasskey, [
+    passkey.passkey_id,
+    signed.counter,
+    signed.isBackedUp,
+    new Date(nowMs),
+  ])
+  if (used === undefined) throw verificationFailed()
+  return sessions.open({ user: passkey, method: 'passkey', client })
+}
+
+function toAssertion(credential: unknown): Assertion | undefined {
+  try {
+    return parseAssertion(credential)
+  } catch (error) {
+    if (error instanceof CredentialError) return undefined
+    throw error
+  }
+}
+
+/** The handle that the passkey was made with is the id of its owner. */
+function toUserId(userHandle = ''): string | null {
+  const id = Buffer.from(userHandle, 'base64url').toString()
+  return /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/.test(id) ? id : null
+}
+
+/** @throws {ApiError} */
+function requireWelcome(owner: OwnedPasskey, nowMs: number): void {
+  if (owner.email !== null && owner.email_confirmed_at === null) {
+    throw new ApiError('email_not_confirmed', 'Email not confirmed', { status: 403 })
+  }
+  if (owner.phone !== null && owner.phone_confirmed_at === null) {
+    throw new ApiError('phone_not_confirmed', 'Phone not confirmed', { status: 403 })
+  }
+  if (owner.banned_until !== null && Date.parse(owner.banned_until) > nowMs) {
+    throw new ApiError('user_banned', 'User is banned')
+  }
+}

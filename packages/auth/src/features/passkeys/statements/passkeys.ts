@@ -1,0 +1,179 @@
+import type { Row } from '../../../db/database.ts'
+import { statement } from '../../../db/statement.ts'
+import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+import type { Time, UserRow } from '../../users/statements/user-row.ts'
+import { type TakenChallenge, takeChallenge } from './webauthn-challenges.ts'
+
+export interface PasskeyRow extends Row {
+  readonly id: string
+  readonly credential_id: Buffer
+  readonly transports: readonly string[]
+  readonly friendly_name: string
+  readonly last_used_at: Time | null
+  readonly created_at: Time
+}
+
+const columns = ['id', 'credential_id', 'transports', 'friendly_name', 'last_used_at', 'created_at']
+const listColumns = (passkey: string) => columns.map((name) => `${passkey}.${name}`).join(', ')
+
+/** Those of a user, the oldest first. $1 user. */
+export const listPasskeys = statement(
+  'list_passkeys',
+  `select ${listColumns('k')} from {ns}.webauthn_credentials k
+   where k.user_id = $1 order by k.created_at, k.id`,
+)
+
+/** So that two requests of one user cannot both be the last that is allowed. $1 user. */
+export const lockPasskeyOwner = statement(
+  'lock_passkey_owner',
+  'select id from {ns}.users where id = $1 and deleted_at is null for update',
+)
+
+export interface NewPasskey {
+  readonly id: string
+  readonly user_id: string
+  /** In hexadecimal digits, as the next. */
+  readonly credential_id: string
+  readonly public_key: string
+  readonly sign_count: number
+  readonly transports: readonly string[]
+  readonly aaguid: string
+  readonly is_syncable: boolean
+  readonly is_backed_up: boolean
+  readonly friendly_name: string
+  /** Of a user. */
+  readonly most: number
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry
+}
+
+/**
+ * No row: the user has as many as they may have. A credential that somebody has already violates
+ * `webauthn_credentials_credential_id`. To be run after `lockPasskeyOwner`. $1 a NewPasskey.
+ */
+export const addPasskey = statement(
+  'add_passkey',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id uuid, user_id uuid, credential_id text,
+       public_key text, sign_count bigint, transports jsonb, aaguid uuid, is_syncable boolean,
+       is_backed_up boolean, friendly_name text, most integer, now timestamptz, ip text,
+       audit jsonb)
+   ), added as (
+     insert into {ns}.webauthn_credentials (id, user_id, credential_id, public_key, sign_count,
+       transports, aaguid, is_syncable, is_backed_up, friendly_name, created_at, updated_at)
+     select p.id, p.user_id, decode(p.credential_id, 'hex'), decode(p.public_key, 'hex'),
+       p.sign_count, p.transports, p.aaguid, p.is_syncable, p.is_backed_up, p.friendly_name, p.now,
+       p.now
+     from p
+     where (select count(*) from {ns}.webauthn_credentials k where k.user_id = p.user_id) < p.most
+     returning *
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from added cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )
+   select ${listColumns('k')} from added k`,
+)
+
+export interface PasskeyChange {
+  readonly id: string
+  readonly user_id: string
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry
+}
+
+export interface PasskeyNaming extends PasskeyChange {
+  readonly friendly_name: string
+}
+
+/** No row: the user has no such passkey. $1 a PasskeyNaming. */
+export const renamePasskey = statement(
+  'rename_passkey',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id uuid, user_id uuid, friendly_name text,
+       now timestamptz, ip text, audit jsonb)
+   ), renamed as (
+     update {ns}.webauthn_credentials k set friendly_name = p.friendly_name, updated_at = p.now
+     from p where k.id = p.id and k.user_id = p.user_id
+     returning k.*
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from renamed cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )
+   select ${listColumns('k')} from renamed k`,
+)
+
+/** No row: the user has no such passkey. $1 a PasskeyChange. */
+export const removePasskey = statement(
+  'remove_passkey',
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id uuid, user_id uuid, now timestamptz, ip text,
+       audit jsonb)
+   ), removed as (
+     delete from {ns}.webauthn_credentials k using p
+     where k.id = p.id and k.user_id = p.user_id
+     returning k.id
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from removed cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )
+   select id from removed`,
+)
+
+/** A passkey with its owner. */
+export interface OwnedPasskey
+  extends Pick<
+    UserRow,
+    | 'id'
+    | 'email'
+    | 'phone'
+    | 'is_sso_user'
+    | 'email_confirmed_at'
+    | 'phone_confirmed_at'
+    | 'banned_until'
+  > {
+  readonly passkey_id: string
+  readonly public_key: string
+  readonly sign_count: number
+  readonly is_syncable: boolean
+}
+
+export interface PasskeyAttempt extends TakenChallenge {
+  /** Null: nobody has such a passkey. */
+  readonly passkey: OwnedPasskey | null
+}
+
+/**
+ * Somebody answers a challenge with a passkey: takes the challenge, and looks for the passkey. No row:
+ * there is no such challenge. $1 challenge, $2 credential or null, $3 user or null.
+ */
+export const tryPasskey = statement(
+  'try_passkey',
+  `with ${takeChallenge('authentication', '$1', null)}
+   select c.challenge, c.expires_at, (
+     select json_build_object('passkey_id', k.id, 'public_key', encode(k.public_key, 'hex'),
+       'sign_count', k.sign_count, 'is_syncable', k.is_syncable, 'id', u.id, 'email', u.email,
+       'phone', u.phone, 'is_sso_user', u.is_sso_user,
+       'email_confirmed_at', u.email_confirmed_at, 'phone_confirmed_at', u.phone_confirmed_at,
+       'banned_until', u.banned_until)
+     from {ns}.webauthn_credentials k join {ns}.users u on u.id = k.user_id
+     where k.credential_id = $2::bytea and k.user_id = $3::uuid and u.deleted_at is null
+   ) as passkey
+   from challenge c`,
+)
+
+/**
+ * The signature was right. No row: the passkey is gone, or something with the same key has signed as
+ * often meanwhile. $1 passkey, $2 count, $3 whether it is backed up, $4 now.
+ */
+export const usePasskey = statement(
+  'use_passkey',
+  `update {ns}.webauthn_credentials
+   set sign_count = $2, is_backed_up = $3, last_used_at = $4, updated_at = $4
+   where id = $1 and (sign_count < $2 or (sign_count = 0 and $2 = 0))
+   returning id`,
+)

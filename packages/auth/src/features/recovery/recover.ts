@@ -1,0 +1,24 @@
+import {
+  afterWait,
+  deferMail,
+  type MailAsk,
+  mailUser,
+  mailWaits,
+  userMails,
+} from '../../messages/requests/user-mail.ts'
+import type { Services } from '../../services.ts'
+import { claimsNothing } from '../one-time-codes/account-claims.ts'
+import { findUserByEmail } from '../users/statements/find-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+
+/** One statement, whether there is such a user or not. @throws {ApiError} */
+export function requestRecovery(services: Services, ask: MailAsk): Promise<void> {
+  return deferMail(services, ask, mailWaits.recovery, 'recovery')
+}
+
+/** Afterwards. @throws {ApiError} */
+export async function sendRecovery(services: Services, ask: MailAsk): Promise<void> {
+  const [user] = await services.db.run<UserRow>(findUserByEmail, [ask.email, ask.audience])
+  if (user === undefined) return
+  await mailUser(services, ask, user, afterWait(userMails.recovery), claimsNothing)
+}

@@ -1,0 +1,78 @@
+import { ApiError, invalid } from '../../errors.ts'
+import { type Call, json } from '../../http/call.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { type Static, Type } from '../../http/schema.ts'
+import { readRecipients } from '../../messages/requests/code-recipients.ts'
+import { readMailAsk } from '../../messages/requests/mail-ask.ts'
+import type { Services } from '../../services.ts'
+import { parseEmail } from '../users/email-address.ts'
+import { parsePhone } from '../users/phone-number.ts'
+import { type PhoneResendType, resendText } from './phone-resend.ts'
+import { type ResendType, resendEmail } from './resend.ts'
+
+const body = Type.Object({
+  type: Type.Optional(Type.String({ description: 'signup, email_change, sms or phone_change' })),
+  email: Type.Optional(Type.String({ description: 'The present address of the user' })),
+  phone: Type.Optional(Type.String({ description: 'The present number of the user' })),
+  code_challenge: Type.Optional(Type.String()),
+  code_challenge_method: Type.Optional(Type.String()),
+})
+type ResendCall = Call<Static<typeof body>>
+
+const emailTypes = ['signup', 'email_change'] as const satisfies readonly ResendType[]
+const phoneTypes = ['sms', 'phone_change'] as const satisfies readonly PhoneResendType[]
+
+export const resend = defineEndpoint({
+  method: 'POST',
+  path: '/resend',
+  summary: 'Sends again a message that still waits for an answer',
+  allowed: 'anyone',
+  limiter: 'resend',
+  captcha: 'always',
+  sendsCodesTo: ({ body }) => readRecipients(body),
+  query: { redirect_to: 'Where the link leads in the end' },
+  body,
+  success: { status: 200, description: 'An empty object, whether anything was to be sent or not' },
+  async handle(call, services) {
+    const { type, email = '', phone = '' } = call.body
+    const emailType = emailTypes.find((known) => known === type)
+    const phoneType = phoneTypes.find((known) => known === type)
+    if (emailType === undefined && phoneType === undefined) {
+      throw invalid('Missing one of these types: signup, email_change, sms, phone_change')
+    }
+    if (email !== '' && phone !== '') {
+      throw invalid('Only an email address or phone number should be provided.')
+    }
+    if (email === '' && phone === '') {
+      if (type === 'signup') throw invalid('Type provided requires an email address')
+      if (type === 'sms') throw invalid('Type provided requires a phone number')
+      throw invalid('Missing email address or phone number')
+    }
+    if (emailType !== undefined) await resendByEmail(call, services, emailType)
+    else if (phoneType !== undefined) await resendByPhone(call, services, phoneType)
+    return json({})
+  },
+})
+
+async function resendByEmail(call: ResendCall, services: Services, type: ResendType) {
+  const { email = '' } = call.body
+  if (email === '') throw invalid('Type provided requires an email address')
+  if (!services.config.site.emailEnabled) {
+    throw new ApiError('email_provider_disabled', 'Email logins are disabled', { status: 400 })
+  }
+  await resendEmail(services, type, readMailAsk(call, services, parseEmail(email)))
+}
+
+async function resendByPhone(call: ResendCall, services: Services, type: PhoneResendType) {
+  const {
+    body: { phone = '' },
+    audience,
+    client,
+  } = call
+  if (phone === '') throw invalid('Type provided requires a phone number')
+  if (!services.config.site.phoneEnabled) {
+    throw new ApiError('phone_provider_disabled', 'Phone logins are disabled', { status: 400 })
+  }
+  const ask = { phone: parsePhone(phone), audience, client, channel: 'sms' } as const
+  await resendText(services, type, ask)
+}

@@ -1,0 +1,57 @@
+import type { ApiError, ErrorCode } from '../../errors.ts'
+import type { TokenResponse } from '../sessions/sessions.ts'
+import { serialiseUrl } from './serialise-url.ts'
+
+/** Names and values of a query or a fragment. */
+export type Parameters = Readonly<Record<string, string>>
+
+/** What browsers carry to the site, behind `#` where no server sees it (reference 7.3). */
+export function toTokenParameters(tokens: TokenResponse, more: Parameters = {}): Parameters {
+  const { access_token, expires_at, expires_in, refresh_token, token_type } = tokens
+  const fields = { access_token, expires_at, expires_in, refresh_token, token_type }
+  const texts = Object.entries(fields).map(([name, value]) => [name, `${value}`] as const)
+  return { ...Object.fromEntries(texts), ...more }
+}
+
+const errorNames: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+const denials: ReadonlySet<string> = new Set([
+  'signup_disabled',
+  'user_banned',
+  'provider_email_needs_verification',
+] satisfies ErrorCode[])
+
+/** @param otherwise the `error` of statuses that have no name of their own. */
+export function toErrorParameters(
+  { status, code, message }: ApiError,
+  otherwise?: string,
+): Parameters {
+  const error = denials.has(code) ? 'access_denied' : (errorNames[status] ?? otherwise)
+  return {
+    ...(error !== undefined && { error }),
+    error_code: code,
+    error_description: message,
+  }
+}
+
+/** In place of a fragment that is there. Clients know by `sb` that it is ours. */
+export function withFragment(target: string, parameters: Parameters): string {
+  const fragment = new URLSearchParams({ ...parameters, sb: '' })
+  fragment.sort()
+  return serialiseUrl(target, (url) => {
+    url.hash = `${fragment}`
+  })
+}
+
+/** Beside the query that is there, and in place of parameters with the same names. */
+export function withQuery(target: string, parameters: Parameters): string {
+  return serialiseUrl(target, ({ searchParams }) => {
+    for (const [name, value] of Object.entries(parameters)) searchParams.set(name, value)
+  })
+}

@@ -1,0 +1,138 @@
+import type { Log } from '@portcullis/service-kit/log'
+import type { Queries } from '../../db/database.ts'
+import type { Statement } from '../../db/statement.ts'
+import { type PurgeRow, purgedAtOnce, purges } from './cleanup-statements.ts'
+
+/** How long rows are kept after their time. */
+export interface CleanupAges {
+  /** How long the link in an email may be opened. */
+  readonly linkSeconds: number
+  /** The longest time between two messages to one address. */
+  readonly gapMs: number
+  /** Undefined: audit entries are kept for ever. */
+  readonly auditMs?: number | undefined
+}
+
+export interface CleanupSettings extends CleanupAges {
+  readonly db: Queries
+  readonly log: Pick<Log, 'debug' | 'warning'>
+  readonly now: () => number
+  readonly everyMs?: number
+  readonly onRound?: (round: CleanupRound) => void
+}
+
+export interface CleanupRound {
+  /** `skipped`: another process is cleaning up. */
+  readonly outcome: 'completed' | 'skipped' | 'failed'
+  readonly durationMs: number
+  /** By what they were. */
+  readonly deleted: ReadonlyMap<string, number>
+  /** How long ago the oldest row that is still there should have been deleted; undefined: not known. */
+  readonly lagMs: number | undefined
+}
+
+const dayMs = 86_400_000
+/** After the click there are five minutes to exchange the code. */
+const codeMs = 300_000
+/** Statements for one kind of rows in a round. */
+const mostBatches = 20
+
+/** Deletes rows that have no use any more, a few at a time, at intervals that differ between processes. */
+export function openCleanup(settings: CleanupSettings): Disposable {
+  const { db, log, now, everyMs = 60_000, onRound } = settings
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  const plan = (waitMs: number): void => {
+    if (isClosed) return
+    timer = setTimeout(() => void run(), waitMs * (0.5 + Math.random())).unref()
+  }
+  const run = async (): Promise<void> => {
+    const startMs = performance.now()
+    const round = await cleanUp(db, now(), settings).catch((error: unknown): CleanupRound => {
+      if (!isClosed)
+        log.warning(`Cleanup failed: ${error instanceof Error ? error.message : error}`)
+      const durationMs = performance.now() - startMs
+      return { outcome: 'failed', durationMs, deleted: new Map(), lagMs: undefined }
+    })
+    log.debug(describeRound(round))
+    onRound?.(round)
+    // A backlog is worked off with short pauses, so that requests keep most of the database.
+    plan(round.lagMs ? everyMs / 60 : everyMs)
+  }
+  plan(everyMs)
+  return {
+    [Symbol.dispose]() {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Deletes everything that is due, up to a bound for each kind of rows. */
+export async function cleanUp(
+  db: Queries,
+  nowMs: number,
+  ages: CleanupAges,
+): Promise<CleanupRound> {
+  const startMs = performance.now()
+  const deleted = new Map<string, number>()
+  let lagMs = 0
+  for (const [what, statement, keptMs] of toSteps(ages)) {
+    const step = await purge(db, statement, nowMs - keptMs)
+    if (step.count > 0) deleted.set(what, (deleted.get(what) ?? 0) + step.count)
+    if (step.lagMs === undefined) {
+      const durationMs = performance.now() - startMs
+      return { outcome: 'skipped', durationMs, deleted, lagMs: undefined }
+    }
+    lagMs = Math.max(lagMs, step.lagMs)
+  }
+  return { outcome: 'completed', durationMs: performance.now() - startMs, deleted, lagMs }
+}
+
+type Step = readonly [what: string, statement: Statement, keptMs: number]
+
+function toSteps({ linkSeconds, gapMs, auditMs }: CleanupAges): readonly Step[] {
+  const linkMs = linkSeconds * 1_000
+  return [
+    // A session that has ended is kept for a day: it explains why a refresh fails.
+    ['ended sessions', purges.revokedSessions, dayMs],
+    ['ended sessions', purges.expiredSessions, dayMs],
+    ['one-time tokens', purges.oneTimeTokens, dayMs],
+    ['message gaps', purges.messageGaps, gapMs],
+    ['tried codes', purges.codeAttempts, Math.max(dayMs, linkMs)],
+    ['challenges', purges.challenges, dayMs],
+    ['passkey challenges', purges.webAuthnChallenges, dayMs],
+    ['unverified factors', purges.factors, dayMs],
+    ['flow states', purges.flowStates, Math.max(dayMs, linkMs + codeMs)],
+    ['given-up messages', purges.failedMessages, 7 * dayMs],
+    ...(auditMs === undefined ? [] : [['audit entries', purges.auditEntries, auditMs] as const]),
+  ]
+}
+
+/** @returns no `lagMs` where another process took over: rows deleted before that still count. */
+async function purge(
+  db: Queries,
+  statement: Statement,
+  beforeMs: number,
+): Promise<{ count: number; lagMs?: number }> {
+  let count = 0
+  for (let batch = 1; ; batch += 1) {
+    const [row] = await db.run<PurgeRow>(statement, [new Date(beforeMs)])
+    if (!row?.is_held) return { count }
+    count += row.count
+    if (row.count < purgedAtOnce) return { count, lagMs: 0 }
+    // Rows are deleted oldest first, so the oldest one left is not older than the last deleted.
+    if (batch === mostBatches) return { count, lagMs: beforeMs - Date.parse(row.newest ?? '') }
+  }
+}
+
+function describeRound({ outcome, durationMs, deleted, lagMs }: CleanupRound): string {
+  const rows = [...deleted.values()].reduce((sum, count) => sum + count, 0)
+  const parts = [...deleted].map(([what, count]) => `${count} ${what}`)
+  return [
+    `Cleanup ${outcome} in ${Math.round(durationMs)} ms: ${rows} rows deleted`,
+    ...(parts.length > 0 ? [` (${parts.join(', ')})`] : []),
+    ...(lagMs === undefined ? [] : [`, ${Math.round(lagMs / 1_000)} s behind`]),
+  ].join('')
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { ApiError, invalid } from '../../errors.ts'
+import type { ExternalProfile } from '../../plugins/providers/external-profile.ts'
+import type { Services } from '../../services.ts'
+import { auditActions } from '../audit/audit.ts'
+import { createAuditId } from '../audit/audit-ids.ts'
+import { linkIdentity } from '../external/identities.ts'
+import { takeLinkingFlow } from '../external/statements/linking-flows.ts'
+import { matchesVerifier } from './pkce.ts'
+import type { Client, TokenResponse } from './sessions.ts'
+import {
+  exchangeFlow,
+  type FlowExchange,
+  type FlowRow,
+  findFlow,
+} from './statements/flow-states.ts'
+import type { SessionRow } from './statements/sessions.ts'
+
+/** From when the code is shown. The flow began when the message was asked for, and mail may lie. */
+const codeLifetimeMs = 300_000
+
+export interface CodeExchange {
+  readonly code: string
+  readonly verifier: string
+  readonly client: Client
+  /** For a message that may be needed. */
+  readonly externalUrl: string
+}
+
+/** Reference 3.12, grant `pkce`. @throws {ApiError} */
+export async function exchangeCode(
+  services: Services,
+  exchange: CodeExchange,
+): Promise<TokenResponse> {
+  const { db, sessions } = services
+  const { code, verifier, client } = exchange
+  const nowMs = services.now()
+  if (code === '' || verifier === '') {
+    throw invalid('invalid request: both auth code and code verifier should be non-empty')
+  }
+  // Every code is a UUID, and PostgreSQL takes nothing else for one.
+  if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(code)) throw noFlow()
+  const [flow] = await db.run<FlowRow>(findFlow, [code])
+  if (flow === undefined) throw noFlow()
+  check(flow, verifier, nowMs)
+  const { provider_access_token: token, provider_refresh_token: refreshToken } = flow
+  const providerTokens = {
+    ...(token !== null && { provider_token: token }),
+    ...(refreshToken !== null && { provider_refresh_token: refreshToken }),
+  }
+  if (flow.linking_profile !== null) {
+    const linked = await linkAndSignIn(services, flow, flow.linking_profile, exchange)
+    return { ...linked, ...providerTokens }
+  }
+  const [row] = await db.run<SessionRow>(exchangeFlow, [toExchange(flow, client, nowMs)])
+  // Somebody else was faster with the same code.
+  if (row === undefined) throw noFlow()
+  const response = await sessions.toTokenResponse(row, client)
+  services.signInLog.countSignIn()
+  return { ...response, ...providerTokens }
+}
+
+/** Whoever has the verifier is who asked to link the identity: only now it is linked. */
+async function linkAndSignIn(
+  services: Services,
+  flow: FlowRow,
+  profile: ExternalProfile,
+  { client, externalUrl }: CodeExchange,
+): Promise<TokenResponse> {
+  const provider = services.providers.find(flow.provider_type)
+  const [taken] = await services.db.run(takeLinkingFlow, [flow.id])
+  if (taken === undefined) throw noFlow()
+  const target = { userId: flow.user_id, sessionId: flow.linking_session_id }
+  const user = await linkIdentity(services, target, {
+    provider,
+    profile,
+    client,
+    externalUrl,
+    audience: flow.aud,
+    redirectTo: flow.referrer,
+  })
+  return services.sessions.open({ user, method: 'oauth', provider: provider.id, client })
+}
+
+function check(flow: FlowRow, verifier: string, nowMs: number): void {
+  if (nowMs > Date.parse(flow.auth_code_issued_at) + codeLifetimeMs) {
+    throw new ApiError('flow_state_expired', 'invalid flow state, flow state has expired')
+  }
+  const { code_challenge: challenge, code_challenge_method: method } = flow
+  if (!matchesVerifier({ challenge, method }, verifier)) {
+    throw new ApiError(
+      'bad_code_verifier',
+      'code challenge does not match previously saved code verifier',
+    )
+  }
+  if (flow.banned_until !== null && Date.parse(flow.banned_until) > nowMs) {
+    throw new ApiError('user_banned', 'User is banned')
+  }
+}
+
+function toExchange(flow: FlowRow, client: Client, nowMs: number): FlowExchange {
+  const { id, authentication_method: method, provider_type: provider } = flow
+  return {
+    now: new Date(nowMs),
+    ip: client.ip,
+    user_agent: client.userAgent,
+    flow_id: id,
+    session: {
+      id: randomUUID(),
+      amr: [{ method, timestamp: Math.floor(nowMs / 1_000), ...(provider !== '' && { provider }) }],
+      is_recovery: method === 'recovery',
+      tag: client.tag ?? null,
+    },
+    audit_id: createAuditId(),
+    action: 'login',
+    log_type: auditActions.login,
+  }
+}
+
+function noFlow(): ApiError {
+  return new ApiError('flow_state_not_found', 'invalid flow state, no valid flow state found')
+}

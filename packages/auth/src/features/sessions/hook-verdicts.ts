@@ -1,0 +1,61 @@
+import { ApiError } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import { toAuditEntry } from '../audit/audit.ts'
+import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
+import type { Client } from './sessions.ts'
+import { revokeByScope } from './statements/sessions.ts'
+
+interface Attempt {
+  readonly user: UserRow
+  readonly isRight: boolean
+  readonly client: Client
+}
+
+/** A hook may refuse a password, whether it is right or wrong. @throws {ApiError} */
+export async function judgePassword(services: Services, attempt: Attempt): Promise<void> {
+  const { user, isRight, client } = attempt
+  const ask = services.hooks.passwordVerificationAttempt
+  const verdict = await ask?.({ user_id: user.id, valid: isRight }, { ip: client.ip })
+  if (!verdict?.isRejected) return
+  if (verdict.logsUserOut) await endSessions(services, attempt)
+  throw new ApiError(
+    'invalid_credentials',
+    verdict.message || 'Further password verification attempts will be rejected.',
+  )
+}
+
+/** The same of an answer to a second factor; who is refused is signed out. @throws {ApiError} */
+export async function judgeFactor(
+  services: Services,
+  attempt: Attempt & { readonly factor: FactorRow },
+): Promise<void> {
+  const { user, factor, isRight, client } = attempt
+  const verdict = await services.hooks.mfaVerificationAttempt?.(
+    {
+      user_id: user.id,
+      factor_id: factor.id,
+      factor_type: factor.factor_type,
+      valid: isRight,
+    },
+    { ip: client.ip },
+  )
+  if (!verdict?.isRejected) return
+  await endSessions(services, attempt)
+  throw new ApiError(
+    'mfa_verification_rejected',
+    verdict.message || 'Further MFA verification attempts will be rejected.',
+  )
+}
+
+async function endSessions({ db, now }: Services, { user, client }: Attempt): Promise<void> {
+  const entry = toAuditEntry('logout', user)
+  await db.run(revokeByScope, [
+    user.id,
+    null,
+    'global',
+    new Date(now()),
+    entry.id,
+    entry.payload,
+    client.ip,
+  ])
+}

@@ -1,0 +1,65 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { KeyRing } from '../../tokens/key-ring.ts'
+
+/**
+ * A refresh token names its session and its place in the row of the session's tokens, and proves
+ * with a keyed hash that this server made it. So none is stored: the session knows the number of
+ * the valid one, and any of them can be made again.
+ *
+ *     version, session id, counter, hash: 16 bytes of it, checksum: 4 bytes
+ */
+export interface RefreshToken {
+  readonly sessionId: string
+  readonly counter: number
+}
+
+const version = 0
+const idAt = 1
+const counterAt = 17
+const hashAt = 21
+const checksumAt = 37
+const tokenBytes = 41
+
+export interface RefreshTokens {
+  encode(token: RefreshToken): string
+  /** Undefined: this server did not make it. */
+  decode(text: string): RefreshToken | undefined
+}
+
+/** @param keys shared by all processes of a database. */
+export function createRefreshTokens(keys: KeyRing): RefreshTokens {
+  const toHash = (key: Buffer, bytes: Buffer) =>
+    createHmac('sha256', key).update(bytes.subarray(0, hashAt)).digest().subarray(0, 16)
+  return {
+    encode({ sessionId, counter }) {
+      const bytes = Buffer.alloc(tokenBytes)
+      bytes[0] = version
+      bytes.write(sessionId.replaceAll('-', ''), idAt, 'hex')
+      bytes.writeUInt32BE(counter, counterAt)
+      toHash(keys.current(), bytes).copy(bytes, hashAt)
+      toChecksum(bytes).copy(bytes, checksumAt, 0, 4)
+      return bytes.toString('base64url')
+    },
+    decode(text) {
+      if (!/^[\w-]{55}$/.test(text)) return undefined
+      const bytes = Buffer.from(text, 'base64url')
+      if (bytes.length !== tokenBytes || bytes[0] !== version) return undefined
+      const hash = bytes.subarray(hashAt, checksumAt)
+      if (!keys.all().some((key) => timingSafeEqual(toHash(key, bytes), hash))) return undefined
+      if (!toChecksum(bytes).subarray(0, 4).equals(bytes.subarray(checksumAt))) return undefined
+      return {
+        sessionId: toUuid(bytes.toString('hex', idAt, counterAt)),
+        counter: bytes.readUInt32BE(counterAt),
+      }
+    },
+  }
+}
+
+/** For scanners of leaked secrets, which can tell such a token from noise without the key. */
+function toChecksum(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes.subarray(0, checksumAt)).digest()
+}
+
+function toUuid(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

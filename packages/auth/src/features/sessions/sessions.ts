@@ -1,0 +1,298 @@
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Hooks } from '../../plugins/hooks/hooks.ts'
+import {
+  type AccessTokenSettings,
+  createAccessToken,
+  toAccessClaims,
+} from '../../tokens/access-tokens.ts'
+import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
+import { fitClaims, type TokenSize } from '../../tokens/token-size.ts'
+import { type AuditAction, toAuditEntry } from '../audit/audit.ts'
+import { createAuditId } from '../audit/audit-ids.ts'
+import { isBelowLevel } from '../factors/member.ts'
+import type { Json } from '../users/metadata.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { toUserRecord } from '../users/user-record.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { RefreshToken, RefreshTokens } from './refresh-tokens.ts'
+import { type SessionLimits, toLimitValues } from './session-limits.ts'
+import { endSession } from './statements/session-list.ts'
+import {
+  type Amr,
+  findRefresh,
+  openSession,
+  type RefreshRow,
+  revokeSessions,
+  rotateSession,
+  type SessionRow,
+} from './statements/sessions.ts'
+
+export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, SessionLimits {
+  readonly reuseIntervalMs: number
+  /** Whether the reuse of an old token ends the session. */
+  readonly rotates: boolean
+  /** Whether the token before an unused one is accepted at any age. */
+  readonly parentGrace: boolean
+}
+
+export interface SessionParts {
+  readonly db: Database
+  readonly signer: TokenSigner
+  readonly refreshTokens: RefreshTokens
+  readonly settings: SessionSettings
+  /** A hook that changes the claims of tokens. */
+  readonly customize: Hooks['customAccessToken']
+  readonly tokenSize: TokenSize
+  readonly deliveries: Pick<Deliveries, 'mark' | 'settled'>
+  /** Called after a sign-in to an existing account. */
+  readonly onSignedIn?: () => void
+  readonly now: () => number
+}
+
+/** Who asks, as far as the connection tells. */
+export interface Client {
+  readonly ip: string
+  /** What requests are limited by, where that is not the address. */
+  readonly limitKey?: string
+  readonly userAgent: string
+  /** One of AUTH_SESSIONS_TAGS, if they named one. */
+  readonly tag?: string | undefined
+}
+
+export interface Login {
+  readonly user: Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>
+  readonly method: string
+  /** Through whom, where that is somebody else. */
+  readonly provider?: string
+  readonly client: Client
+  readonly action?: AuditAction
+  readonly isRecovery?: boolean
+  /** Replaces a hash that is outdated. */
+  readonly newHash?: string | undefined
+  /** The hash that their password fits: where it is another one by now, nobody signs in. */
+  readonly shownHash?: string | undefined
+}
+
+export type TokenResponse = Readonly<Record<string, Json>>
+
+export interface Refreshed {
+  readonly response: TokenResponse
+  /** To be called when the answer has left: from then on the token before has little time. */
+  readonly onSent: () => void
+}
+
+export interface Sessions {
+  /** @throws {ApiError} */
+  open(login: Login): Promise<TokenResponse>
+  /** Undefined: the user is gone, or `shownHash` is not theirs any more. @throws {ApiError} */
+  tryOpen(login: Login): Promise<TokenResponse | undefined>
+  /** @throws {ApiError} */
+  refresh(refreshToken: string, client: Client): Promise<Refreshed>
+  /** For a session that another statement has opened, with what it belongs to. @throws {ApiError} */
+  toTokenResponse(row: SessionRow, client: Client): Promise<TokenResponse>
+}
+
+export function createSessions(parts: SessionParts): Sessions {
+  const { db, signer, refreshTokens, settings, customize, tokenSize, deliveries, now } = parts
+
+  /** @param method how the user signed in, where it is not the newest of the session's methods. */
+  async function toClaims(
+    row: SessionRow,
+    client: Client,
+    nowMs: number,
+    method?: string,
+  ): Promise<Claims> {
+    const { session_id: sessionId, session_created_at: sessionCreatedAt, aal, amr } = row
+    const signedIn = { user: row, sessionId, sessionCreatedAt, aal, amr }
+    const claims = toAccessClaims(settings, signedIn, nowMs)
+    if (customize === undefined) return fitClaims(tokenSize, claims, false)
+    const newest = amr.reduce((last, one) => (one.timestamp >= last.timestamp ? one : last), none)
+    const question = { user_id: row.id, claims, authentication_method: method ?? newest.method }
+    return fitClaims(tokenSize, await customize(question, { ip: client.ip }), true)
+  }
+
+  /**
+   * A hook that fails must not cost anybody their session: it is asked before the refresh token is
+   * used up, so that the same one can be shown again.
+   */
+  async function prepareRefresh(
+    { sessionId, counter }: RefreshToken,
+    client: Client,
+    nowMs: number,
+  ): Promise<Claims | undefined> {
+    if (customize === undefined) return undefined
+    const limits = toLimitValues(settings, nowMs)
+    const [row] = await db.run<RefreshRow>(findRefresh, [sessionId, ...limits])
+    // What is wrong with it is found out below.
+    if (row?.refresh_token_counter !== counter || findFlaw(row, settings, nowMs)) return undefined
+    return toClaims(row, client, nowMs, 'token_refresh')
+  }
+
+  /** A new session without a token is none: where a hook keeps it back, the session ends. */
+  async function toFirstResponse(
+    row: SessionRow,
+    client: Client,
+    nowMs: number,
+  ): Promise<TokenResponse> {
+    try {
+      return toTokenResponse(row, await toClaims(row, client, nowMs))
+    } catch (error) {
+      await db.run(revokeSessions, [[row.session_id], new Date(nowMs)])
+      throw error
+    }
+  }
+
+  function toTokenResponse(row: SessionRow, claims: Claims): TokenResponse {
+    const { session_id: sessionId, refresh_token_counter: counter } = row
+    const access = createAccessToken(signer, claims)
+    return {
+      access_token: access.text,
+      token_type: 'bearer',
+      expires_in: access.expiresInSeconds,
+      expires_at: access.expiresAtSeconds,
+      refresh_token: refreshTokens.encode({ sessionId, counter }),
+      user: toUserRecord(row),
+    }
+  }
+
+  /** Somebody else may have the token: the session is over, and the owner can find out why. */
+  async function endReused(row: RefreshRow, { ip }: Client, nowMs: number): Promise<void> {
+    const { id: userId, session_id: sessionId } = row
+    const entry = toAuditEntry('token_revoked', row, {
+      session_id: sessionId,
+      reason: 'refresh_token_already_used',
+    })
+    await db.run(endSession, [userId, sessionId, new Date(nowMs), entry.id, entry.payload, ip])
+  }
+
+  async function tryOpen(login: Login): Promise<TokenResponse | undefined> {
+    const { user, method, provider, client, action = 'login', isRecovery = false } = login
+    const nowMs = now()
+    const through = provider === undefined ? {} : { provider }
+    const amr = [{ method, timestamp: Math.floor(nowMs / 1_000), ...through }]
+    const entry = toAuditEntry(action, user, { provider: provider ?? method })
+    const [row] = await db.run<SessionRow>(openSession, [
+      randomUUID(),
+      user.id,
+      JSON.stringify(amr),
+      client.userAgent,
+      client.ip,
+      isRecovery,
+      login.newHash ?? null,
+      entry.id,
+      entry.payload,
+      new Date(nowMs),
+      login.shownHash ?? null,
+      client.tag ?? null,
+    ])
+    const response = row && (await toFirstResponse(row, client, nowMs))
+    if (response !== undefined && action === 'login') parts.onSignedIn?.()
+    return response
+  }
+
+  return {
+    toTokenResponse: (row, client) => toFirstResponse(row, client, now()),
+
+    tryOpen,
+
+    async open(login) {
+      const response = await tryOpen(login)
+      if (response !== undefined) return response
+      throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
+    },
+
+    async refresh(text, client) {
+      const token = refreshTokens.decode(text)
+      if (token === undefined) throw unknownToken()
+      const nowMs = now()
+      const limits = toLimitValues(settings, nowMs)
+      const prepared = customize && (await prepareRefresh(token, client, nowMs))
+      const [rotated] = await db.run<SessionRow>(rotateSession, [
+        token.sessionId,
+        token.counter,
+        client.userAgent,
+        client.ip,
+        createAuditId(),
+        'token_refreshed' satisfies AuditAction,
+        ...limits,
+      ])
+      const renew = async (row: SessionRow, claims?: Claims): Promise<Refreshed> => {
+        const given = claims ?? (await toClaims(row, client, nowMs, 'token_refresh'))
+        const { session_id: sessionId, refresh_token_counter: counter } = row
+        // With the grace, the time of delivery decides nothing.
+        const onSent = () => {
+          if (!settings.parentGrace) deliveries.mark({ sessionId, counter })
+        }
+        return { response: toTokenResponse(row, given), onSent }
+      }
+      if (rotated !== undefined) return renew(rotated, prepared)
+      // The answer with the present token may have left a moment ago.
+      await deliveries.settled()
+      const [row] = await db.run<RefreshRow>(findRefresh, [token.sessionId, ...limits])
+      if (row === undefined) throw noSession()
+      const flaw = findFlaw(row, settings, nowMs)
+      if (flaw !== undefined) throw flaw
+      if (token.counter > row.refresh_token_counter) {
+        throw new ApiError('validation_failed', `${prefix}Not Issued By This Server`)
+      }
+      if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
+      if (settings.rotates) await endReused(row, client, nowMs)
+      throw new ApiError('refresh_token_already_used', `${prefix}Already Used`)
+    },
+  }
+}
+
+const none: Amr = { method: '', timestamp: 0 }
+const prefix = 'Invalid Refresh Token: '
+
+function unknownToken(): ApiError {
+  return new ApiError('refresh_token_not_found', `${prefix}Refresh Token Not Found`)
+}
+
+function noSession(): ApiError {
+  return new ApiError('session_not_found', `${prefix}No Valid Session Found`, { status: 400 })
+}
+
+/** What ends a session whatever token is shown. */
+function findFlaw(row: RefreshRow, settings: SessionSettings, nowMs: number): ApiError | undefined {
+  const { timeboxMs, inactivityMs, lowAalMs } = settings
+  if (row.revoked_at !== null || row.deleted_at !== null) return noSession()
+  if (row.banned_until !== null && Date.parse(row.banned_until) > nowMs) {
+    return new ApiError('user_banned', `${prefix}User Banned`, { status: 400 })
+  }
+  const createdMs = Date.parse(row.session_created_at)
+  const refreshedMs = Date.parse(row.refreshed_at ?? row.session_created_at)
+  const isOver = row.not_after !== null && nowMs > Date.parse(row.not_after)
+  if (isOver || (timeboxMs !== undefined && nowMs > createdMs + timeboxMs)) return expired('')
+  if (inactivityMs !== undefined && nowMs > refreshedMs + inactivityMs) {
+    return expired(' (Inactivity)')
+  }
+  if (lowAalMs !== undefined && isBelowLevel(row) && nowMs > createdMs + lowAalMs) {
+    return expired(' (Low AAL: User Needs MFA Verification)')
+  }
+  if (row.has_newer) return expired(' (Revoked by Newer Login)')
+  return undefined
+}
+
+function expired(why: string): ApiError {
+  return new ApiError('session_expired', `${prefix}Session Expired${why}`, { status: 400 })
+}
+
+/**
+ * Retries after a lost answer, and other tabs, send the token before. As long as no answer with the
+ * present token is known to have been sent, refusing it would end the session: the database may have
+ * stalled for minutes between the rotation and its commit, or the process may have died.
+ */
+function isRetry(
+  row: RefreshRow,
+  counter: number,
+  { reuseIntervalMs, parentGrace }: SessionSettings,
+  nowMs: number,
+): boolean {
+  const { refresh_token_counter: present, delivered_counter: delivered, delivered_at: at } = row
+  if (present - counter !== 1) return false
+  if (parentGrace || delivered !== present || at === null) return true
+  return nowMs <= Date.parse(at) + reuseIntervalMs
+}

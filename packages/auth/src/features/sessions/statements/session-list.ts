@@ -1,0 +1,73 @@
+import type { Row } from '../../../db/database.ts'
+import { statement } from '../../../db/statement.ts'
+import type { Time } from '../../users/statements/user-row.ts'
+import { hasNewer, isWithinLimits } from './session-limits.ts'
+import type { Amr } from './sessions.ts'
+
+export interface ListedSession extends Row {
+  readonly id: string
+  readonly aal: string
+  readonly amr: readonly Amr[]
+  readonly user_agent: string | null
+  readonly ip: string | null
+  readonly tag: string | null
+  readonly not_after: Time | null
+  readonly refreshed_at: Time | null
+  readonly created_at: Time
+}
+
+/**
+ * The sessions of a user that a refresh would keep alive, the last used first.
+ * $1 user, $2 to $7 SessionLimitValues.
+ */
+export const listSessions = statement(
+  'list_sessions',
+  `select s.id, s.aal, s.amr, s.user_agent, s.ip, s.tag, s.not_after, s.refreshed_at, s.created_at
+   from {ns}.sessions s
+   where s.user_id = $1 and s.revoked_at is null and ${isWithinLimits('s', 2)}
+     and not ${hasNewer('s', 2)}
+   order by coalesce(s.refreshed_at, s.created_at) desc, s.id
+   limit 1000`,
+)
+
+/**
+ * Ends one session of a user; no row where they have no such session.
+ * $1 user, $2 session, $3 now, $4 id, $5 payload and $6 ip of the audit entry.
+ */
+export const endSession = statement(
+  'end_session',
+  `with ended as (
+     update {ns}.sessions set revoked_at = $3, updated_at = $3
+     where id = $2 and user_id = $1 and revoked_at is null
+     returning id
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select $4, $5, coalesce($6, ''), $3 from ended
+   )
+   select id from ended`,
+)
+
+/**
+ * Ends the next sessions of whomever, in the order of their ids. `last` is the id to go on after; null:
+ * there are no more. An entry in the audit log where any was ended.
+ * $1 id after which to begin or null, $2 how many, $3 created before, $4 now, $5 id, $6 payload and $7 ip
+ * of the audit entry.
+ */
+export const endManySessions = statement(
+  'end_many_sessions',
+  `with next as materialized (
+     select s.id, s.revoked_at is null and s.created_at <= $3 as is_due from {ns}.sessions s
+     where $1::uuid is null or s.id > $1
+     order by s.id limit $2
+   ), ended as (
+     update {ns}.sessions s set revoked_at = $4, updated_at = $4
+     from next n where s.id = n.id and n.is_due and s.revoked_at is null
+     returning s.id
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select $5, jsonb_set($6::jsonb, '{traits,count}', to_jsonb(count(*))), coalesce($7, ''), $4
+     from ended having count(*) > 0
+   )
+   select (select count(*) from ended)::integer as count,
+     case when (select count(*) from next) = $2 then (select max(id::text) from next) end as last`,
+)

@@ -1,0 +1,120 @@
+import { ApiError, invalid } from '../../../errors.ts'
+import { type Call, json } from '../../../http/call.ts'
+import { noticeWeakness } from '../../../passwords/password-policy.ts'
+import type { Services } from '../../../services.ts'
+import { notingFailure } from '../../audit/sign-in-log.ts'
+import { judgePassword } from '../../sessions/hook-verdicts.ts'
+import { parsePhone } from '../../users/phone-number.ts'
+import { findUserByEmail, findUserByPhone } from '../../users/statements/find-users.ts'
+import type { UserRow } from '../../users/statements/user-row.ts'
+import { isStorableText } from '../../users/storable-json.ts'
+import { guardPassword } from '../password-attempts.ts'
+import type { Grant, GrantBody } from './grant.ts'
+
+/** Another hash of the same password may have come in place of an outdated one meanwhile. */
+const mostTries = 3
+
+export const passwordGrant: Grant = async (call, services) => {
+  const name = readName(call.body, services)
+  const { audience, client } = call
+  const found: FoundAccount = { name: name.text, audience, userId: undefined, ip: client.ip }
+  return await notingFailure(services.signInLog, found, async () => {
+    for (let tries = 1; tries <= mostTries; tries++) {
+      const response = await signIn(call, name, services, found)
+      if (response !== undefined) return json(response)
+    }
+    throw wrongPassword()
+  })
+}
+
+/** What the log of failed sign-ins has of it. */
+interface FoundAccount {
+  readonly name: string
+  readonly audience: string
+  userId: string | undefined
+  readonly ip: string
+}
+
+/** Undefined: the password was changed since it was checked. @throws {ApiError} */
+async function signIn(
+  call: Call<GrantBody>,
+  name: LoginName,
+  services: Services,
+  found: FoundAccount,
+): Promise<object | undefined> {
+  const { body, client, audience } = call
+  const { passwords, sessions, now, passwordPolicy } = services
+  const { password = '' } = body
+  const account = { audience, name: name.text }
+  const checking = guardPassword(services, { account, client }, async () => {
+    const user = await findUser(services, name, audience)
+    const hash = user?.encrypted_password ?? undefined
+    found.userId = user?.id
+    return { user, ...(await passwords.check(password, hash)) }
+  })
+  const { user, isRight, isOutdated } = await checking
+  if (user !== undefined) await judgePassword(services, { user, isRight, client })
+  if (user === undefined || !isRight) {
+    throw wrongPassword()
+  }
+  // Only now: to a stranger a ban would tell that there is such a user.
+  if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
+    throw new ApiError('user_banned', 'User is banned', { status: 400 })
+  }
+  checkConfirmed(user, body)
+  const newHash = isOutdated ? await passwords.hash(password) : undefined
+  const shownHash = user.encrypted_password ?? undefined
+  const [response, weakness] = await Promise.all([
+    sessions.tryOpen({ user, method: 'password', client, newHash, shownHash }),
+    noticeWeakness(password, passwordPolicy),
+  ])
+  return weakness && response ? { ...response, weak_password: weakness } : response
+}
+
+function wrongPassword(): ApiError {
+  return new ApiError('invalid_credentials', 'Invalid login credentials')
+}
+
+interface LoginName {
+  readonly kind: 'email' | 'phone'
+  /** As it is stored. */
+  readonly text: string
+}
+
+/** @throws {ApiError} */
+function readName({ email = '', phone = '' }: GrantBody, { config }: Services): LoginName {
+  if (email !== '' && phone !== '') {
+    throw invalid('Only an email address or phone number should be provided on login.')
+  }
+  if (email !== '') {
+    if (!config.site.emailEnabled) {
+      throw new ApiError('email_provider_disabled', 'Email logins are disabled')
+    }
+    return { kind: 'email', text: email.toLowerCase() }
+  }
+  if (phone === '') throw invalid('missing email or phone')
+  if (!config.site.phoneEnabled) {
+    throw new ApiError('phone_provider_disabled', 'Phone logins are disabled')
+  }
+  return { kind: 'phone', text: parsePhone(phone) }
+}
+
+async function findUser(
+  { db }: Services,
+  { kind, text }: LoginName,
+  audience: string,
+): Promise<UserRow | undefined> {
+  // PostgreSQL would not even look for it.
+  if (!isStorableText(text)) return undefined
+  const statement = kind === 'email' ? findUserByEmail : findUserByPhone
+  return (await db.run<UserRow>(statement, [text, audience]))[0]
+}
+
+function checkConfirmed(user: UserRow, { phone = '' }: GrantBody): void {
+  if (phone === '' && user.email_confirmed_at === null) {
+    throw new ApiError('email_not_confirmed', 'Email not confirmed')
+  }
+  if (phone !== '' && user.phone_confirmed_at === null) {
+    throw new ApiError('phone_not_confirmed', 'Phone not confirmed')
+  }
+}

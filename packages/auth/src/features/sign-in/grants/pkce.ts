@@ -1,0 +1,8 @@
+import { json } from '../../../http/call.ts'
+import { exchangeCode } from '../../sessions/flow-states.ts'
+import type { Grant } from './grant.ts'
+
+export const pkceGrant: Grant = async ({ body, client, externalUrl }, services) => {
+  const { auth_code: code = '', code_verifier: verifier = '' } = body
+  return json(await exchangeCode(services, { code, verifier, client, externalUrl }))
+}

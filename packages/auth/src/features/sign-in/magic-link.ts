@@ -1,0 +1,136 @@
+import { isTaken } from '../../db/violations.ts'
+import { ApiError } from '../../errors.ts'
+import { toCapParts } from '../../messages/requests/email-limits.ts'
+import {
+  afterWait,
+  deferMail,
+  type MailAsk,
+  mailNobody,
+  mailUser,
+  mailWaits,
+  toMailError,
+  toMailGap,
+  toMailRequest,
+  type UserMail,
+  userMails,
+} from '../../messages/requests/user-mail.ts'
+import type { Services } from '../../services.ts'
+import { toAuditEntry } from '../audit/audit.ts'
+import { claimsNothing } from '../one-time-codes/account-claims.ts'
+import { insertUser } from '../users/insert-user.ts'
+import type { Metadata } from '../users/metadata.ts'
+import { confirmEmail, draftEmailUser, unconfirmed } from '../users/new-users.ts'
+import { isSignupAllowed, mayFinish } from '../users/sign-up-allowed.ts'
+import type { NewUser } from '../users/statements/create-user.ts'
+import { findUserByEmail } from '../users/statements/find-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+
+export interface MagicLinkAsk extends MailAsk {
+  /** Of a user who is made. */
+  readonly data: Metadata
+  /** What becomes of somebody who has no account. `ignore` tells nobody that they have none. */
+  readonly newcomer: 'create' | 'ignore' | 'refuse'
+  /**
+   * What somebody gets who has not confirmed their address. To the specification everybody gets a
+   * magic link; the client expects what a sign-up would have sent (reference 3.9).
+   */
+  readonly firstMail: 'confirmation' | 'magicLink'
+}
+
+/** What is taken down where nobody is signed up. */
+export type DeferredMagicLink = Omit<MagicLinkAsk, 'newcomer'>
+
+/**
+ * Who is unknown is signed up, where that is allowed. Their first link confirms the address, whatever
+ * it is called; who is known gets a link to sign in. @throws {ApiError}
+ */
+export async function requestMagicLink(services: Services, ask: MagicLinkAsk): Promise<void> {
+  const { newcomer, ...deferred } = ask
+  if (newcomer === 'ignore' || !isSignupAllowed(services)) {
+    return deferMail(services, deferred, mailWaits.magicLink, 'magic_link')
+  }
+  const find = () => findUser(services, ask)
+  const known = await find()
+  if (known !== undefined) return mailKnown(services, ask, known)
+  if (newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
+  try {
+    await createNewcomer(services, ask)
+  } catch (error) {
+    if (!isTaken(error, 'users_email')) throw error
+    // Somebody was faster, since we looked; or the address belongs to another audience.
+    const other = await find()
+    return other === undefined
+      ? mailNobody(services, ask, mailWaits.magicLink)
+      : mailKnown(services, ask, other)
+  }
+}
+
+/** Of a request that was taken down. @throws {ApiError} */
+export async function sendMagicLink(services: Services, ask: DeferredMagicLink): Promise<void> {
+  const user = await findUser(services, ask)
+  if (user === undefined || !mayFinish(services, user)) return
+  await mailKnown(services, ask, user, afterWait)
+}
+
+async function findUser({ db }: Services, { email, audience }: MailAsk) {
+  return (await db.run<UserRow>(findUserByEmail, [email, audience]))[0]
+}
+
+async function mailKnown(
+  services: Services,
+  ask: DeferredMagicLink,
+  user: UserRow,
+  prepare: (mail: UserMail) => UserMail = (mail) => mail,
+): Promise<void> {
+  if (user.email_confirmed_at !== null) {
+    return mailUser(services, ask, user, prepare(userMails.magicLink), claimsNothing)
+  }
+  const data = toDraft(services, ask, user.id).raw_user_meta_data
+  return mailUser(services, ask, user, prepare(findFirstMail(services, ask)), { data })
+}
+
+/** A confirmation waits no longer than a link: how long somebody waits must not tell what they are. */
+function findFirstMail({ config }: Services, { firstMail }: DeferredMagicLink) {
+  return config.mail.autoconfirm
+    ? userMails.magicLink
+    : { ...userMails[firstMail], wait: mailWaits.magicLink }
+}
+
+function toDraft({ config }: Services, { email, audience, data }: DeferredMagicLink, id?: string) {
+  const role = config.tokens.defaultGroup
+  return draftEmailUser(email, { ...(id !== undefined && { id }), aud: audience, role, data })
+}
+
+async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<void> {
+  const { config } = services
+  const { autoconfirm } = config.mail
+  const now = new Date(services.now())
+  const draft = toDraft(services, ask)
+  const actor = { ...draft, is_sso_user: false }
+  const mail = findFirstMail(services, ask)
+  const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
+  const gap = toMailGap(services, ask, mail.wait)
+  const newcomer: NewUser = {
+    ...(autoconfirm ? confirmEmail(draft) : draft),
+    ...unconfirmed,
+    encrypted_password: services.passwords.createUnusable(),
+    email_confirmed_at: autoconfirm ? now : null,
+    [mail.sentAt]: now,
+    now,
+    ip: ask.client.ip,
+    audit: autoconfirm
+      ? [
+          toAuditEntry('user_signedup', actor, { provider: 'email' }),
+          toAuditEntry(mail.action, actor),
+        ]
+      : toAuditEntry(userMails.confirmation.action, actor),
+    token: { ...token, claim: { data: draft.raw_user_meta_data } },
+    flow,
+    messages: [message],
+    ...toCapParts(config.limits.emailSent),
+    ...gap,
+  }
+  const user = await insertUser(services, newcomer)
+  if (user === undefined) throw await toMailError(services, gap, now)
+  services.wakeMessages()
+}

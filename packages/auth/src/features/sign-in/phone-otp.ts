@@ -1,0 +1,114 @@
+import { isTaken } from '../../db/violations.ts'
+import { ApiError } from '../../errors.ts'
+import { planCode } from '../../messages/requests/phone-codes.ts'
+import { findTestCode, requireGateway } from '../../messages/requests/phone-gateway.ts'
+import {
+  deferCode,
+  type PhoneAsk,
+  textNobody,
+  textUser,
+  toConfirmation,
+  toTextError,
+  toTextGap,
+} from '../../messages/requests/phone-messages.ts'
+import type { Services } from '../../services.ts'
+import { toAuditEntry } from '../audit/audit.ts'
+import { claimsNothing } from '../one-time-codes/account-claims.ts'
+import { insertUser } from '../users/insert-user.ts'
+import type { Metadata } from '../users/metadata.ts'
+import { confirmPhone, draftPhoneUser, unconfirmed } from '../users/new-users.ts'
+import { isSignupAllowed, mayFinish } from '../users/sign-up-allowed.ts'
+import { findUserByPhone } from '../users/statements/find-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+
+export interface PhoneOtpAsk extends PhoneAsk {
+  /** Of a user who is made. */
+  readonly data: Metadata
+  /** What becomes of somebody who has no account. `ignore` tells nobody that they have none. */
+  readonly newcomer: 'create' | 'ignore' | 'refuse'
+}
+
+/** What is taken down where nobody is signed up. */
+export type DeferredOtp = Omit<PhoneOtpAsk, 'newcomer'>
+
+/** Who is unknown is signed up, where that is allowed, and everybody gets a code. @throws {ApiError} */
+export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Promise<void> {
+  const { newcomer, ...deferred } = ask
+  requireGateway(services, ask.phone, 'confirmation')
+  if (newcomer === 'ignore' || !isSignupAllowed(services)) {
+    // The code of a test number is known beforehand, and whoever shows it must not come too early.
+    if (findTestCode(services, ask.phone) !== undefined) return sendPhoneOtp(services, deferred)
+    return deferCode(services, deferred, 'sms', 'phone_otp')
+  }
+  const find = () => findUser(services, ask)
+  const known = await find()
+  if (known !== undefined) return textKnown(services, ask, known)
+  if (newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
+  try {
+    await createNewcomer(services, ask)
+  } catch (error) {
+    if (!isTaken(error, 'users_phone')) throw error
+    // Somebody was faster, since we looked; or the number belongs to another audience.
+    const other = await find()
+    return other === undefined ? textNobody(services, ask, 'sms') : textKnown(services, ask, other)
+  }
+}
+
+/** Of a request that was taken down. @throws {ApiError} */
+export async function sendPhoneOtp(services: Services, ask: DeferredOtp): Promise<void> {
+  const user = await findUser(services, ask)
+  if (user === undefined || !mayFinish(services, user)) return
+  await textKnown(services, ask, user, true)
+}
+
+async function findUser({ db }: Services, { phone, audience }: PhoneAsk) {
+  return (await db.run<UserRow>(findUserByPhone, [phone, audience]))[0]
+}
+
+async function textKnown(
+  services: Services,
+  ask: DeferredOtp,
+  user: UserRow,
+  hasWaited = false,
+): Promise<void> {
+  if (user.phone_confirmed_at !== null) {
+    const reason = { action: 'user_recovery_requested', hasWaited } as const
+    return textUser(services, ask, user, reason, claimsNothing)
+  }
+  const { autoconfirm } = services.config.sms
+  const action = autoconfirm ? 'user_recovery_requested' : 'user_confirmation_requested'
+  const data = toDraft(services, ask, user.id).raw_user_meta_data
+  return textUser(services, ask, user, { action, hasWaited }, { data })
+}
+
+function toDraft({ config }: Services, { phone, audience, data }: DeferredOtp, id?: string) {
+  const role = config.tokens.defaultGroup
+  return draftPhoneUser(phone, { ...(id !== undefined && { id }), aud: audience, role, data })
+}
+
+async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<void> {
+  const { config } = services
+  const now = new Date(services.now())
+  const gap = toTextGap(services, ask, 'sms')
+  const { autoconfirm } = config.sms
+  const draft = toDraft(services, ask)
+  const { token, parts } = planCode(services, toConfirmation(ask))
+  const actor = { ...draft, is_sso_user: false }
+  const user = await insertUser(services, {
+    ...(autoconfirm ? confirmPhone(draft) : draft),
+    ...unconfirmed,
+    encrypted_password: services.passwords.createUnusable(),
+    phone_confirmed_at: autoconfirm ? now : null,
+    confirmation_sent_at: now,
+    now,
+    ip: ask.client.ip,
+    audit: autoconfirm
+      ? toAuditEntry('user_signedup', actor, { provider: 'phone', channel: ask.channel })
+      : toAuditEntry('user_confirmation_requested', actor, { channel: ask.channel }),
+    ...parts,
+    token: { ...token, claim: { data: draft.raw_user_meta_data } },
+    ...gap,
+  })
+  if (user === undefined) throw await toTextError(services, gap, now)
+  services.wakeMessages()
+}

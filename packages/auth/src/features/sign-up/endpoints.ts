@@ -1,0 +1,130 @@
+import { ApiError, invalid } from '../../errors.ts'
+import { type Answer, type Call, json } from '../../http/call.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { type Static, Type } from '../../http/schema.ts'
+import { readRecipients } from '../../messages/requests/code-recipients.ts'
+import { parseTextChannel } from '../../messages/requests/phone-gateway.ts'
+import { checkPassword } from '../../passwords/password-policy.ts'
+import type { Services } from '../../services.ts'
+import { findRedirectTarget } from '../redirects/redirect-target.ts'
+import { parseChallenge } from '../sessions/pkce.ts'
+import { checkAuthorized } from '../users/authorized-addresses.ts'
+import { parseEmail } from '../users/email-address.ts'
+import { parseOwnMetadata } from '../users/metadata-limits.ts'
+import { parsePhone } from '../users/phone-number.ts'
+import { checkSignupAllowed } from '../users/sign-up-allowed.ts'
+import { signUpAnonymously } from './sign-up-anonymously.ts'
+import { signUpByEmail } from './sign-up-by-email.ts'
+import { signUpByPhone } from './sign-up-by-phone.ts'
+
+const body = Type.Object({
+  email: Type.Optional(Type.String({ description: 'Address of the new user' })),
+  phone: Type.Optional(Type.String({ description: 'Number of the new user (E.164)' })),
+  password: Type.Optional(Type.String()),
+  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  channel: Type.Optional(
+    Type.String({ description: 'How a code is sent to a phone: sms or whatsapp' }),
+  ),
+  code_challenge: Type.Optional(Type.String()),
+  code_challenge_method: Type.Optional(Type.String()),
+})
+
+export const signup = defineEndpoint({
+  method: 'POST',
+  path: '/signup',
+  summary: 'Registers a user by email or phone, or signs in without a name',
+  allowed: 'anyone',
+  captcha: 'always',
+  sendsCodesTo({ body: { email, phone } }, { config: { mail, sms } }) {
+    return readRecipients({
+      email: mail.autoconfirm ? '' : email,
+      phone: sms.autoconfirm ? '' : phone,
+    })
+  },
+  query: { redirect_to: 'Where the link in the email leads in the end' },
+  body,
+  success: { status: 200, description: 'A user record; where none confirms, with tokens' },
+  async handle(call, services) {
+    const { email = '', phone = '' } = call.body
+    const signUp = email === '' && phone === '' ? anonymous : named
+    const answer = await signUp(call, services)
+    return call.isSdk ? answer : withUserRecord(answer)
+  },
+})
+
+/**
+ * The specification's answer is the user record. Where nobody has to confirm anything, tokens come
+ * with it; the client looks for the record in their `user`.
+ */
+function withUserRecord(answer: Answer): Answer {
+  const { body } = answer
+  if (typeof body !== 'object' || body === null || !('user' in body)) return answer
+  return { ...answer, body: { ...(typeof body.user === 'object' && body.user), ...body } }
+}
+
+type SignupCall = Call<Static<typeof body>>
+
+async function anonymous(call: SignupCall, services: Services): Promise<Answer> {
+  const {
+    body: { data },
+    audience,
+    client,
+  } = call
+  await call.checkLimit('anonymous')
+  const { site } = services.config
+  if (!site.anonymousEnabled) {
+    throw new ApiError('anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
+  }
+  checkSignupAllowed(services)
+  return json(
+    await signUpAnonymously(services, { audience, client, data: parseOwnMetadata(services, data) }),
+  )
+}
+
+async function named(call: SignupCall, services: Services): Promise<Answer> {
+  const { email = '', phone = '', password = '', data, channel } = call.body
+  await call.checkLimit('signup')
+  checkSignupAllowed(services)
+  if (password === '') throw invalid('Signup requires a valid password')
+  await checkPassword(password, services.passwordPolicy)
+  if (email !== '' && phone !== '') {
+    throw invalid('Only an email address or phone number should be provided on signup.')
+  }
+  const challenge = parseChallenge(call.body.code_challenge, call.body.code_challenge_method)
+  if (phone !== '') {
+    if (challenge !== undefined) throw invalid('PKCE not supported for phone signups')
+    const textChannel = parseTextChannel(services, channel)
+    if (!services.config.site.phoneEnabled) {
+      throw new ApiError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 })
+    }
+    return json(
+      await signUpByPhone(services, {
+        phone: parsePhone(phone),
+        password,
+        data: parseOwnMetadata(services, data),
+        audience: call.audience,
+        client: call.client,
+        channel: textChannel,
+      }),
+    )
+  }
+  if (channel !== undefined && channel !== 'sms') throw invalid('Invalid channel')
+  if (!services.config.site.emailEnabled) {
+    throw new ApiError('email_provider_disabled', 'Email signups are disabled', { status: 400 })
+  }
+  const address = parseEmail(email)
+  if (!services.config.mail.autoconfirm) checkAuthorized(services, address)
+  const redirectTo = findRedirectTarget(call, services.redirects)
+  return json(
+    await signUpByEmail(services, {
+      email: address,
+      password,
+      data: parseOwnMetadata(services, data),
+      audience: call.audience,
+      client: call.client,
+      challenge,
+      redirectTo,
+      externalUrl: call.externalUrl,
+    }),
+  )
+}

@@ -1,0 +1,83 @@
+import type { Services } from '../../services.ts'
+import type { AuditEntry } from '../audit/audit.ts'
+import type { Client } from '../sessions/sessions.ts'
+import type { Metadata } from '../users/metadata.ts'
+import type { NewUserInput, UserDraft } from '../users/new-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+import { type EchoRow, echoSignUp } from './statements.ts'
+
+export interface RepeatedSignUp {
+  /** The address or number. */
+  readonly name: string
+  /** What it would make of somebody new. */
+  readonly draft: (name: string, input: NewUserInput) => UserDraft
+  readonly audience: string
+  readonly data: Metadata
+  readonly client: Client
+  /** Whoever has that name and has not confirmed it yet. Nothing of them is shown but their ids. */
+  readonly waiting?: UserRow
+  readonly audit?: AuditEntry
+}
+
+const never = {
+  encrypted_password: null,
+  email_confirmed_at: null,
+  phone_confirmed_at: null,
+  invited_at: null,
+  recovery_sent_at: null,
+  email_change: null,
+  email_change_sent_at: null,
+  email_change_confirm_status: 0,
+  phone_change: null,
+  phone_change_sent_at: null,
+  reauthentication_sent_at: null,
+  last_sign_in_at: null,
+  banned_until: null,
+  deleted_at: null,
+  is_sso_user: false,
+  admin_data: null,
+} as const
+
+/** What somebody new with that name would have got, to the letter. One statement. */
+export async function answerRepeatedSignUp(
+  services: Pick<Services, 'db' | 'config' | 'decoyIds' | 'now'>,
+  { name, audience, data, client, waiting, audit, ...repeated }: RepeatedSignUp,
+): Promise<UserRecord> {
+  const { db, config, decoyIds, now } = services
+  const id = waiting?.id ?? decoyIds.find(name, 'user')
+  const identityId = waiting?.identities[0]?.id ?? decoyIds.find(name, 'identity')
+  const draft = repeated.draft(name, {
+    id,
+    aud: audience,
+    role: config.tokens.defaultGroup,
+    data,
+  })
+  const [echo] = await db.run<EchoRow>(echoSignUp, [
+    audit?.id ?? null,
+    audit?.payload ?? null,
+    client.ip,
+    new Date(now()),
+    draft.raw_user_meta_data,
+  ])
+  if (echo === undefined) throw new Error('The statement echo_sign_up returned nothing')
+  const times = { created_at: echo.now, updated_at: echo.now }
+  const isMarked = config.site.marksRepeatedSignup && waiting === undefined
+  return toUserRecord({
+    ...draft,
+    ...never,
+    ...times,
+    confirmation_sent_at: echo.now,
+    raw_user_meta_data: echo.data,
+    factors: [],
+    identities: (isMarked ? [] : draft.identities).map((identity) => ({
+      ...identity,
+      ...times,
+      id: identityId,
+      identity_data: echo.data,
+      last_sign_in_at: echo.now,
+      user_id: id,
+      email: draft.email,
+    })),
+  })
+}

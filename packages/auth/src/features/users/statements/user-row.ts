@@ -1,0 +1,147 @@
+import type { Row } from '../../../db/database.ts'
+import type { Json, Metadata } from '../metadata.ts'
+
+/** Times are texts of RFC 3339 in UTC. */
+export type Time = string
+
+/** A user with what belongs to the record, as every statement returns it. */
+export interface UserRow extends Row {
+  readonly id: string
+  readonly aud: string
+  readonly role: string
+  readonly email: string | null
+  readonly encrypted_password: string | null
+  readonly email_confirmed_at: Time | null
+  readonly invited_at: Time | null
+  readonly confirmation_sent_at: Time | null
+  readonly recovery_sent_at: Time | null
+  readonly email_change: string | null
+  readonly email_change_sent_at: Time | null
+  readonly email_change_confirm_status: number
+  readonly phone: string | null
+  readonly phone_confirmed_at: Time | null
+  readonly phone_change: string | null
+  readonly phone_change_sent_at: Time | null
+  readonly reauthentication_sent_at: Time | null
+  readonly last_sign_in_at: Time | null
+  readonly raw_app_meta_data: Metadata
+  readonly raw_user_meta_data: Metadata
+  readonly is_sso_user: boolean
+  /** What an administrator has set of a user who has proven nothing yet. */
+  readonly admin_data: Metadata | null
+  readonly is_anonymous: boolean
+  readonly banned_until: Time | null
+  readonly deleted_at: Time | null
+  readonly created_at: Time
+  readonly updated_at: Time
+  readonly identities: readonly IdentityRow[]
+  readonly factors: readonly FactorRow[]
+}
+
+/** A second factor, without what is secret about it. */
+export interface FactorRow {
+  readonly [name: string]: Json
+  readonly id: string
+  readonly factor_type: string
+  readonly friendly_name: string
+  readonly status: 'unverified' | 'verified'
+  readonly phone: string | null
+  readonly web_authn_aaguid: string | null
+  readonly last_challenged_at: Time | null
+  readonly created_at: Time
+  readonly updated_at: Time
+}
+
+export interface IdentityRow {
+  readonly [name: string]: Json
+  readonly id: string
+  readonly user_id: string
+  readonly provider: string
+  readonly provider_id: string
+  readonly identity_data: Metadata
+  readonly email: string | null
+  readonly last_sign_in_at: Time | null
+  readonly created_at: Time
+  readonly updated_at: Time
+}
+
+const columns = [
+  'id',
+  'aud',
+  'role',
+  'email',
+  'encrypted_password',
+  'email_confirmed_at',
+  'invited_at',
+  'confirmation_sent_at',
+  'recovery_sent_at',
+  'email_change',
+  'email_change_sent_at',
+  'email_change_confirm_status',
+  'phone',
+  'phone_confirmed_at',
+  'phone_change',
+  'phone_change_sent_at',
+  'reauthentication_sent_at',
+  'last_sign_in_at',
+  'raw_app_meta_data',
+  'raw_user_meta_data',
+  'is_sso_user',
+  'admin_data',
+  'is_anonymous',
+  'banned_until',
+  'deleted_at',
+  'created_at',
+  'updated_at',
+]
+
+/** The columns of a user that goes by a name in the statement, with identities and factors. */
+export function selectUser(user: string): string {
+  return `${listColumns(user)}, ${selectIdentities(user)}, ${selectFactors(user)}`
+}
+
+/** Of a user that this very statement has just made; its identities are not visible yet. */
+export function selectUserWith(user: string, identities: string): string {
+  return `${listColumns(user)}, ${toIdentityArray(`from ${identities} i`)}, ${selectFactors(user)}`
+}
+
+/** Of a user whose factors this very statement has changed. */
+export function selectUserWithFactors(user: string, factors: string): string {
+  return `${listColumns(user)}, ${selectIdentities(user)}, ${toFactorArray(`from ${factors} f`)}`
+}
+
+function listColumns(user: string): string {
+  return columns.map((column) => `${user}.${column}`).join(', ')
+}
+
+function selectIdentities(user: string): string {
+  return toIdentityArray(`from {ns}.identities i where i.user_id = ${user}.id`)
+}
+
+function toIdentityArray(from: string): string {
+  // As the providers in app_metadata: an account may begin with two of them at once.
+  const list = 'json_agg(to_json(i) order by i.created_at, i.provider, i.id)'
+  return `coalesce((select ${list} ${from}), '[]') as identities`
+}
+
+function selectFactors(user: string): string {
+  return toFactorArray(`from {ns}.mfa_factors f where f.user_id = ${user}.id`)
+}
+
+const factorColumns = [
+  'id',
+  'factor_type',
+  'friendly_name',
+  'status',
+  'phone',
+  'web_authn_aaguid',
+  'last_challenged_at',
+  'created_at',
+  'updated_at',
+]
+
+function toFactorArray(from: string): string {
+  const fields = factorColumns.map((column) => `'${column}', f.${column}`).join(', ')
+  const list = `json_agg(json_build_object(${fields}) order by f.created_at, f.id)`
+  return `coalesce((select ${list} ${from}), '[]') as factors`
+}

@@ -1,0 +1,84 @@
+import { toUtcTime } from '../../db/connection/utc-time.ts'
+import type { Json, Metadata } from './metadata.ts'
+import type { FactorRow, IdentityRow, Time, UserRow } from './statements/user-row.ts'
+
+/** The user as everybody who may see them does. */
+export type UserRecord = Readonly<Record<string, Json>>
+
+/** Fields without a value are left out, save those that clients count on. */
+export function toUserRecord(user: UserRow): UserRecord {
+  const { email_confirmed_at: byEmail, phone_confirmed_at: byPhone } = user
+  return {
+    id: user.id,
+    aud: user.aud,
+    role: user.role,
+    email: user.email ?? '',
+    ...present('email_confirmed_at', byEmail),
+    ...present('invited_at', user.invited_at),
+    phone: user.phone ?? '',
+    ...present('phone_confirmed_at', byPhone),
+    ...present('confirmation_sent_at', user.confirmation_sent_at),
+    ...present('confirmed_at', earlier(byEmail, byPhone)),
+    ...present('recovery_sent_at', user.recovery_sent_at),
+    ...present('new_email', user.email_change),
+    ...present('email_change_sent_at', user.email_change_sent_at),
+    ...present('new_phone', user.phone_change),
+    ...present('phone_change_sent_at', user.phone_change_sent_at),
+    ...present('reauthentication_sent_at', user.reauthentication_sent_at),
+    ...present('last_sign_in_at', user.last_sign_in_at),
+    app_metadata: user.raw_app_meta_data,
+    user_metadata: user.raw_user_meta_data,
+    ...(user.factors.length > 0 && { factors: user.factors.map(toFactorRecord) }),
+    identities: user.identities.map(toIdentity),
+    created_at: user.created_at,
+    updated_at: user.updated_at,
+    ...present('banned_until', user.banned_until),
+    ...present('deleted_at', user.deleted_at),
+    is_anonymous: user.is_anonymous,
+  }
+}
+
+/** Reference 5.4. */
+export function toFactorRecord(factor: FactorRow): Metadata {
+  return {
+    id: factor.id,
+    ...present('friendly_name', factor.friendly_name),
+    factor_type: factor.factor_type,
+    status: factor.status,
+    phone: factor.phone ?? '',
+    ...present('web_authn_aaguid', factor.web_authn_aaguid),
+    created_at: toTime(factor.created_at),
+    updated_at: toTime(factor.updated_at),
+    last_challenged_at: toTime(factor.last_challenged_at),
+  }
+}
+
+function toIdentity(identity: IdentityRow): Metadata {
+  return {
+    identity_id: identity.id,
+    id: identity.provider_id,
+    user_id: identity.user_id,
+    identity_data: identity.identity_data,
+    provider: identity.provider,
+    ...present('last_sign_in_at', toTime(identity.last_sign_in_at)),
+    created_at: toTime(identity.created_at),
+    updated_at: toTime(identity.updated_at),
+    ...present('email', identity.email),
+  }
+}
+
+/** Inside JSON, PostgreSQL writes the zone of UTC as numbers. */
+function toTime<Value extends Time | null>(time: Value): Value
+function toTime(time: Time | null): Time | null {
+  return time === null ? null : toUtcTime(time)
+}
+
+function present(name: string, value: string | null | undefined): Metadata {
+  return value === null || value === undefined || value === '' ? {} : { [name]: value }
+}
+
+/** Texts of one form can be compared as they are, but for the digits of their fractions. */
+function earlier(one: Time | null, other: Time | null): Time | null {
+  if (one === null || other === null) return one ?? other
+  return Date.parse(one) <= Date.parse(other) ? one : other
+}

@@ -1,0 +1,65 @@
+import { ApiError } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import type { Call } from '../call.ts'
+import { Type } from '../schema.ts'
+import { findAdminRole } from './admin.ts'
+import { readBearer } from './bearer.ts'
+
+const token = Type.Optional(
+  Type.String({ description: 'Of the CAPTCHA, where the server asks for one' }),
+)
+
+/** Where the token may be (D19): as the specification has it, and as the client sends it. */
+export const captchaFields = Type.Object({
+  captcha_token: token,
+  gotrue_meta_security: Type.Optional(Type.Object({ captcha_token: token })),
+})
+
+type CaptchaCall = Pick<Call, 'header' | 'client'> & { readonly body: unknown }
+
+/** Reference 1.7. @throws {ApiError} unless a human asks, or an administrator. */
+export async function checkCaptcha(call: CaptchaCall, services: Services): Promise<void> {
+  const { captcha } = services
+  if (captcha === undefined || (await isAdmin(call, services))) return
+  const text = findToken(call.body)
+  if (text === undefined) throw disallowed(['no captcha_token found'])
+  let reasons: readonly string[]
+  try {
+    reasons = await captcha.findReasons(text, call.client.ip)
+  } catch (cause) {
+    throw new ApiError('unexpected_failure', 'captcha verification process failed', { cause })
+  }
+  if (reasons.length > 0) throw disallowed(reasons)
+}
+
+function disallowed(reasons: readonly string[]): ApiError {
+  const message = `captcha protection: request disallowed (${reasons.join(', ')})`
+  return new ApiError('captcha_failed', message)
+}
+
+/** Undefined: none, or nothing but spaces. */
+function findToken(body: unknown): string | undefined {
+  const nested = readField(body, 'gotrue_meta_security')
+  const places = [readField(body, 'captcha_token'), readField(nested, 'captcha_token')]
+  const texts = places.map((value) => (typeof value === 'string' ? value.trim() : ''))
+  return texts.find((text) => text !== '')
+}
+
+function readField(object: unknown, name: string): unknown {
+  if (typeof object !== 'object' || object === null) return undefined
+  return Object.entries(object).find(([key]) => key === name)?.[1]
+}
+
+/** Anybody may send a token along; only a good one of an administrator counts. */
+async function isAdmin({ header }: CaptchaCall, services: Services): Promise<boolean> {
+  const authorization = header('authorization')
+  if (authorization === undefined) return false
+  try {
+    const claims = readBearer(authorization, services.signer, services.now())
+    await findAdminRole(claims, services)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
+}

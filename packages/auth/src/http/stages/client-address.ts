@@ -1,0 +1,136 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { type ProxiesConfig, sbForwardedFor, xForwardedFor } from '../../config/proxies.ts'
+import { toNetwork } from './network.ts'
+
+/** Where a request comes from. Everything that needs an address gets it from here. */
+export interface ClientAddress {
+  /** Empty where the connection was closed before anything asked for its address. */
+  readonly ip: string
+  /** What requests are limited by. */
+  readonly limitKey: string
+}
+
+export interface ClientAddresses {
+  find(headers: IncomingHttpHeaders, remoteAddress: string | undefined): ClientAddress
+}
+
+export interface ClientAddressSettings {
+  readonly config: ProxiesConfig
+  /** Called once, for the first forwarding header from an address that is not trusted. */
+  readonly onUntrusted: (header: string, remoteAddress: string) => void
+}
+
+/** Headers to which proxies write an address, and nothing else. */
+const forwardingHeaders: readonly string[] = [
+  xForwardedFor,
+  'forwarded',
+  'x-real-ip',
+  'x-client-ip',
+  'cf-connecting-ip',
+  'true-client-ip',
+  sbForwardedFor,
+]
+
+/**
+ * Reads a forwarding header where one is configured, and of it only the value that a trusted proxy has
+ * written: callers can send anything, which ends up to the left of that value. In all other cases the
+ * address of the connection counts.
+ */
+export function createClientAddresses({
+  config,
+  onUntrusted,
+}: ClientAddressSettings): ClientAddresses {
+  const { headers: trustedHeaders, hops } = config
+  const isTrusted = toTrustTest(config)
+  let isReported = false
+
+  const report = (headers: IncomingHttpHeaders, connected: string): void => {
+    const header = [...trustedHeaders, ...forwardingHeaders].find((name) => name in headers)
+    if (header === undefined) return
+    isReported = true
+    onUntrusted(header, connected)
+  }
+  const findValue = (headers: IncomingHttpHeaders): Value | undefined => {
+    for (const header of trustedHeaders) {
+      const line = headers[header]
+      if (line === undefined) continue
+      const value = pickValue(toTexts(`${line}`, header), header)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+  const pickValue = (texts: readonly string[], header: string): Value | undefined => {
+    if (hops !== undefined) return toValue(texts.at(-hops), header)
+    const last = texts.findLastIndex((text) => {
+      const { ip } = toValue(text, header) ?? {}
+      return ip === undefined || !isTrusted(ip)
+    })
+    return toValue(texts[Math.max(last, 0)], header)
+  }
+  return {
+    find(headers, remoteAddress) {
+      const connected = parseAddress(remoteAddress ?? '') ?? ''
+      const isFromProxy = trustedHeaders.length > 0 && isTrusted(connected)
+      if (!isFromProxy && !isReported) report(headers, connected)
+      const value = isFromProxy ? findValue(headers) : undefined
+      const ip = value?.ip ?? connected
+      return { ip, limitKey: value?.text ?? toNetwork(ip) }
+    },
+  }
+}
+
+function toTrustTest({ trusted }: ProxiesConfig): (ip: string) => boolean {
+  if (trusted.length === 0) return () => true
+  const known = new BlockList()
+  for (const { address, prefix, family } of trusted) known.addSubnet(address, prefix, family)
+  return (ip) => ip !== '' && known.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** Node joins several lines of one header with commas, in their order. */
+function toTexts(line: string, header: string): readonly string[] {
+  const texts = line.split(',')
+  return header === 'forwarded' ? texts.map(readForwarded) : texts
+}
+
+/** RFC 7239, 4: `for="[2001:db8::1]:4711";proto=https`. */
+function readForwarded(element: string): string {
+  return /(?:^|;)\s*for\s*=\s*"?([^";]*)/i.exec(element)?.[1] ?? ''
+}
+
+/** One value of a forwarding header: an address or, where the header may hold other texts, a text. */
+type Value =
+  | { readonly ip: string; readonly text?: never }
+  | { readonly ip?: never; readonly text: string }
+
+/** Undefined where the value is of no use. */
+function toValue(text: string | undefined, header: string): Value | undefined {
+  const trimmed = text?.trim() ?? ''
+  const ip = parseAddress(trimmed)
+  if (ip !== undefined) return { ip }
+  // AUTH_RATE_LIMIT_HEADER may name any header, such as one with the key of an application.
+  const takesText = !forwardingHeaders.includes(header) && trimmed !== ''
+  return takesText ? { text: trimmed.slice(0, 256) } : undefined
+}
+
+const form =
+  /^(?:(?<v4>[\d.]+):\d{1,5}|\[(?<bracketed>[\da-f:.]+)(?:%[^\]]*)?\](?::\d{1,5})?|(?<v6>[\da-f:.]+)(?:%.*)?)$/i
+
+/** In one spelling, without port, brackets and zone. Undefined where the text is not an address. */
+export function parseAddress(text: string): string | undefined {
+  if (isIP(text) === 4) return text
+  const { v4 = '', bracketed, v6 } = form.exec(text)?.groups ?? {}
+  if (isIP(v4) === 4) return v4
+  const address = bracketed ?? v6 ?? ''
+  if (isIP(address) !== 6) return undefined
+  const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  return readMapped(spelled) ?? spelled
+}
+
+/** An IPv4 address as a server that listens on `::` sees it. */
+function readMapped(spelled: string): string | undefined {
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(spelled) ?? []
+  if (high === undefined || low === undefined) return undefined
+  const halves = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
+  return halves.flatMap((half) => [half >> 8, half & 255]).join('.')
+}

@@ -1,0 +1,65 @@
+import type { Loss } from '../../db/database-lost-error.ts'
+import { ApiError } from '../../errors.ts'
+import type { Answer } from '../call.ts'
+
+export const apiVersion = '2024-01-01'
+export const versionHeader = 'x-supabase-api-version'
+/** Under which the log has the request. */
+export const requestIdHeader = 'x-request-id'
+
+/** Form A of reference 1.3, form B where the caller asks for it by a version, or form C. */
+export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: string): Answer {
+  const { code, status, message, weakPassword, retryAfterSeconds, oauthError } = error
+  const plain = isVersioned
+    ? { code, message, msg: message }
+    : { code: status, error_code: code, msg: message }
+  const form = oauthError === undefined ? plain : { error: oauthError, error_description: message }
+  return {
+    status,
+    headers: {
+      'x-sb-error-code': code,
+      [requestIdHeader]: requestId,
+      ...(isVersioned && { [versionHeader]: apiVersion }),
+      ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
+    },
+    body: {
+      ...form,
+      ...(status >= 500 && { error_id: requestId }),
+      ...(weakPassword && { weak_password: weakPassword }),
+    },
+  }
+}
+
+/** What nobody foresaw. The caller learns nothing of it but the id under which the log has it. */
+export function toUnexpected(cause: unknown): ApiError {
+  return new ApiError(
+    'unexpected_failure',
+    'Unexpected failure, please check server logs for more information',
+    { cause },
+  )
+}
+
+/** The client knows this one, and tries again (reference 1.1). */
+export function toRequestTimeout(cause?: unknown): ApiError {
+  return new ApiError(
+    'request_timeout',
+    'Processing this request timed out, please retry after a moment.',
+    { cause },
+  )
+}
+
+/** What the caller hears, and when to come again: restarts take a second or two, a full disk an operator. */
+const losses: Readonly<
+  Record<Exclude<Loss, 'timeout'>, readonly [message: string, seconds: number]>
+> = {
+  away: ['The database cannot be reached right now, please retry after a moment.', 1],
+  busy: ['The database has no connection left right now, please retry after a moment.', 1],
+  full: ['The database cannot store anything right now, please retry later.', 30],
+  failing: ['The database cannot process this request right now, please retry later.', 5],
+}
+
+export function toDatabaseLost(loss: Loss, cause: unknown): ApiError {
+  if (loss === 'timeout') return toRequestTimeout(cause)
+  const [message, retryAfterSeconds] = losses[loss]
+  return new ApiError('database_unavailable', message, { cause, retryAfterSeconds })
+}

@@ -1,0 +1,76 @@
+import type { Config } from '../config/config.ts'
+import type { LimitTable, RequestLimit } from './request-limits.ts'
+
+/** The usual limits of reference 8.1, and the burst that each has. */
+interface Usual {
+  readonly most: number
+  readonly periodMs: number
+  readonly burst: number
+}
+
+const minute = 60_000
+const fiveMinutes = 5 * minute
+
+const usual = {
+  token: { most: 150, periodMs: fiveMinutes, burst: 30 },
+  requests: { most: 30, periodMs: fiveMinutes, burst: 30 },
+  anonymous: { most: 30, periodMs: 60 * minute, burst: 30 },
+  mfa: { most: 15, periodMs: minute, burst: 30 },
+  password: { most: 10, periodMs: 15 * minute, burst: 10 },
+  taken: { most: 5, periodMs: 60 * minute, burst: 5 },
+  passwordAccount: { most: 100, periodMs: 60 * minute, burst: 100 },
+} as const satisfies Record<string, Usual>
+
+/** Reference 8.1. */
+export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): LimitTable {
+  const otp = toLimit(usual.requests, limits.otp)
+  // A sign-in as those of /token are.
+  const external = toLimit(usual.token, limits.external)
+  return {
+    token: toLimit(usual.token, limits.token),
+    verify: toLimit(usual.requests, limits.verify),
+    signup: otp,
+    otp,
+    magiclink: otp,
+    recover: otp,
+    resend: otp,
+    user: otp,
+    passkey: toLimit(usual.requests, limits.passkey),
+    authorize: external,
+    callback: external,
+    anonymous: toLimit(usual.anonymous, limits.anonymous),
+    mfa: toLimit(usual.mfa, mfa.requestsPerMinute),
+    password: toLimit(usual.password, limits.password),
+    password_account: toLimit(usual.passwordAccount, limits.passwordAccount),
+    codes: toDailyLimit(limits.codes),
+    taken: toLimit(usual.taken, limits.taken),
+  }
+}
+
+/**
+ * As many as this in any 24 hours: half of them at once, and the other half comes back over the day.
+ * @param most 0: the limit is off.
+ */
+function toDailyLimit(most: number): RequestLimit | undefined {
+  if (most === 0) return undefined
+  const burst = Math.ceil(most / 2)
+  return { most: Math.max(1, most - burst), periodMs: 24 * 60 * minute, burst }
+}
+
+/**
+ * A burst in proportion to the rate: with a rate that never refuses anyone, the burst must not either.
+ * Below the usual rate it stays what it is, as far as the rate allows.
+ * @param most 0: the limit is off.
+ */
+export function toLimit({ most: usualMost, periodMs, burst }: Usual, most: number) {
+  if (most === 0) return undefined
+  const proportional = (burst * most) / usualMost
+  const perSecond = (most * 1_000) / periodMs
+  const smallest = Math.min(burst, Math.max(most, proportional))
+  const limit: RequestLimit = {
+    most,
+    periodMs,
+    burst: Math.ceil(Math.max(smallest, proportional, perSecond, 1)),
+  }
+  return limit
+}

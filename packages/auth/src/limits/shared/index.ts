@@ -1,0 +1,57 @@
+import { hideCredentials } from '@portcullis/service-kit/env'
+import type { Log } from '@portcullis/service-kit/log'
+import type { LimitService as Address } from '../../config/limit-service.ts'
+import type { LimitsConfig } from '../../config/limits.ts'
+import type { LimitTable, RequestLimits } from '../request-limits.ts'
+import type { LimitService } from './limit-service.ts'
+import { openSharedLimits } from './shared-limits.ts'
+
+export interface RequestLimitsSettings {
+  readonly config: LimitsConfig
+  readonly limits: LimitTable
+  /** Those that this process counts. */
+  readonly own: RequestLimits
+  readonly log: Log
+  readonly now: () => number
+}
+
+type Openers = {
+  readonly [Kind in Address['kind']]: (
+    service: Extract<Address, { kind: Kind }>,
+    settings: RequestLimitsSettings,
+  ) => Promise<LimitService>
+}
+
+/** Loaded when asked for: most installations count in the process. */
+const openers: Openers = {
+  async redis(service) {
+    const { openRedisLimits } = await import('./redis-limits.ts')
+    return openRedisLimits(service)
+  },
+  async grpc(service, { config: { serviceTimeoutMs: timeoutMs }, now }) {
+    const { openGrpcLimits } = await import('./grpc-limits.ts')
+    return openGrpcLimits({ service, timeoutMs, now })
+  },
+}
+
+/** Those of this process, or those it shares with others. */
+export async function openRequestLimits(
+  settings: RequestLimitsSettings,
+): Promise<RequestLimits & AsyncDisposable> {
+  const { config, limits, own, log } = settings
+  if (config.service === undefined) return { ...own, [Symbol.asyncDispose]: async () => {} }
+  return openSharedLimits({
+    service: await openService(config.service, settings),
+    serviceName: hideCredentials(config.serviceUrl ?? ''),
+    timeoutMs: config.serviceTimeoutMs,
+    limits,
+    own,
+    log,
+  })
+}
+
+function openService(service: Address, settings: RequestLimitsSettings): Promise<LimitService> {
+  return service.kind === 'redis'
+    ? openers.redis(service, settings)
+    : openers.grpc(service, settings)
+}

@@ -1,0 +1,108 @@
+import type { Log } from '@portcullis/service-kit/log'
+import { type MailConfig, type MailKind, type MessageConfig, mailKinds } from '../../config/mail.ts'
+import { type NotificationMessage, notificationKinds } from '../../config/notifications.ts'
+import type { FetchSettings } from '../../outgoing/guarded-fetch.ts'
+import { UndeliverableError } from '../sending/undeliverable-error.ts'
+import { parseHtmlTemplate, parseLineTemplate, type Template } from '../template/index.ts'
+import { readBuiltInTemplate } from './built-in-templates.ts'
+import { htmlToText } from './html-to-text.ts'
+import { createTemplateSource, type TemplateSource, toTemplateUrl } from './template-source.ts'
+
+export interface RenderedMail {
+  readonly subject: string
+  readonly html: string
+  readonly text: string
+}
+
+export interface MailRenderer {
+  /** @throws {UndeliverableError} where there is no such message, or nobody wants it any more. */
+  render(kind: string, variables: unknown): Promise<RenderedMail>
+}
+
+export interface MailRendererSettings {
+  readonly mail: Pick<MailConfig, 'messages' | 'notifications' | 'templates'>
+  /** Its host may be inside the network: it is where operators keep their templates. */
+  readonly siteUrl: string
+  readonly log: Pick<Log, 'warning' | 'info'>
+  /** For tests. */
+  readonly fetching?: Partial<FetchSettings>
+}
+
+/** How long a template from a URL may take (reference 11.4). */
+const fetchTimeoutMs = 10_000
+
+interface Kind {
+  readonly subject: Template
+  readonly builtIn: Template
+  readonly source: TemplateSource | undefined
+}
+
+/** Makes messages of their variables. A template that cannot be used is replaced by the built-in one. */
+export function createMailRenderer(settings: MailRendererSettings): MailRenderer {
+  const { messages, notifications } = settings.mail
+  const wanted = notificationKinds
+    .map((kind): NotificationMessage => `${kind}_notification`)
+    .filter((name) => notifications[name].isEnabled)
+  const kinds = new Map<string, Kind>([
+    ...mailKinds.map((name) => [name, createKind(name, messages[name], settings)] as const),
+    ...wanted.map((name) => [name, createKind(name, notifications[name], settings)] as const),
+  ])
+  return {
+    async render(name, variables) {
+      const kind = kinds.get(name)
+      if (kind === undefined) throw new UndeliverableError(`There is no message ${name}`)
+      const { subject, builtIn, source } = kind
+      const html = (await renderFrom(source, variables)) ?? builtIn.render(variables)
+      return { subject: subject.render(variables), html, text: htmlToText(html) }
+    },
+  }
+}
+
+async function renderFrom(
+  source: TemplateSource | undefined,
+  variables: unknown,
+): Promise<string | undefined> {
+  try {
+    return (await source?.find())?.render(variables)
+  } catch (error) {
+    source?.complain(toReason(error))
+    return undefined
+  }
+}
+
+type MessageName = MailKind | NotificationMessage
+
+function createKind(
+  name: MessageName,
+  { subject, templateUrl }: Pick<MessageConfig, 'subject' | 'templateUrl'>,
+  settings: MailRendererSettings,
+): Kind {
+  return {
+    // The configuration has refused what is no template.
+    subject: parseLineTemplate(subject),
+    builtIn: parseHtmlTemplate(readBuiltInTemplate(name)),
+    source: templateUrl === '' ? undefined : toSource(name, templateUrl, settings),
+  }
+}
+
+function toSource(
+  name: MessageName,
+  templateUrl: string,
+  { mail, siteUrl, log, fetching }: MailRendererSettings,
+): TemplateSource | undefined {
+  const url = toTemplateUrl(templateUrl, siteUrl)
+  if (url === undefined) {
+    log.warning(`The template of the message ${name} is not at a URL: the built-in one is used`)
+    return undefined
+  }
+  const { maxBytes, maxAgeMs, retryMs } = mail.templates
+  const insideHosts = [URL.parse(siteUrl)?.hostname ?? '', ...mail.templates.insideHosts]
+  return createTemplateSource({
+    ...{ url, name, maxAgeMs, retryMs, log },
+    fetching: { timeoutMs: fetchTimeoutMs, maxBytes, insideHosts, ...fetching },
+  })
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,195 @@
+import MailComposer from 'nodemailer/lib/mail-composer'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import type { SmtpConfig } from '../../config/mail.ts'
+import { UndeliverableError } from '../sending/undeliverable-error.ts'
+import type { RenderedMail } from './mail-renderer.ts'
+
+export interface OutgoingMail extends RenderedMail {
+  readonly to: string
+  /** The same for every attempt: mailboxes recognise a message that came twice. */
+  readonly messageId: string
+}
+
+export interface SmtpClient extends AsyncDisposable {
+  /** Resolves once the server has taken the message over. Closes the connection when `signal` fires. */
+  send(mail: OutgoingMail, signal: AbortSignal): Promise<void>
+}
+
+export interface SmtpSettings extends SmtpConfig {
+  /** How long a connection is kept for the next message. */
+  readonly idleMs?: number
+  /** TLS from the start; where nothing is said, on port 465. */
+  readonly isSecure?: boolean
+  /** An authority to trust besides those of the system, as PEM. */
+  readonly ca?: string
+}
+
+/** After so many messages a connection is replaced, as some servers ask for. */
+const maxMessages = 100
+const stepTimeoutMs = 30_000
+
+interface PooledConnection {
+  readonly connection: SMTPConnection
+  /** Rejects when the connection ends, whoever ended it. */
+  readonly ended: Promise<never>
+  messages: number
+  idleTimer: NodeJS.Timeout | undefined
+}
+
+/** Connections are reused, and there are as many as messages are sent at a time. */
+export function openSmtp(settings: SmtpSettings): SmtpClient {
+  const { from, idleMs = 30_000 } = settings
+  const idle: PooledConnection[] = []
+  const all = new Set<PooledConnection>()
+
+  const drop = (pooled: PooledConnection): void => {
+    clearTimeout(pooled.idleTimer)
+    all.delete(pooled)
+    const at = idle.indexOf(pooled)
+    if (at >= 0) idle.splice(at, 1)
+    pooled.connection.close()
+  }
+  const quit = (pooled: PooledConnection): void => {
+    pooled.connection.quit()
+    drop(pooled)
+  }
+  const keep = (pooled: PooledConnection): void => {
+    if (++pooled.messages >= maxMessages) quit(pooled)
+    if (!all.has(pooled)) return
+    pooled.idleTimer = setTimeout(quit, idleMs, pooled)
+    pooled.idleTimer.unref()
+    idle.push(pooled)
+  }
+  const create = (): PooledConnection => {
+    const connection = createConnection(settings)
+    const { promise: ended, reject } = Promise.withResolvers<never>()
+    // It may also end while nobody uses it.
+    ended.catch(() => undefined)
+    const pooled: PooledConnection = { connection, ended, messages: 0, idleTimer: undefined }
+    all.add(pooled)
+    connection.on('error', (error) => {
+      reject(error)
+      drop(pooled)
+    })
+    connection.on('end', () => {
+      reject(new Error('The mail server closed the connection'))
+      drop(pooled)
+    })
+    return pooled
+  }
+  const take = (): { pooled: PooledConnection; isNew: boolean } => {
+    const kept = idle.pop()
+    clearTimeout(kept?.idleTimer)
+    return { pooled: kept ?? create(), isNew: kept === undefined }
+  }
+
+  return {
+    async send(mail, signal) {
+      if (!isSendable(mail.to)) throw new UndeliverableError('the address is not one')
+      const message = await compose(mail, from)
+      signal.throwIfAborted()
+      const { pooled, isNew } = take()
+      const { connection, ended } = pooled
+      const talk = async (): Promise<void> => {
+        if (isNew) {
+          await promised((done) => connection.connect(done))
+          await logIn(connection, settings)
+        }
+        const envelope = { from: from.address, to: [mail.to] }
+        await promised((done) => connection.send(envelope, message, done))
+      }
+      // Whatever the server is doing, nobody waits for it any longer.
+      const abort = () => drop(pooled)
+      signal.addEventListener('abort', abort, { once: true })
+      try {
+        await Promise.race([talk(), ended])
+        keep(pooled)
+      } catch (error) {
+        drop(pooled)
+        throw toSendError(error)
+      } finally {
+        signal.removeEventListener('abort', abort)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const pooled of idle.slice()) quit(pooled)
+      for (const pooled of [...all]) drop(pooled)
+    },
+  }
+}
+
+function createConnection({ host, port, ca, isSecure }: SmtpSettings): SMTPConnection {
+  return new SMTPConnection({
+    ...{ host, port },
+    // Elsewhere STARTTLS is used where the server offers it.
+    secure: isSecure ?? port === 465,
+    connectionTimeout: stepTimeoutMs,
+    greetingTimeout: stepTimeoutMs,
+    socketTimeout: stepTimeoutMs,
+    dnsTimeout: stepTimeoutMs,
+    ...(ca === undefined ? {} : { tls: { ca } }),
+  })
+}
+
+async function logIn(connection: SMTPConnection, settings: SmtpSettings): Promise<void> {
+  const { host, user, password } = settings
+  // A server that asks nobody who they are, such as a catcher of test mail, cannot be told either.
+  if (user === '' || !connection.allowsAuth) return
+  if (!connection.secure && !isThisMachine(host)) {
+    throw new Error('The mail server offers no encryption: the password is not sent to it')
+  }
+  await promised((done) =>
+    connection.login({ user, pass: password, credentials: { user, pass: password } }, done),
+  )
+}
+
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+}
+
+async function compose(mail: OutgoingMail, from: SmtpConfig['from']): Promise<Buffer> {
+  const { to, subject, html, text, messageId } = mail
+  const composer = new MailComposer({
+    // As objects these are taken as they are: no comma or bracket in them means anything.
+    from: { name: toOneLine(from.name), address: from.address },
+    to: { name: '', address: to },
+    ...{ subject, html, text, messageId },
+    date: new Date(),
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return await composer.compile().build()
+}
+
+/** One address, which cannot end the line or the brackets it is put into. */
+function isSendable(address: string): boolean {
+  return /^[^\s<>\p{Cc}]+@[^\s<>@\p{Cc}]+$/u.test(address)
+}
+
+function toOneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ')
+}
+
+const refusedCommands = new Set(['RCPT TO', 'DATA'])
+/** Of our account, which an operator can put right (RFC 4954, 6). */
+const authenticationRequired = 530
+
+/** A server that refuses this address or this message will do so again (RFC 5321, 4.2.1). */
+function toSendError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { responseCode, command } = Object.assign({ responseCode: 0, command: '' }, error)
+  return responseCode >= 500 &&
+    responseCode !== authenticationRequired &&
+    refusedCommands.has(command)
+    ? new UndeliverableError(error.message, { cause: error })
+    : error
+}
+
+type Done = (error?: Error | null) => void
+
+function promised(start: (done: Done) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    start((error) => (error ? reject(error) : resolve()))
+  })
+}

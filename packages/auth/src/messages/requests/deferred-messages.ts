@@ -1,0 +1,37 @@
+import { sendTextAgain } from '../../features/recovery/phone-resend.ts'
+import { sendRecovery } from '../../features/recovery/recover.ts'
+import { sendEmailAgain } from '../../features/recovery/resend.ts'
+import { type DeferredMagicLink, sendMagicLink } from '../../features/sign-in/magic-link.ts'
+import { type DeferredOtp, sendPhoneOtp } from '../../features/sign-in/phone-otp.ts'
+import type { Services } from '../../services.ts'
+import type { DeferredKind } from '../statements/deferred-messages.ts'
+import type { OutboxRow } from '../statements/outbox.ts'
+import type { PhoneAsk } from './phone-messages.ts'
+import type { MailAsk } from './user-mail.ts'
+
+/**
+ * Requests for a message that are answered before anybody looks for the account: an answer that waits
+ * for the work of sending tells by its time who has one. By the kind of the row in the outbox.
+ */
+const senders = {
+  recovery: (services: Services, ask: MailAsk) => sendRecovery(services, ask),
+  magic_link: (services: Services, ask: DeferredMagicLink) => sendMagicLink(services, ask),
+  resend_signup: (services: Services, ask: MailAsk) => sendEmailAgain(services, 'signup', ask),
+  resend_email_change: (services: Services, ask: MailAsk) =>
+    sendEmailAgain(services, 'email_change', ask),
+  phone_otp: (services: Services, ask: DeferredOtp) => sendPhoneOtp(services, ask),
+  resend_sms: (services: Services, ask: PhoneAsk) => sendTextAgain(services, 'sms', ask),
+  resend_phone_change: (services: Services, ask: PhoneAsk) =>
+    sendTextAgain(services, 'phone_change', ask),
+} as const satisfies Record<DeferredKind, (services: Services, ask: never) => Promise<void>>
+
+/** Answers a row of the outbox. It may be offered again: then a newer message takes its place. */
+export async function sendDeferred(
+  services: Services,
+  { kind, payload }: Pick<OutboxRow, 'kind' | 'payload'>,
+): Promise<void> {
+  const known: Readonly<Record<string, (services: Services, ask: never) => Promise<void>>> = senders
+  const send = Object.hasOwn(known, kind) ? known[kind] : undefined
+  if (send === undefined) throw new Error(`there is no request of the kind ${kind}`)
+  await send(services, payload as never)
+}

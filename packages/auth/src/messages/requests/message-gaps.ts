@@ -1,0 +1,104 @@
+import { createHmac } from 'node:crypto'
+import type { MessageCap } from '../../config/limits.ts'
+import type { Queries, Row } from '../../db/database.ts'
+import type { Statement } from '../../db/statement.ts'
+import { isTaken } from '../../db/violations.ts'
+import type { ApiError } from '../../errors.ts'
+import type { KeyRing } from '../../tokens/key-ring.ts'
+import { findMessageWait, type MessageWait } from '../statements/message-gaps.ts'
+import type { RequestParts } from '../statements/request-parts.ts'
+import { toGapError, toOverCap } from './email-limits.ts'
+import { toSmsGapError, toSmsOverCap } from './sms-limits.ts'
+
+/**
+ * What runs for each address by itself. Each kind of message has its own: otherwise anybody who asks
+ * for a magic link for an address would keep its owner from recovering the account.
+ */
+export type GapClock =
+  | 'confirmation'
+  | 'recovery'
+  | 'magic_link'
+  | 'email_change'
+  | 'sms'
+  | 'phone_change'
+
+/** A message that anybody may ask for, whether there is somebody to send it to or not. */
+export interface GapAsk {
+  readonly clock: GapClock
+  readonly audience: string
+  /** The address or number. */
+  readonly name: string
+  /** How long after the one before. */
+  readonly gapMs: number
+}
+
+/** Tells one clock of an address from all others, and nobody which it is. */
+export interface MessageGaps {
+  toKey(ask: Pick<GapAsk, 'audience' | 'name'> & { readonly clock: GapClock | 'code' }): string
+}
+
+/** @param keys shared by all processes of a database. */
+export function createMessageGaps(keys: KeyRing): MessageGaps {
+  return {
+    toKey: ({ clock, audience, name }) =>
+      createHmac('sha256', keys.current())
+        .update(JSON.stringify([clock, audience, name]))
+        .digest('hex'),
+  }
+}
+
+export type GapParts = Required<Pick<RequestParts, 'gap_key' | 'gap_seconds'>>
+
+/** Of a message for which somebody has waited already. */
+export const noGap: GapParts = { gap_key: null, gap_seconds: 0 }
+
+/** As statements take it. Without a gap there is nothing to remember. */
+export function toGapParts(messageGaps: MessageGaps, ask: GapAsk): GapParts {
+  return {
+    gap_key: ask.gapMs > 0 ? messageGaps.toKey(ask) : null,
+    gap_seconds: ask.gapMs / 1_000,
+  }
+}
+
+/** The first row. Undefined also where another request for the same address was faster. */
+export async function runGapped<R extends Row>(
+  db: Queries,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<R | undefined> {
+  try {
+    return (await db.run<R>(statement, values))[0]
+  } catch (error) {
+    if (isTaken(error, 'message_gaps_pkey')) return undefined
+    throw error
+  }
+}
+
+const errors = {
+  email: { toGapError, toOverCap },
+  sms: { toGapError: toSmsGapError, toOverCap: toSmsOverCap },
+} as const
+
+export interface Refusal {
+  readonly why: 'gap' | 'cap'
+  readonly error: ApiError
+}
+
+/**
+ * Why a message was not permitted: this address was sent one just now, or the server as a whole may
+ * send no more. Undefined: neither; whom it was for is gone. One statement.
+ */
+export async function findRefusal(
+  db: Queries,
+  channel: keyof typeof errors,
+  { most, refillMs }: MessageCap,
+  gap: GapParts,
+  now: Date,
+): Promise<Refusal | undefined> {
+  const values = [channel, most, refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
+  const [wait] = await db.run<MessageWait>(findMessageWait, values)
+  const seconds = wait?.gap_seconds ?? null
+  if (seconds !== null) return { why: 'gap', error: errors[channel].toGapError(seconds) }
+  if (wait?.has_room === true) return undefined
+  return { why: 'cap', error: errors[channel].toOverCap(wait?.cap_seconds ?? undefined) }
+}

@@ -1,0 +1,145 @@
+import type { TextChannel } from '../../config/sms-gateways.ts'
+import type { Statement } from '../../db/statement.ts'
+import type { ApiError } from '../../errors.ts'
+import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
+import type { Client } from '../../features/sessions/sessions.ts'
+import type { UserRow } from '../../features/users/statements/user-row.ts'
+import type { Services } from '../../services.ts'
+import { type DeferredKind, deferText } from '../statements/deferred-messages.ts'
+import { messageRequests } from '../statements/request-message.ts'
+import type { AccountClaim } from '../statements/request-parts.ts'
+import { askSmsCap } from '../statements/sms-cap.ts'
+import {
+  findRefusal,
+  type GapClock,
+  type GapParts,
+  noGap,
+  runGapped,
+  toGapParts,
+} from './message-gaps.ts'
+import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
+import { findTestCode } from './phone-gateway.ts'
+import { toSmsCapError } from './sms-limits.ts'
+
+/** Somebody asks for a message to a number, whoever they are. */
+export interface PhoneAsk {
+  readonly phone: string
+  readonly audience: string
+  readonly client: Client
+  readonly channel: TextChannel
+}
+
+type TextClock = Extract<GapClock, 'sms' | 'phone_change'>
+
+/** What a code that is sent to a user is for. */
+export interface TextReason {
+  readonly action: AuditAction
+  /** Whether the request has waited already: `deferCode` has taken it down. */
+  readonly hasWaited?: boolean
+}
+
+/**
+ * Sends a user a code that confirms their number and signs them in. @throws {ApiError} where their
+ * number was sent one just now, or no message may go out: `textNobody` says the same of a number that
+ * nobody has.
+ */
+export async function textUser(
+  services: Services,
+  ask: PhoneAsk,
+  user: UserRow,
+  { action, hasWaited = false }: TextReason,
+  claim: AccountClaim,
+): Promise<void> {
+  const now = new Date(services.now())
+  const { token, parts } = planCode(services, toConfirmation(ask))
+  const gap = hasWaited ? noGap : toTextGap(services, ask, 'sms')
+  const sent = await runGapped(services.db, messageRequests.confirmation_sent_at, [
+    {
+      user_id: user.id,
+      own_gap_seconds: null,
+      invited_at: null,
+      now,
+      ip: ask.client.ip,
+      audit: toAuditEntry(action, user, { channel: ask.channel }),
+      ...parts,
+      token: { ...token, claim },
+      ...gap,
+    },
+  ])
+  if (sent === undefined) return refuse(services, gap, now)
+  services.wakeMessages()
+}
+
+/**
+ * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
+ * core/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `textUser`
+ */
+export async function deferCode(
+  services: Services,
+  ask: PhoneAsk,
+  clock: TextClock,
+  kind: DeferredKind,
+): Promise<void> {
+  const { otpExpiresInSeconds } = services.config.sms
+  await permit(services, ask, clock, deferText, [kind, ask.phone, ask, otpExpiresInSeconds])
+  services.wakeMessages()
+}
+
+/** What `textUser` would do, for a user who does not exist or needs no message. @throws {ApiError} */
+export async function textNobody(
+  services: Services,
+  ask: Pick<PhoneAsk, 'phone' | 'audience'>,
+  clock: TextClock,
+): Promise<void> {
+  if (findTestCode(services, ask.phone) !== undefined) return
+  await permit(services, ask, clock, askSmsCap, [])
+}
+
+async function permit(
+  services: Services,
+  ask: Pick<PhoneAsk, 'phone' | 'audience'>,
+  clock: TextClock,
+  statement: Statement,
+  more: readonly unknown[],
+): Promise<void> {
+  const { smsSent } = services.config.limits
+  const now = new Date(services.now())
+  const gap = toTextGap(services, ask, clock)
+  const values = [smsSent.most, smsSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
+  const room = await runGapped(services.db, statement, [...values, ...more])
+  if (room === undefined) await refuse(services, gap, now)
+}
+
+/** Tells why nothing was sent, unless whom it was for is gone. @throws {ApiError} */
+export async function refuse(
+  { db, config }: Pick<Services, 'db' | 'config'>,
+  gap: GapParts,
+  now: Date,
+): Promise<void> {
+  const refusal = await findRefusal(db, 'sms', config.limits.smsSent, gap, now)
+  if (refusal !== undefined) throw refusal.error
+}
+
+/** Why a user was not made who was to be sent a message. */
+export async function toTextError(
+  { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
+  gap: GapParts,
+  now: Date,
+): Promise<ApiError> {
+  const refusal = await findRefusal(db, 'sms', limits.smsSent, gap, now)
+  return refusal?.error ?? toSmsCapError(db, limits.smsSent, now)
+}
+
+/** Reference 8.3: of a number, whoever has it. */
+export function toTextGap(
+  services: Pick<Services, 'messageGaps' | 'config' | 'now'>,
+  { phone, audience }: Pick<PhoneAsk, 'phone' | 'audience'>,
+  clock: TextClock,
+): GapParts {
+  const gapMs = findTextGapMs(services, phone)
+  return toGapParts(services.messageGaps, { clock, audience, name: phone, gapMs })
+}
+
+export function toConfirmation({ phone, channel }: PhoneAsk): CodeRequest {
+  return { kind: 'confirmation', tokenType: 'phone_confirmation', phone, channel }
+}

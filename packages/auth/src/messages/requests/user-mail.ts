@@ -1,0 +1,212 @@
+import type { Statement } from '../../db/statement.ts'
+import type { ApiError } from '../../errors.ts'
+import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
+import type { Challenge } from '../../features/sessions/pkce.ts'
+import type { Client } from '../../features/sessions/sessions.ts'
+import type { UserRow } from '../../features/users/statements/user-row.ts'
+import type { Services } from '../../services.ts'
+import { type DeferredKind, deferEmail } from '../statements/deferred-messages.ts'
+import { askEmailCap } from '../statements/email-cap.ts'
+import { messageRequests } from '../statements/request-message.ts'
+import type { AccountClaim } from '../statements/request-parts.ts'
+import { toCapError, toCapParts } from './email-limits.ts'
+import type { MailRequest } from './mail-plan.ts'
+import {
+  findRefusal,
+  type GapClock,
+  type GapParts,
+  noGap,
+  type Refusal,
+  runGapped,
+  toGapParts,
+} from './message-gaps.ts'
+
+/** Somebody asks for a message to an address, whoever they are. */
+export interface MailAsk {
+  readonly email: string
+  readonly audience: string
+  readonly client: Client
+  readonly challenge: Challenge | undefined
+  /** Checked already. */
+  readonly redirectTo: string
+  readonly externalUrl: string
+}
+
+export interface UserMail {
+  readonly kind: MailRequest['kind']
+  readonly tokenType: 'confirmation' | 'recovery'
+  /** When the user was last sent one. */
+  readonly sentAt: 'confirmation_sent_at' | 'recovery_sent_at'
+  readonly authenticationMethod: string
+  readonly action: AuditAction
+  /** Undefined: the request has waited already. */
+  readonly wait: MailWait | undefined
+}
+
+/** The same message, for a request that `deferMail` has taken down. */
+export function afterWait(mail: UserMail): UserMail {
+  return { ...mail, wait: undefined }
+}
+
+/** Which clock of the address must have run for how long. */
+export interface MailWait {
+  readonly clock: GapClock
+  readonly gap: 'gapMs' | 'magicLinkGapMs'
+}
+
+/** Reference 8.3. Nothing about an account decides which of them a request gets. */
+export const mailWaits = {
+  confirmation: { clock: 'confirmation', gap: 'gapMs' },
+  recovery: { clock: 'recovery', gap: 'gapMs' },
+  magicLink: { clock: 'magic_link', gap: 'magicLinkGapMs' },
+  emailChange: { clock: 'email_change', gap: 'gapMs' },
+} as const satisfies Record<string, MailWait>
+
+export const userMails = {
+  confirmation: {
+    kind: 'confirmation',
+    tokenType: 'confirmation',
+    sentAt: 'confirmation_sent_at',
+    authenticationMethod: 'email/signup',
+    action: 'user_confirmation_requested',
+    wait: mailWaits.confirmation,
+  },
+  recovery: {
+    kind: 'recovery',
+    tokenType: 'recovery',
+    sentAt: 'recovery_sent_at',
+    authenticationMethod: 'recovery',
+    action: 'user_recovery_requested',
+    wait: mailWaits.recovery,
+  },
+  magicLink: {
+    kind: 'magic_link',
+    tokenType: 'recovery',
+    sentAt: 'recovery_sent_at',
+    authenticationMethod: 'magiclink',
+    action: 'user_recovery_requested',
+    wait: mailWaits.magicLink,
+  },
+} as const satisfies Record<string, UserMail>
+
+/**
+ * Sends a message to a user. @throws {ApiError} where their address was sent one just now, or no email
+ * may go out: `mailNobody` says the same of an address that nobody has.
+ */
+export async function mailUser(
+  services: Services,
+  ask: MailAsk,
+  user: UserRow,
+  mail: UserMail,
+  claim: AccountClaim,
+): Promise<void> {
+  const refusal = await tryToMail(services, ask, user, mail, claim)
+  if (refusal !== undefined) throw refusal.error
+}
+
+/** The same. @returns why it was not sent. */
+export async function tryToMail(
+  services: Services,
+  ask: MailAsk,
+  user: UserRow,
+  mail: UserMail,
+  claim: AccountClaim,
+): Promise<Refusal | undefined> {
+  const { db, config } = services
+  const now = new Date(services.now())
+  const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
+  const gap = mail.wait === undefined ? noGap : toMailGap(services, ask, mail.wait)
+  const sent = await runGapped(db, messageRequests[mail.sentAt], [
+    {
+      user_id: user.id,
+      own_gap_seconds: null,
+      invited_at: null,
+      now,
+      ip: ask.client.ip,
+      audit: toAuditEntry(mail.action, user),
+      token: { ...token, claim },
+      flow,
+      messages: [message],
+      ...toCapParts(config.limits.emailSent),
+      ...gap,
+    },
+  ])
+  if (sent === undefined) return findRefusal(db, 'email', config.limits.emailSent, gap, now)
+  services.wakeMessages()
+  return undefined
+}
+
+/**
+ * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
+ * core/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `mailUser`
+ */
+export async function deferMail(
+  services: Services,
+  ask: MailAsk,
+  wait: MailWait,
+  kind: DeferredKind,
+): Promise<void> {
+  const { otpExpiresInSeconds } = services.config.mail
+  await permit(services, ask, wait, deferEmail, [kind, ask.email, ask, otpExpiresInSeconds])
+  services.wakeMessages()
+}
+
+/**
+ * What `mailUser` would do, for a user who does not exist or needs no message. @throws {ApiError}
+ */
+export async function mailNobody(
+  services: Services,
+  ask: Pick<MailAsk, 'email' | 'audience'>,
+  wait: MailWait,
+): Promise<void> {
+  await permit(services, ask, wait, askEmailCap, [])
+}
+
+async function permit(
+  services: Services,
+  ask: Pick<MailAsk, 'email' | 'audience'>,
+  wait: MailWait,
+  statement: Statement,
+  more: readonly unknown[],
+): Promise<void> {
+  const { db, config, now: readClock } = services
+  const { emailSent } = config.limits
+  const now = new Date(readClock())
+  const gap = toMailGap(services, ask, wait)
+  const values = [emailSent.most, emailSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
+  const room = await runGapped(db, statement, [...values, ...more])
+  if (room !== undefined) return
+  const refusal = await findRefusal(db, 'email', emailSent, gap, now)
+  if (refusal !== undefined) throw refusal.error
+}
+
+/** Why a user was not made who was to be sent a message. */
+export async function toMailError(
+  { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
+  gap: GapParts,
+  now: Date,
+): Promise<ApiError> {
+  const refusal = await findRefusal(db, 'email', limits.emailSent, gap, now)
+  return refusal?.error ?? toCapError(db, limits.emailSent, now)
+}
+
+export function toMailGap(
+  { messageGaps, config }: Pick<Services, 'messageGaps' | 'config'>,
+  { email, audience }: Pick<MailAsk, 'email' | 'audience'>,
+  { clock, gap }: MailWait,
+): GapParts {
+  return toGapParts(messageGaps, { clock, audience, name: email, gapMs: config.mail[gap] })
+}
+
+export function toMailRequest(ask: MailAsk, mail: UserMail): MailRequest {
+  const { email, redirectTo, externalUrl, challenge } = ask
+  const { kind, tokenType, authenticationMethod } = mail
+  return {
+    kind,
+    tokenType,
+    email,
+    redirectTo,
+    externalUrl,
+    pkce: challenge && { ...challenge, authenticationMethod },
+  }
+}

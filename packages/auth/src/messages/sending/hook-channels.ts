@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import type { Queries } from '../../db/database.ts'
+import { findEmailActionType } from '../../features/redirects/confirmation-link.ts'
+import { findUserById } from '../../features/users/statements/find-users.ts'
+import type { UserRow } from '../../features/users/statements/user-row.ts'
+import { toUserRecord, type UserRecord } from '../../features/users/user-record.ts'
+import {
+  type EmailData,
+  type EmailToSend,
+  type HookCall,
+  HookRejection,
+  type NewUserNotice,
+  type SmsToSend,
+} from '../../plugins/hooks/hooks.ts'
+import type { OutboxRow } from '../statements/outbox.ts'
+import type { Deliver } from './outbox-sender.ts'
+import { UndeliverableError } from './undeliverable-error.ts'
+
+/**
+ * Hooks that take the place of the mail server or the gateway get their messages from the outbox too:
+ * no request waits for them, and what they do not take is offered again while its code is valid.
+ */
+export function createEmailHookChannel(db: Queries, send: HookCall<EmailToSend, void>): Deliver {
+  return toChannel(db, send, (user, row) => ({ user, email_data: toEmailData(row) }))
+}
+
+export function createSmsHookChannel(db: Queries, send: HookCall<SmsToSend, void>): Deliver {
+  return toChannel(db, send, (user, { kind, recipient, payload }) => ({
+    user,
+    sms: {
+      otp: readText(payload, 'Code'),
+      sms_type: kind === 'mfa_code' ? 'mfa' : kind,
+      phone: recipient,
+    },
+  }))
+}
+
+/** @param tell undefined: the hook has been switched off since the message was written. */
+export function createNoticeChannel(
+  db: Queries,
+  tell: HookCall<NewUserNotice, void> | undefined,
+): Deliver {
+  if (tell !== undefined) return toChannel(db, tell, (user) => ({ user }))
+  return async () => {
+    throw new UndeliverableError('that hook is off')
+  }
+}
+
+function toChannel<Input extends object>(
+  db: Queries,
+  call: HookCall<Input, void>,
+  toInput: (user: UserRecord, row: OutboxRow) => Input,
+): Deliver {
+  return async (row, signal) => {
+    const userId = readText(row.payload, 'UserID')
+    const [user] = userId === '' ? [] : await db.run<UserRow>(findUserById, [userId])
+    if (user === undefined) throw new UndeliverableError('its user does not exist any more')
+    const occasion = { ip: readText(row.payload, 'IP'), id: toMessageId(row), signal }
+    try {
+      await call(toInput(toUserRecord(user), row), occasion)
+    } catch (error) {
+      if (!(error instanceof HookRejection)) throw error
+      throw new UndeliverableError(`the hook rejects it: ${error.message}`)
+    }
+  }
+}
+
+/** The same whenever the message is offered: who has taken it already can tell. */
+function toMessageId({ id, channel, created_at }: OutboxRow): string {
+  const hash = createHash('sha256').update(`${channel} ${id} ${created_at}`).digest('hex')
+  // Version 8 of RFC 9562: a UUID made by rules of one's own.
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+}
+
+function toEmailData({ kind, recipient, payload }: OutboxRow): EmailData {
+  const text = (name: string) => readText(payload, name)
+  const data = {
+    token: text('Token'),
+    token_hash: text('TokenHash'),
+    redirect_to: text('RedirectTo'),
+    email_action_type: findEmailActionType(kind) ?? kind,
+    site_url: text('ExternalURL'),
+    token_new: '',
+    token_hash_new: '',
+    old_email: text('OldEmail'),
+    old_phone: text('OldPhone'),
+    provider: text('Provider'),
+    factor_type: text('FactorType'),
+  }
+  if (kind !== 'email_change') return data
+  // Receivers of today read these names crosswise: `token` goes with `token_hash_new` to the present
+  // address, and `token_new` with `token_hash` to the new one.
+  if (text('CurrentTokenHash') !== '') {
+    return {
+      ...data,
+      token: text('CurrentToken'),
+      token_hash_new: text('CurrentTokenHash'),
+      token_new: data.token,
+    }
+  }
+  const isForPresent = recipient === text('Email') && recipient !== text('NewEmail')
+  return isForPresent ? { ...data, token_hash: '', token_hash_new: data.token_hash } : data
+}
+
+function readText(payload: OutboxRow['payload'], name: string): string {
+  const { [name]: value } = payload
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,70 @@
+import type { Log } from '@portcullis/service-kit/log'
+import type { Config } from '../../config/config.ts'
+import type { Queries } from '../../db/database.ts'
+import type { Hooks } from '../../plugins/hooks/hooks.ts'
+import { createMailRenderer } from '../mail/mail-renderer.ts'
+import { openSmtpLater } from '../mail/smtp-later.ts'
+import {
+  createEmailHookChannel,
+  createNoticeChannel,
+  createSmsHookChannel,
+} from './hook-channels.ts'
+import { createMailChannel, createNoMailChannel } from './mail-channel.ts'
+import {
+  type Deliver,
+  type OutboxSender,
+  type OutboxSenderSettings,
+  openOutboxSender,
+} from './outbox-sender.ts'
+import { createSmsChannel } from './sms-channel.ts'
+import { type OnAttempt, watchChannels } from './watch-channels.ts'
+
+export interface MessagesSettings {
+  readonly config: Pick<Config, 'mail' | 'messages' | 'mfa' | 'site' | 'sms'>
+  readonly db: Queries
+  readonly log: Pick<Log, 'error' | 'warning' | 'info'>
+  /** Those that take messages. */
+  readonly hooks?: Pick<Hooks, 'sendEmail' | 'sendSms' | 'afterUserCreated'>
+  readonly sending?: Partial<OutboxSenderSettings>
+  readonly onAttempt?: OnAttempt
+  readonly onGivenUp?: OutboxSenderSettings['onGivenUp']
+  /** Answers requests that were taken down. */
+  readonly answerRequest?: Deliver
+}
+
+/** Everything from the outbox to the mail server and the gateway for text messages. */
+export function openMessages(settings: MessagesSettings): OutboxSender {
+  const { config, db, log, sending, hooks } = settings
+  const { mail, site } = config
+  const smtp = mail.smtp === undefined ? undefined : openSmtpLater(mail.smtp)
+  const email =
+    smtp === undefined || mail.smtp === undefined
+      ? createNoMailChannel(log)
+      : createMailChannel({
+          smtp,
+          renderer: createMailRenderer({ mail, siteUrl: site.url, log }),
+          fromAddress: mail.smtp.from.address,
+        })
+  const sms = createSmsChannel({ config })
+  const channels = {
+    email: hooks?.sendEmail ? createEmailHookChannel(db, hooks.sendEmail) : email,
+    sms: hooks?.sendSms ? createSmsHookChannel(db, hooks.sendSms) : sms,
+    hook: createNoticeChannel(db, hooks?.afterUserCreated),
+  }
+  const watched = settings.onAttempt ? watchChannels(channels, settings.onAttempt) : channels
+  const sender = openOutboxSender({
+    db,
+    channels: { ...watched, ...(settings.answerRequest && { request: settings.answerRequest }) },
+    log,
+    concurrency: config.messages.concurrency,
+    ...(settings.onGivenUp && { onGivenUp: settings.onGivenUp }),
+    ...sending,
+  })
+  return {
+    ...sender,
+    async [Symbol.asyncDispose]() {
+      await sender[Symbol.asyncDispose]()
+      await smtp?.[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '@portcullis/service-kit/log'
+import type { Queries, Values } from '../../db/database.ts'
+import type { Statement } from '../../db/statement.ts'
+import {
+  claimMessages,
+  deleteMessage,
+  failMessage,
+  type MessageChannel,
+  type OutboxRow,
+  releaseMessage,
+  retryMessage,
+} from '../statements/outbox.ts'
+import { describeFailure } from './failure-text.ts'
+import { UndeliverableError } from './undeliverable-error.ts'
+
+/** Resolves once somebody else answers for the message. @throws UndeliverableError */
+export type Deliver = (message: OutboxRow, signal: AbortSignal) => Promise<void>
+
+export interface OutboxSenderSettings {
+  readonly db: Queries
+  /** Messages of other channels are left to others. */
+  readonly channels: Readonly<Partial<Record<MessageChannel, Deliver>>>
+  readonly log: Pick<Log, 'error' | 'warning'>
+  /** Messages under way at a time, of each channel: none waits because another hangs. */
+  readonly concurrency?: number
+  /** How often to look for messages of processes that are gone, and for those to try again. */
+  readonly pollMs?: number
+  readonly sendTimeoutMs?: number
+  /** Longer than a message can take: afterwards other processes send it. */
+  readonly leaseMs?: number
+  /** Waits after the first, second, … failure; the last one repeats. */
+  readonly backoffMs?: readonly number[]
+  /** How long a stop waits for a mail server. */
+  readonly drainTimeoutMs?: number
+  /** Called for each message that is given up. */
+  readonly onGivenUp?: (channel: MessageChannel, kind: string) => void
+}
+
+export interface OutboxSender extends AsyncDisposable {
+  /** There is something to send. Never waits and never fails. */
+  notify(): void
+  /**
+   * Takes no more, and waits a while for the messages under way, at most until `expired` fires. What
+   * is not sent by then goes back to the outbox.
+   */
+  drain(expired: AbortSignal): Promise<void>
+}
+
+const minute = 60_000
+const defaultBackoffMs = [5_000, 30_000, 2 * minute, 5 * minute, 10 * minute, 15 * minute]
+const maxAttempts = 50
+const closeTimeoutMs = 4_000
+
+/**
+ * Sends what is in the outbox, after the statement that wrote it has been committed. No connection
+ * to the database is held while a message is under way. A process that dies between sending and
+ * saying so makes its message go out twice; none is lost.
+ */
+export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
+  const { db, channels, log, concurrency = 4, pollMs = 5_000, sendTimeoutMs = minute } = settings
+  const { leaseMs = sendTimeoutMs + minute, backoffMs = defaultBackoffMs } = settings
+  const { drainTimeoutMs = 10_000, onGivenUp } = settings
+  const names = Object.keys(channels)
+  const stopping = new AbortController()
+  const active = new Set<Promise<void>>()
+  let isDraining = false
+  let claiming: Promise<void> | undefined
+  /** Channels of which more may be due than the last look brought. */
+  const due = new Set<string>()
+  const underWay = new Map<string, number>(names.map((name) => [name, 0]))
+  const roomOf = (name: string) => concurrency - (underWay.get(name) ?? 0)
+  let isDatabaseLost = false
+
+  const notify = (): void => {
+    for (const name of names) due.add(name)
+    pump()
+  }
+  const pump = (): void => {
+    if (isDraining || claiming !== undefined) return
+    const ready = names.filter((name) => due.has(name) && roomOf(name) > 0)
+    if (ready.length === 0) return
+    claiming = claim(ready).finally(() => {
+      claiming = undefined
+      pump()
+    })
+  }
+  const claim = async (ready: readonly string[]): Promise<void> => {
+    for (const name of ready) due.delete(name)
+    const rooms = ready.map(roomOf)
+    try {
+      const rows = await db.run<OutboxRow>(claimMessages, [ready, rooms, leaseMs])
+      isDatabaseLost = false
+      for (const [at, name] of ready.entries()) {
+        if (rows.filter(({ channel }) => channel === name).length === rooms[at]) due.add(name)
+      }
+      for (const row of rows) track(row)
+    } catch (error) {
+      if (!isDatabaseLost) log.error(`The outbox cannot be read: ${toReason(error)}`)
+      isDatabaseLost = true
+      // The next poll tries again.
+      due.clear()
+    }
+  }
+  const track = (row: OutboxRow): void => {
+    const { channel } = row
+    const count = (more: number) => underWay.set(channel, (underWay.get(channel) ?? 0) + more)
+    const work = handle(row)
+    active.add(work)
+    count(1)
+    void work.finally(() => {
+      active.delete(work)
+      count(-1)
+      pump()
+    })
+  }
+
+  const handle = async (row: OutboxRow): Promise<void> => {
+    const claimedAt = performance.now()
+    const outcome = await toOutcome(row)
+    const leftMs = row.expires_in_ms - (performance.now() - claimedAt)
+    const { id, attempts } = row
+    if (outcome === 'sent') return await settle(deleteMessage, [id])
+    if (outcome === 'stopped') return await settle(releaseMessage, [id, attempts])
+    const reason = describeFailure(outcome, row)
+    const label = `The message ${id} (${row.kind})`
+    const waitMs = backoffMs[Math.min(attempts, backoffMs.length) - 1] ?? minute
+    const isHopeless = outcome instanceof UndeliverableError || attempts >= maxAttempts
+    if (isHopeless || waitMs >= leftMs) {
+      log.error(`${label} is given up after ${attempts} attempts: ${reason}`)
+      onGivenUp?.(row.channel, row.kind)
+      return await settle(failMessage, [id, attempts, reason])
+    }
+    log.warning(`${label} was not sent, next attempt in ${Math.round(waitMs / 1000)} s: ${reason}`)
+    await settle(retryMessage, [id, attempts, waitMs, reason])
+  }
+  const toOutcome = async (row: OutboxRow): Promise<'sent' | 'stopped' | Error> => {
+    const deliver = channels[row.channel]
+    if (deliver === undefined) return new UndeliverableError('there is no way to send it')
+    if (row.expires_in_ms <= 0) return new UndeliverableError('the code in it is no longer valid')
+    const timeout = AbortSignal.timeout(sendTimeoutMs)
+    const signal = AbortSignal.any([stopping.signal, timeout])
+    try {
+      await Promise.race([deliver(row, signal), untilAborted(signal)])
+      return 'sent'
+    } catch (error) {
+      if (stopping.signal.aborted) return 'stopped'
+      if (timeout.aborted) return new Error(`it took longer than ${sendTimeoutMs} ms`)
+      return error instanceof Error ? error : new Error(String(error))
+    }
+  }
+  /** Says what became of a message. Until that is known, it would be sent again: so it insists. */
+  const settle = async (statement: Statement, values: Values): Promise<void> => {
+    const endsAt = performance.now() + leaseMs
+    for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 5_000)) {
+      try {
+        await db.run(statement, values)
+        return
+      } catch (error) {
+        if (stopping.signal.aborted || performance.now() + waitMs > endsAt) {
+          log.error(`What became of the message ${values[0]} is not noted: ${toReason(error)}`)
+          return
+        }
+        await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      }
+    }
+  }
+
+  const poll = setInterval(notify, pollMs)
+  poll.unref()
+  notify()
+  const drain = async (expired: AbortSignal): Promise<void> => {
+    isDraining = true
+    clearInterval(poll)
+    const stop = () => stopping.abort()
+    const timer = setTimeout(stop, drainTimeoutMs)
+    if (expired.aborted) stop()
+    expired.addEventListener('abort', stop, { once: true })
+    // What is being claimed will be under way in a moment.
+    await claiming
+    await Promise.all(active)
+    expired.removeEventListener('abort', stop)
+    clearTimeout(timer)
+  }
+  return {
+    notify,
+    drain,
+    async [Symbol.asyncDispose]() {
+      await drain(AbortSignal.timeout(closeTimeoutMs))
+    },
+  }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  if (signal.aborted) reject(signal.reason)
+  return await promise
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

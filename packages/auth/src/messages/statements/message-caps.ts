@@ -1,0 +1,76 @@
+import { statement } from '../../db/statement.ts'
+import { type MessageChannel, toChannel } from './outbox.ts'
+
+/** Each a piece of SQL: `$4`, or `(select count(*) from found)`. */
+export interface CapSpending {
+  /** How many there may be, `config.limits.emailSent.most`. Null: no limit. */
+  readonly most: string
+  /** `refillMs` of the same; null: most in a fixed hour. */
+  readonly refillMs: string
+  /** How many messages this statement writes. With 0 it only asks whether one could go out. */
+  readonly count: string
+  readonly now: string
+}
+
+/**
+ * Two parts of a `with` that take messages off what the whole server may still send. The second,
+ * `cap`, has one row when there was room, and none otherwise: what depends on it selects from it,
+ * so that a statement over the limit writes nothing. The row of the channel is locked from here
+ * to the end of the statement, which makes the count exact among all processes. To never wait for
+ * each other in a circle, statements lock the user before this.
+ *
+ * An hour begins with the first message in it.
+ */
+export function spendCap(channel: MessageChannel | 'asked', spending: CapSpending): string {
+  const most = `(${spending.most})::integer`
+  const refillMs = `(${spending.refillMs})::double precision`
+  const now = `(${spending.now})::timestamptz`
+  const isOver = toIsOver(now)
+  const tokens = toTokens(most, refillMs, now)
+  return `cap_spent as (
+     insert into {ns}.message_caps as c (channel, window_start, sent, tokens, refilled_at)
+     select ${toChannel(channel)}, ${now}, spent.count, ${most} - spent.count, ${now}
+     from (select (${spending.count})::integer as count) spent
+     where ${most} >= greatest(spent.count, 1)
+     on conflict (channel) do update set
+       window_start = case when ${isOver} then ${now} else c.window_start end,
+       sent = case when ${isOver} then 0 else c.sent end + excluded.sent,
+       tokens = case when ${refillMs} is null then c.tokens else ${tokens} - excluded.sent end,
+       refilled_at = case when ${refillMs} is null then c.refilled_at else ${now} end
+     where greatest(excluded.sent, 1) <= ${toRoom(most, refillMs, now)}
+     returning 1
+   ), cap as (
+     select 1 as allowed from cap_spent union all select 1 where ${most} is null
+   )`
+}
+
+/** How many messages may still go out, of the row `c`. */
+export function toRoom(most: string, refillMs: string, now: string): string {
+  return `case when ${refillMs} is null
+       then ${most} - case when ${toIsOver(now)} then 0 else c.sent end
+       else ${toTokens(most, refillMs, now)} end`
+}
+
+function toIsOver(now: string): string {
+  return `c.window_start <= ${now} - interval '1 hour'`
+}
+
+/** A clock that was set back takes nothing away. */
+function toTokens(most: string, refillMs: string, now: string): string {
+  const passedMs = `greatest(extract(epoch from ${now} - c.refilled_at)::double precision * 1000, 0)`
+  return `least(${most}, c.tokens + ${passedMs} / ${refillMs})`
+}
+
+/** Seconds until one message could go out again, of the row `c`. */
+export function toCapWait(most: string, refillMs: string, now: string): string {
+  return `greatest(0, ceil(case when ${refillMs} is null
+     then extract(epoch from c.window_start + interval '1 hour' - ${now})
+     else (1 - ${toTokens(most, refillMs, now)}) * ${refillMs} / 1000 end))::integer`
+}
+
+/** For `Retry-After`. $1 channel, $2 most, $3 refill in ms or null, $4 now. */
+export const findCapWait = statement(
+  'find_cap_wait',
+  `select ${toCapWait('$2::integer', '$3::double precision', '$4::timestamptz')} as wait_seconds
+   from {ns}.message_caps c where c.channel = $1`,
+)

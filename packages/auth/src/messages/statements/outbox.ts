@@ -1,0 +1,112 @@
+import type { Row } from '../../db/database.ts'
+import { statement } from '../../db/statement.ts'
+
+/**
+ * `hook`: no message to anybody, but what a hook of the operator is told. `request`: somebody asked
+ * for a message, and it is still to be found out who gets it.
+ */
+export type MessageChannel = 'email' | 'sms' | 'hook' | 'request'
+
+/** A channel as a piece of SQL; `asked` is the one that `p` names. */
+export function toChannel(channel: MessageChannel | 'asked'): string {
+  return channel === 'asked' ? "(select coalesce(channel, 'email') from p)" : `'${channel}'`
+}
+
+/** Each a piece of SQL: `$4`, or `u.email`. */
+export interface MessageInsert {
+  readonly kind: string
+  readonly recipient: string
+  /** Of `toMessagePayload`; or `$5::jsonb || jsonb_build_object('Data', u.raw_user_meta_data)`. */
+  readonly payload: string
+  /** How long the code in it is valid. */
+  readonly expiresInSeconds: string
+  /** One message for each row: `cap`, or `found u cross join cap`. */
+  readonly from: string
+}
+
+/**
+ * Writes messages as part of a larger statement: `with …, message as (${insertMessage(…)}) …`.
+ * The clock of the outbox is that of the database, which all processes share.
+ */
+export function insertMessage(channel: MessageChannel | 'asked', message: MessageInsert): string {
+  const { kind, recipient, payload, expiresInSeconds, from } = message
+  return `insert into {ns}.outbox (channel, kind, recipient, payload, expires_at, priority)
+     select ${toChannel(channel)}, (${kind})::text, (${recipient})::text, (${payload})::jsonb,
+       now() + make_interval(secs => (${expiresInSeconds})::double precision),
+       ${toPriority(channel, kind)}
+     from ${from}`
+}
+
+/** 0 for one-time codes, for which a user is waiting; 1 for invitations, notifications and hooks. */
+function toPriority(channel: MessageChannel | 'asked', kind: string): string {
+  if (channel === 'hook') return '1'
+  return `case when (${kind})::text = 'invite' or (${kind})::text like '%\\_notification' then 1 else 0 end`
+}
+
+export interface OutboxRow extends Row {
+  readonly id: number
+  readonly channel: MessageChannel
+  readonly kind: string
+  readonly recipient: string
+  readonly payload: Readonly<Record<string, unknown>>
+  /** This one included. Whoever claims it next raises it, and the one before has no say any more. */
+  readonly attempts: number
+  readonly created_at: string
+  readonly expires_in_ms: number
+}
+
+/** Of the channels `c`: what is due, the oldest first. Reads the index outbox_due and nothing else. */
+const listDue = (priority: 0 | 1, limit: string) => `select c.channel, d.id
+     from unnest($1::text[], $2::integer[]) as c(channel, room) cross join lateral (
+       select o.id from {ns}.outbox o
+       where o.channel = c.channel and o.priority = ${priority} and o.failed_at is null
+         and o.next_attempt_at <= now()
+       order by o.next_attempt_at, o.id limit ${limit}
+       for update skip locked
+     ) d`
+
+/**
+ * Takes messages that are due, so that no other process does until the lease ends: new one-time codes
+ * first, then those that were tried before, invitations and notifications.
+ * $1 channels, $2 how many of each, $3 lease in ms.
+ */
+export const claimMessages = statement(
+  'claim_messages',
+  `with urgent as materialized (
+     ${listDue(0, 'c.room')}
+   ), other as materialized (
+     ${listDue(1, '(select c.room - count(*) from urgent u where u.channel = c.channel)')}
+   ), due as materialized (
+     table urgent union all table other
+   )
+   update {ns}.outbox o set attempts = o.attempts + 1,
+     next_attempt_at = now() + $3::double precision * interval '1 ms'
+   from due where o.id = due.id
+   returning o.id, o.channel, o.kind, o.recipient, o.payload, o.attempts, o.created_at,
+     extract(epoch from o.expires_at - now())::double precision * 1000 as expires_in_ms`,
+)
+
+/** It was sent, and the code in it is no business of ours any more. $1 id. */
+export const deleteMessage = statement('delete_message', 'delete from {ns}.outbox where id = $1')
+
+/** Codes that were not tried yet go first from now on. $1 id, $2 attempts, $3 wait in ms, $4 error. */
+export const retryMessage = statement(
+  'retry_message',
+  `update {ns}.outbox set last_error = $4, priority = 1,
+     next_attempt_at = now() + $3::double precision * interval '1 ms'
+   where id = $1 and attempts = $2 and failed_at is null`,
+)
+
+/** As if it had never been claimed. $1 id, $2 attempts. */
+export const releaseMessage = statement(
+  'release_message',
+  `update {ns}.outbox set next_attempt_at = now(), attempts = attempts - 1
+   where id = $1 and attempts = $2 and failed_at is null`,
+)
+
+/** Keeps that it failed and why, and neither the code nor who it was for. $1 id, $2 attempts, $3 error. */
+export const failMessage = statement(
+  'fail_message',
+  `update {ns}.outbox set failed_at = now(), last_error = $3, payload = '{}', recipient = ''
+   where id = $1 and attempts = $2`,
+)

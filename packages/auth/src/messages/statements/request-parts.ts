@@ -1,0 +1,162 @@
+import type { Metadata } from '../../features/users/metadata.ts'
+import { spendCap } from './message-caps.ts'
+import { type GapRequest, isGapOpen, lockGap, takeGap } from './message-gaps.ts'
+import { insertMessage, type MessageChannel } from './outbox.ts'
+
+/**
+ * What statements that answer one request write beside their own rows. Each such statement takes one
+ * JSON object, `$1`, whose fields it reads from `p`: a dozen numbered parameters tell nobody what
+ * they are.
+ */
+export interface RequestParts {
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry | readonly NewAuditEntry[]
+  readonly token: NewToken | readonly NewToken[] | null
+  readonly flow: NewFlow | null
+  readonly messages: readonly NewMessage[]
+  /** The way that all of them go; email where nothing is said. */
+  readonly channel?: MessageChannel
+  /** Of AUTH_RATE_LIMIT_EMAIL_SENT or AUTH_RATE_LIMIT_SMS_SENT; null: no limit. */
+  readonly cap_most: number | null
+  readonly cap_refill_ms: number | null
+  /**
+   * Of core/message-gaps.ts, in hexadecimal digits: nothing is written where the address was sent a
+   * message within these seconds. Only statements with `permitMessages` look at it.
+   */
+  readonly gap_key?: string | null
+  readonly gap_seconds?: number
+}
+
+export interface NewAuditEntry {
+  readonly id: string
+  readonly payload: Metadata
+}
+
+/** A one-time token, in place of one of the same type. */
+export interface NewToken {
+  readonly token_type: string
+  /** In hexadecimal digits, as the next. */
+  readonly token_hash: string
+  readonly otp_hash: string
+  readonly relates_to: string
+  readonly is_pkce: boolean
+  readonly expires_at: Date
+  /** Undefined: whoever shows the token has proven before to own the account. */
+  readonly claim?: AccountClaim
+}
+
+/**
+ * What the request that a token was sent for says about its account. Where nobody has proven to own
+ * the account yet, the proof replaces what is there: it may be that of a stranger.
+ */
+export interface AccountClaim {
+  /** Of the password. Absent: the account has none afterwards. */
+  readonly hash?: string
+  /** The metadata of the user. */
+  readonly data?: Metadata
+  /** The identity at a provider that the person came with. */
+  readonly identity_id?: string
+}
+
+/** Where a link of a PKCE flow leads to. */
+export interface NewFlow {
+  readonly id: string
+  readonly auth_code: string
+  readonly code_challenge: string
+  readonly code_challenge_method: string
+  readonly authentication_method: string
+}
+
+export interface NewMessage {
+  readonly kind: string
+  readonly recipient: string
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly expires_in_seconds: number
+}
+
+/** The columns of `p` that these parts read. */
+export const partColumns = `now timestamptz, ip text, audit jsonb, token jsonb, flow jsonb,
+  messages jsonb, channel text, cap_most integer, cap_refill_ms double precision,
+  gap_key text, gap_seconds double precision`
+
+/**
+ * `cap` has a row when the messages may go out. Without messages it always has one.
+ * @param condition whether they are to go out at all; otherwise nothing is spent.
+ */
+export function spendMessages(condition = 'true'): string {
+  return spendCap('asked', {
+    most: 'select case when jsonb_array_length(messages) > 0 then cap_most end from p',
+    refillMs: 'select cap_refill_ms from p',
+    count: `select case when ${condition} then jsonb_array_length(messages) else 0 end from p`,
+    now: 'select now from p',
+  })
+}
+
+/**
+ * The same for messages that anybody may ask for: `permit` has a row when they may go out, to this
+ * address and at all.
+ */
+export function permitMessages(condition = 'true'): string {
+  const gap: GapRequest = {
+    key: "select decode(gap_key, 'hex') from p",
+    seconds: 'select gap_seconds from p',
+    now: 'select now from p',
+    condition,
+  }
+  return `${lockGap(gap)}, ${spendMessages(`(${condition}) and ${isGapOpen}`)}, ${takeGap(gap)}`
+}
+
+/**
+ * Token, flow, messages and audit entry of a user.
+ * @param user what has the user's row once everything is permitted, and is empty otherwise.
+ */
+export function writeParts(user: string): string {
+  return `token_written as (
+     insert into {ns}.one_time_tokens as o
+       (user_id, token_type, token_hash, otp_hash, relates_to, is_pkce, expires_at, created_at,
+         claim)
+     select u.id, t.token_type, decode(t.token_hash, 'hex'), decode(t.otp_hash, 'hex'),
+       t.relates_to, t.is_pkce, t.expires_at, p.now, t.claim
+     from ${user} u cross join p cross join jsonb_to_recordset(${toArray('p.token')}) as t(
+       token_type text, token_hash text, otp_hash text, relates_to text, is_pkce boolean,
+       expires_at timestamptz, claim jsonb)
+     on conflict (user_id, token_type) do update set token_hash = excluded.token_hash,
+       otp_hash = excluded.otp_hash, relates_to = excluded.relates_to,
+       is_pkce = excluded.is_pkce, attempts = 0, expires_at = excluded.expires_at,
+       created_at = excluded.created_at, claim = excluded.claim
+   ), flow_written as (
+     insert into {ns}.flow_states (id, user_id, auth_code, code_challenge, code_challenge_method,
+       authentication_method, created_at)
+     select f.id, u.id, f.auth_code, f.code_challenge, f.code_challenge_method,
+       f.authentication_method, p.now
+     from ${user} u cross join p cross join jsonb_to_record(p.flow) as f(id uuid, auth_code uuid,
+       code_challenge text, code_challenge_method text, authentication_method text)
+     where jsonb_typeof(p.flow) = 'object'
+   ), messages_written as (
+     ${insertMessage('asked', {
+       kind: 'm.kind',
+       recipient: 'm.recipient',
+       // Words that a stranger put into the account do not go to the owner of the address.
+       payload: `m.payload || jsonb_build_object('Data', case
+           when u.email_confirmed_at is null and u.phone_confirmed_at is null and p.token ? 'claim'
+           then coalesce(p.token #> '{claim,data}', '{}')
+             || coalesce(u.admin_data -> 'user_metadata', '{}')
+           else u.raw_user_meta_data end, 'UserID', u.id, 'IP', p.ip)`,
+       expiresInSeconds: 'm.expires_in_seconds',
+       from: `${user} u cross join p cross join jsonb_to_recordset(p.messages) as m(kind text,
+         recipient text, payload jsonb, expires_in_seconds double precision)`,
+     })}
+   ), audit_written as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from ${user} u cross join p cross join jsonb_to_recordset(${toArray('p.audit')}) as a(
+       id uuid, payload jsonb)
+   )`
+}
+
+/** One, several or none. */
+function toArray(value: string): string {
+  return `case jsonb_typeof(${value}) when 'array' then ${value}
+       when 'object' then jsonb_build_array(${value}) else '[]' end`
+}

@@ -1,0 +1,50 @@
+import type { Claims } from '../../tokens/json-web-token.ts'
+import { badAnswer, type HookDefinition, isObject } from './hook.ts'
+import type { TokenToIssue } from './hooks.ts'
+
+/** Without these a token is none of ours (reference 5.5). */
+const required: Readonly<Record<string, 'string' | 'integer' | 'boolean' | 'audience'>> = {
+  aud: 'audience',
+  exp: 'integer',
+  iat: 'integer',
+  sub: 'string',
+  email: 'string',
+  phone: 'string',
+  role: 'string',
+  aal: 'string',
+  session_id: 'string',
+  is_anonymous: 'boolean',
+}
+
+/** Who signed in and where cannot become somebody else: their session would not be that of the token. */
+const fixed = ['sub', 'session_id'] as const
+
+export const customAccessToken: HookDefinition<TokenToIssue, Claims> = {
+  name: 'customize-access-token',
+  parseAnswer({ claims }, input) {
+    if (!isObject(claims)) throw badAnswer('output claims field is missing')
+    const flaws = [
+      ...Object.entries(required).flatMap(([name, type]) => findFlaw(name, type, claims[name])),
+      ...fixed.flatMap((name) =>
+        claims[name] === input.claims[name] ? [] : [`${name} must stay as it was`],
+      ),
+    ]
+    if (flaws.length === 0) return claims
+    throw badAnswer(
+      `output claims do not conform to the expected schema: ${[...new Set(flaws)].join(', ')}`,
+    )
+  },
+}
+
+function findFlaw(name: string, type: string, value: unknown): string[] {
+  if (value === undefined || value === null) return [`${name} is required`]
+  return isOf(type, value) ? [] : [`${name} must be of type ${type}`]
+}
+
+function isOf(type: string, value: unknown): boolean {
+  if (type === 'integer') return Number.isSafeInteger(value)
+  if (type !== 'audience') return typeof value === type
+  return Array.isArray(value)
+    ? value.every((each) => typeof each === 'string')
+    : typeof value === 'string'
+}

@@ -1,0 +1,176 @@
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
+import { Agent as HttpsAgent, request as requestTls } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '../../errors.ts'
+import {
+  createGuardedLookup,
+  FetchError,
+  type ResolvedAddress,
+} from '../../outgoing/guarded-fetch.ts'
+import { badAnswer, type Transport } from './hook.ts'
+import { toSignature } from './signature.ts'
+import { toTimeout } from './timeout.ts'
+import type { HttpTarget } from './uri.ts'
+
+export interface HttpLimits {
+  /** Over all tries. */
+  readonly totalMs: number
+  readonly tries: number
+  readonly pauseMs: number
+  readonly maxBytes: number
+}
+
+export interface HttpTransportParts {
+  readonly target: HttpTarget
+  /** In base64. */
+  readonly secrets: readonly string[]
+  readonly now: () => number
+  readonly limits?: Partial<HttpLimits>
+  /** The DNS, unless a test stands in for it. */
+  readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
+  /** More authorities to trust, as PEM; a test has its own. */
+  readonly ca?: string
+}
+
+/** Reference 14. */
+const defaultLimits: HttpLimits = { totalMs: 5_000, tries: 3, pauseMs: 2_000, maxBytes: 204_800 }
+
+/** Posts the question, signed, to an address that was checked. Redirects are not followed. */
+export function createHttpTransport(parts: HttpTransportParts): Transport {
+  const { target, now, resolve, ca } = parts
+  const limits = { ...defaultLimits, ...parts.limits }
+  const secrets = parts.secrets.map((secret) => Buffer.from(secret, 'base64'))
+  const url = new URL(target.url)
+  const lookup = createGuardedLookup(target.isInsideAllowed, resolve)
+  // Connections stay: a token is made at every sign-in, and TLS takes longer than the answer.
+  const [agent, open] =
+    url.protocol === 'https:'
+      ? [new HttpsAgent({ keepAlive: true, ...(ca !== undefined && { ca }) }), requestTls]
+      : [new HttpAgent({ keepAlive: true }), request]
+
+  const post = async (body: string, id: string, signal: AbortSignal): Promise<Answer> => {
+    const timestamp = Math.floor(now() / 1_000)
+    const outgoing = open(url, {
+      method: 'POST',
+      agent,
+      lookup,
+      signal,
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': 'portcullis-auth',
+        'webhook-id': id,
+        'webhook-timestamp': `${timestamp}`,
+        ...(secrets.length > 0 && {
+          'webhook-signature': toSignature(secrets, { id, timestamp, body }),
+        }),
+      },
+    })
+    try {
+      return await read(await send(outgoing, body), limits.maxBytes)
+    } catch (error) {
+      // The other side has closed a connection that stood idle: that was no try.
+      if (outgoing.reusedSocket && isReset(error)) return await post(body, id, signal)
+      throw error
+    }
+  }
+
+  return async (question, id, stopped) => {
+    const body = JSON.stringify(question)
+    const timeout = AbortSignal.timeout(limits.totalMs)
+    const signal = stopped === undefined ? timeout : AbortSignal.any([timeout, stopped])
+    try {
+      let failure: unknown
+      for (let tries = 1; tries <= limits.tries; tries++) {
+        if (tries > 1) await sleep(limits.pauseMs, undefined, { signal })
+        const answer = await post(body, id, signal).catch((error: unknown) => {
+          failure = toFailure(error, signal)
+          return undefined
+        })
+        if (answer !== undefined && !answer.isLater) return toBody(answer)
+      }
+      throw new ApiError('hook_timeout_after_retry', 'Failed to reach hook after maximum retries', {
+        cause: failure,
+      })
+    } catch (error) {
+      if (signal.aborted) throw toTimeout(limits.totalMs, error)
+      throw error
+    }
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly contentType: string
+  readonly text: string
+  /** It asks to be asked again. */
+  readonly isLater: boolean
+}
+
+async function send(outgoing: ClientRequest, body: string): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  outgoing.on('error', reject)
+  outgoing.on('response', resolve)
+  outgoing.end(body)
+  return await promise
+}
+
+async function read(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  const { statusCode: status = 0, headers } = response
+  const isBusy = status === 429 || status === 503
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    bytes += chunk.length
+    if (bytes > maxBytes) {
+      response.destroy()
+      const message = `Payload size exceeded size limit of ${maxBytes} bytes`
+      throw new ApiError('hook_payload_over_size_limit', message)
+    }
+    chunks.push(chunk)
+  }
+  return {
+    status,
+    contentType: headers['content-type'] ?? '',
+    text: Buffer.concat(chunks).toString('utf8'),
+    isLater: isBusy && headers['retry-after'] !== undefined,
+  }
+}
+
+/** Why another try is worth it. @throws what another try would not help against. */
+function toFailure(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted || error instanceof ApiError) throw error
+  if (error instanceof FetchError)
+    throw badAnswer('Hook is at an address that is not permitted', error)
+  return error
+}
+
+const problems: Readonly<Record<number, string>> = {
+  400: 'Invalid payload sent to hook',
+  401: 'Hook requires authorization token',
+  429: 'Service currently unavailable due to hook',
+  503: 'Service currently unavailable due to hook',
+}
+
+function toBody({ status, contentType, text }: Answer): unknown {
+  if (status === 204) return undefined
+  if (status !== 200 && status !== 202) {
+    throw badAnswer(problems[status] ?? `Unexpected status code returned from hook: ${status}`)
+  }
+  if (!/^application\/json\s*(?:;|$)/i.test(contentType.trim())) {
+    throw new ApiError(
+      'hook_payload_invalid_content_type',
+      `Invalid JSON response. Received content-type: ${contentType}`,
+    )
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw badAnswer('Hook must answer with a JSON object', error)
+  }
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+}

@@ -1,0 +1,96 @@
+import {
+  type ExternalConfig,
+  isProviderId,
+  type ProviderConfig,
+  type ProviderId,
+  providerIds,
+} from '../../config/external.ts'
+import { invalid } from '../../errors.ts'
+import type { ExternalProvider, ExternalProviders } from './external-provider.ts'
+import { providers } from './index.ts'
+import { createOpenIdLater } from './oidc-later.ts'
+import type { Addresses, ProviderDefinition, ProviderSetup } from './provider.ts'
+import { createProviderHttp } from './provider-http.ts'
+
+export interface ProvidersSettings {
+  readonly config: ExternalConfig
+  /** Takes part in ID tokens of Apple. Empty: none. */
+  readonly iosBundleId: string
+  readonly timeoutMs: number
+  readonly now: () => number
+}
+
+const maxBytes = 1_000_000
+
+/** The providers as this installation is registered there. Each is made when it is first needed. */
+export function createProviders(settings: ProvidersSettings): ExternalProviders {
+  const { config, timeoutMs, now } = settings
+  const http = createProviderHttp({ timeoutMs, maxBytes })
+  const openId = createOpenIdLater({ http, now })
+  const made = new Map<ProviderId, ExternalProvider>()
+
+  function make(id: ProviderId, definition: ProviderDefinition): ExternalProvider {
+    const registered = config[id]
+    const [clientId, ...others] = registered.clientIds
+    if (clientId === undefined) throw unsupported('missing OAuth client ID')
+    if (registered.secret === '') throw unsupported('missing OAuth secret')
+    if (registered.redirectUri === '') throw unsupported('missing redirect URI')
+    const ofApps = id === 'apple' && settings.iosBundleId !== '' ? [settings.iosBundleId] : []
+    const setup: ProviderSetup = {
+      id,
+      clientIds: [clientId, ...others, ...ofApps],
+      secret: registered.secret,
+      redirectUri: registered.redirectUri,
+      at: toAddresses(definition, registered),
+      http,
+      openId,
+    }
+    const steps = definition.create(setup)
+    const idTokens = steps.idTokens && {
+      ...steps.idTokens,
+      skipsNonce: steps.idTokens.skipsNonce || registered.skipsNonce,
+    }
+    return {
+      ...steps,
+      idTokens,
+      id,
+      clientIds: setup.clientIds,
+      redirectUri: setup.redirectUri,
+      isEmailOptional: registered.isEmailOptional,
+    }
+  }
+
+  function find(text: string): ExternalProvider {
+    const id = text.toLowerCase()
+    if (!isProviderId(id)) {
+      throw unsupported(`Provider ${text.slice(0, 100)} could not be found`)
+    }
+    if (!config[id].enabled) throw unsupported('provider is not enabled')
+    const provider = made.get(id) ?? make(id, providers[id])
+    made.set(id, provider)
+    return provider
+  }
+
+  return {
+    find,
+    get enabled() {
+      return providerIds.filter((id) => config[id].enabled).map(find)
+    },
+  }
+}
+
+function unsupported(detail: string) {
+  return invalid(`Unsupported provider: ${detail}`)
+}
+
+function toAddresses(definition: ProviderDefinition, config: ProviderConfig): Addresses {
+  const { toApiUrl = (url: string) => url } = definition
+  const isPublic = config.url === ''
+  const url = withoutSlash(isPublic ? (definition.url ?? '') : config.url)
+  const implied = isPublic ? (definition.apiUrl ?? url) : toApiUrl(url)
+  return { url, apiUrl: withoutSlash(config.apiUrl || implied), isPublic }
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}

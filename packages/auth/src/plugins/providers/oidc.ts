@@ -1,0 +1,93 @@
+import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
+import { type IdTokenClaims, IdTokenError } from './external-provider.ts'
+import type { ProviderHttp } from './provider-http.ts'
+
+export interface IdTokenExpectation {
+  /** Whom to ask for the keys: never taken from the token. */
+  readonly discoveryUrl: string
+  isIssuer(issuer: string): boolean
+  /** Our ids there, of which the token must be for one. */
+  readonly audiences: readonly string[]
+}
+
+/** ID tokens, checked with the keys that issuers publish. */
+export interface OpenId {
+  /** @throws {IdTokenError} */
+  verify(idToken: string, expected: IdTokenExpectation): Promise<IdTokenClaims>
+}
+
+export interface OpenIdSettings {
+  readonly http: ProviderHttp
+  readonly now: () => number
+}
+
+const cachedMs = 3_600_000
+const mostIssuers = 200
+/** Signed with a key that only the issuer has: our secret there is known to others too. */
+const algorithms = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+
+type KeySet = ReturnType<typeof createRemoteJWKSet>
+
+export function createOpenId({ http, now }: OpenIdSettings): OpenId {
+  const known = new Map<string, { readonly keys: Promise<KeySet>; readonly untilMs: number }>()
+
+  async function discover(url: string, isIssuer: IdTokenExpectation['isIssuer']): Promise<KeySet> {
+    const { issuer, jwks_uri: keysUrl } = await http.ask(`${url}/.well-known/openid-configuration`)
+    if (typeof issuer !== 'string' || !isIssuer(issuer)) {
+      throw new IdTokenError(`${url} says that it is another issuer`)
+    }
+    if (typeof keysUrl !== 'string' || !/^https?:/.test(keysUrl)) {
+      throw new IdTokenError(`${url} does not say where its keys are`)
+    }
+    return createRemoteJWKSet(new URL(keysUrl), {
+      cacheMaxAge: cachedMs,
+      [customFetch]: (target, { method, headers }) => http.fetch(target, { method, headers }),
+    })
+  }
+
+  function findKeys({ discoveryUrl, isIssuer }: IdTokenExpectation): Promise<KeySet> {
+    const before = known.get(discoveryUrl)
+    if (before && before.untilMs > now()) return before.keys
+    const keys = discover(discoveryUrl, isIssuer)
+    // An issuer of many tenants must not fill the memory.
+    if (known.size >= mostIssuers) known.clear()
+    known.set(discoveryUrl, { keys, untilMs: now() + cachedMs })
+    // What failed is tried again.
+    keys.catch(() => known.delete(discoveryUrl))
+    return keys
+  }
+
+  return {
+    async verify(idToken, expected) {
+      const keys = await findKeys(expected)
+      const { payload } = await jwtVerify(idToken, keys, {
+        algorithms,
+        currentDate: new Date(now()),
+        requiredClaims: ['exp', 'iss', 'aud'],
+      }).catch((error: unknown) => {
+        throw isFault(error) ? new IdTokenError('Bad ID token', { cause: error }) : error
+      })
+      const { sub } = payload
+      const { iss, aud }: IdTokenClaims = payload
+      if (typeof iss !== 'string' || !expected.isIssuer(iss)) throw new IdTokenError('Bad ID token')
+      const audiences = [aud].flat().filter((audience) => typeof audience === 'string')
+      if (!audiences.some((audience) => expected.audiences.includes(audience))) {
+        throw new IdTokenError(`Unacceptable audience in id_token: [${audiences.join(' ')}]`)
+      }
+      if (sub === undefined || sub === '') throw new IdTokenError('Missing sub claim in id_token')
+      const { email_verified: isVerified } = payload
+      if (typeof isVerified === 'object' && isVerified !== null) {
+        throw new IdTokenError('Bad ID token: email_verified must be a boolean')
+      }
+      return payload
+    },
+  }
+}
+
+/** Of the token, and not of a key server that is away. */
+function isFault(error: unknown): boolean {
+  return error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)
+}

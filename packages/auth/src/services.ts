@@ -1,0 +1,54 @@
+import type { Config } from './config/config.ts'
+import type { Database } from './db/database.ts'
+import type { SignInLog } from './features/audit/sign-in-log.ts'
+import type { OneTimeTokens } from './features/one-time-codes/one-time-tokens.ts'
+import type { Redirects } from './features/redirects/redirects.ts'
+import type { Readiness } from './features/server/readiness.ts'
+import type { Sessions } from './features/sessions/sessions.ts'
+import type { AccountKeys } from './features/sign-in/password-attempts.ts'
+import type { DecoyIds } from './features/sign-up/decoy-ids.ts'
+import type { Guesses } from './limits/guesses.ts'
+import type { RequestLimits } from './limits/request-limits.ts'
+import type { MailPlanner } from './messages/requests/mail-plan.ts'
+import type { MessageGaps } from './messages/requests/message-gaps.ts'
+import type { PasswordPolicy } from './passwords/password-policy.ts'
+import type { Passwords } from './passwords/passwords.ts'
+import type { Captcha } from './plugins/captcha/captcha.ts'
+import type { Hooks } from './plugins/hooks/hooks.ts'
+import type { ExternalProviders } from './plugins/providers/external-provider.ts'
+import type { TokenSigner } from './tokens/json-web-token.ts'
+import type { SecretBox } from './tokens/secret-box.ts'
+import type { SigningKeys } from './tokens/signing-keys.ts'
+
+/** What endpoints work with. `app.ts` makes it once. */
+export interface Services {
+  readonly config: Config
+  readonly version: string
+  readonly db: Database
+  readonly signer: TokenSigner
+  readonly signingKeys: SigningKeys
+  readonly sessions: Sessions
+  readonly passwords: Passwords
+  readonly passwordPolicy: PasswordPolicy
+  /** Undefined: everybody may be a program. */
+  readonly captcha: Captcha | undefined
+  readonly oneTimeTokens: OneTimeTokens
+  readonly decoyIds: DecoyIds
+  readonly messageGaps: MessageGaps
+  readonly factorSecrets: SecretBox
+  readonly providers: ExternalProviders
+  readonly hooks: Hooks
+  readonly readiness: Readiness
+  readonly redirects: Redirects
+  readonly requestLimits: RequestLimits
+  readonly guesses: Guesses
+  readonly accountKeys: AccountKeys
+  readonly mail: MailPlanner
+  /** Tells the sender that a message waits. */
+  readonly wakeMessages: () => void
+  readonly signInLog: SignInLog
+  /** When this server started: with several processes, the first of them. Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}

@@ -1,0 +1,71 @@
+import { isBelowLevel } from '../features/factors/member.ts'
+import type { Amr } from '../features/sessions/statements/sessions.ts'
+import type { UserRow } from '../features/users/statements/user-row.ts'
+import type { Claims, TokenSigner } from './json-web-token.ts'
+
+export interface AccessTokenSettings {
+  readonly expiresInSeconds: number
+  readonly issuer: string | undefined
+  /** Of SessionLimits: tokens end with what they are of. */
+  readonly lowAalMs?: number | undefined
+}
+
+export interface SignedIn {
+  readonly user: UserRow
+  readonly sessionId: string
+  readonly sessionCreatedAt: string
+  readonly aal: string
+  readonly amr: readonly Amr[]
+}
+
+export interface AccessToken {
+  readonly text: string
+  readonly expiresInSeconds: number
+  readonly expiresAtSeconds: number
+}
+
+/** Reference 5.5. */
+export function toAccessClaims(
+  settings: AccessTokenSettings,
+  signedIn: SignedIn,
+  nowMs: number,
+): Claims {
+  const { issuer } = settings
+  const { user, sessionId, aal, amr } = signedIn
+  const issuedAt = Math.floor(nowMs / 1_000)
+  return {
+    ...(issuer !== undefined && { iss: issuer }),
+    sub: user.id,
+    aud: user.aud,
+    exp: toExpiry(settings, signedIn, issuedAt),
+    iat: issuedAt,
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    app_metadata: user.raw_app_meta_data,
+    user_metadata: user.raw_user_meta_data,
+    role: user.role,
+    aal,
+    amr: amr.toSorted((a, b) => b.timestamp - a.timestamp),
+    session_id: sessionId,
+    is_anonymous: user.is_anonymous,
+  }
+}
+
+/** Earlier than others where a second factor is still to be shown (reference 6.7). */
+function toExpiry(
+  { expiresInSeconds, lowAalMs }: AccessTokenSettings,
+  { user, aal, sessionCreatedAt }: SignedIn,
+  issuedAt: number,
+): number {
+  const usual = issuedAt + expiresInSeconds
+  if (lowAalMs === undefined || !isBelowLevel({ factors: user.factors, aal })) return usual
+  const end = Math.floor((Date.parse(sessionCreatedAt) + lowAalMs) / 1_000)
+  return Math.max(issuedAt + 1, Math.min(usual, end))
+}
+
+/** Whoever has set the times of the claims. */
+export function createAccessToken(signer: TokenSigner, claims: Claims): AccessToken {
+  const { iat, exp } = claims
+  if (typeof iat !== 'number' || typeof exp !== 'number') throw new TypeError('Claims need times')
+  return { text: signer.sign(claims), expiresInSeconds: exp - iat, expiresAtSeconds: exp }
+}

@@ -1,0 +1,64 @@
+import type { Row } from '../db/database.ts'
+import { type Statement, statement } from '../db/statement.ts'
+import type { KeyName } from './server-keys.ts'
+
+/** $1 name, $2 value, $3 fingerprint or null, $4 in how many ms it is used, $5 version. */
+export const addKeyVersion = statement(
+  'add_key_version',
+  `insert into {ns}.secret_keys (name, version, value, wrapped_with, active_at)
+   select $1, $5, $2, $3, now() + $4::double precision * interval '1 ms'
+   returning version`,
+)
+
+/** All but the newest. $1 name, $2 version of the newest. */
+export const deleteOlderKeys = statement(
+  'delete_older_keys',
+  'delete from {ns}.secret_keys where name = $1 and version < $2',
+)
+
+const activeAt = `(select max(active_at) from {ns}.secret_keys where name = $1)`
+
+/** How much there is that only an older version can check. $1 the name of the key. */
+export const countDependents: Readonly<Partial<Record<KeyName, Statement>>> = {
+  refresh_tokens: statement(
+    'count_older_sessions',
+    `select count(*)::integer as count from {ns}.sessions s
+     where s.revoked_at is null and (s.not_after is null or s.not_after > now())
+       and coalesce(s.refreshed_at, s.created_at) < ${activeAt}`,
+  ),
+  one_time_tokens: statement(
+    'count_older_codes',
+    `select ((select count(*) from {ns}.one_time_tokens
+         where expires_at > now() and created_at < ${activeAt})
+       + (select count(*) from {ns}.mfa_challenges
+         where otp_hash is not null and verified_at is null and expires_at > now()
+           and created_at < ${activeAt})
+       + (select count(*) from {ns}.mfa_recovery_codes
+         where used_at is null and created_at < ${activeAt}))::integer as count`,
+  ),
+}
+
+export interface SealedRow extends Row {
+  readonly id: string
+  readonly secret: Buffer
+}
+
+/** $1 the id after which to go on, $2 how many. */
+export const listFactorSecrets = statement(
+  'list_factor_secrets',
+  `select id, secret from {ns}.mfa_factors where secret is not null and id > $1
+   order by id limit $2`,
+)
+
+/** Unless it was replaced meanwhile. $1 factor, $2 sealed, $3 as it was. */
+export const resealFactorSecret = statement(
+  'reseal_factor_secret',
+  'update {ns}.mfa_factors set secret = $2 where id = $1 and secret = $3',
+)
+
+/** For servers of the version before, which know of no others. $1 name, $2 key. */
+export const restorePlainKey = statement(
+  'restore_server_key',
+  `insert into {ns}.server_keys (name, value) values ($1, $2)
+   on conflict (name) do update set value = excluded.value`,
+)
