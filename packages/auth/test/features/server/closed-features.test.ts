@@ -1,0 +1,35 @@
+/**
+ * @servers postgres-embedded
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openAuthServer } from '../../support/auth-server.ts'
+import { ask, sdk } from '../../support/http-client.ts'
+
+test('what the client knows and this server does not have says so', async (t) => {
+  const server = await openAuthServer(t)
+  if (!server) return
+  const cases = [
+    ['POST', '/sso', 404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
+    ['GET', '/admin/sso/providers', 404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
+    ['POST', '/token?grant_type=web3', 422, 'web3_provider_disabled', 'Web3 provider is disabled'],
+    ['GET', '/user/oauth/grants', 404, 'feature_disabled', 'OAuth server is disabled'],
+    ['GET', '/admin/oauth/clients', 404, 'feature_disabled', 'OAuth server is disabled'],
+    [
+      'GET',
+      '/admin/custom-providers',
+      404,
+      'feature_disabled',
+      'Custom OAuth providers are disabled',
+    ],
+  ] as const
+  for (const [method, path, status, code, message] of cases) {
+    const answer = await ask(server.url, path, {
+      method,
+      headers: sdk,
+      ...(method === 'POST' && { body: {} }),
+    })
+    assert.deepEqual([answer.status, answer.body.code], [status, code], path)
+    assert.equal(answer.body.message, message)
+  }
+})

@@ -1,0 +1,115 @@
+/**
+ * @servers postgres-embedded
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DatabaseLostError } from '../../../src/db/database-lost-error.ts'
+import { statement } from '../../../src/db/statement.ts'
+import { createReadiness } from '../../../src/features/server/readiness.ts'
+import { openFlowServer } from '../../support/flow-server.ts'
+import { ask } from '../../support/http-client.ts'
+import { addMessage, openOutboxDatabase, until } from '../../support/outbox.ts'
+
+const unknown = 'Unknown: the database was not read'
+
+test('GET /ready', async (t) => {
+  const server = await openFlowServer(t)
+  if (!server) return
+  const { url, query } = server
+  const ready = (method = 'GET') => ask(url, '/ready', { method })
+
+  await t.test('answers 200 where everything is in order', async () => {
+    const { status, body, headers } = await ready()
+    assert.equal(status, 200)
+    assert.deepEqual(body, {
+      status: 'ready',
+      checks: { database: 'ok', migrations: 'ok', outbox: 'ok' },
+    })
+    assert.equal(headers.get('cache-control'), 'no-store')
+    assert.ok(!server.log.some((line) => line.includes('/ready')))
+  })
+
+  await t.test('asks the database at most once a second', async () => {
+    server.takeStatements()
+    const startMs = performance.now()
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(Array.from({ length: 20 }, () => ready()))
+    }
+    const seconds = Math.ceil((performance.now() - startMs) / 1_000)
+    assert.ok(server.takeStatements().length <= seconds)
+  })
+
+  await t.test('names the migrations that are missing, also to HEAD', async () => {
+    const [{ version }] = await query(
+      'select version from schema_migrations order by version desc limit 1',
+    )
+    const [removed] = await query('delete from schema_migrations where version = $1 returning *', [
+      version,
+    ])
+    await until(async () => (await ready()).status === 503)
+    const { body } = await ready()
+    assert.equal(body.status, 'not ready')
+    assert.deepEqual(body.checks, {
+      database: 'ok',
+      migrations: `Missing: ${version}`,
+      outbox: 'ok',
+    })
+    assert.equal((await ready('HEAD')).status, 503)
+    assert.equal((await ask(url, '/health')).status, 200)
+    await query(
+      'insert into schema_migrations select * from json_populate_record(null::schema_migrations, $1)',
+      [JSON.stringify(removed)],
+    )
+    await until(async () => (await ready('HEAD')).status === 200)
+  })
+})
+
+test('an outbox is stuck where a message has been due for long', async (t) => {
+  const database = await openOutboxDatabase(t)
+  if (!database) return
+  const { db } = database
+  const check = () => createReadiness({ db }).check()
+  const makeDue = (minutes: number) =>
+    db.run(
+      statement(
+        `test_due_${minutes}`,
+        `update {ns}.outbox set next_attempt_at = now() - interval '${minutes} minutes',
+           created_at = now() - interval '1 hour'`,
+      ),
+    )
+  await addMessage(db)
+  await makeDue(2)
+  const late = await check()
+  assert.equal(late.isReady, true)
+  assert.equal(late.outbox?.waiting, 1)
+  assert.ok((late.outbox?.oldestSeconds ?? 0) >= 3_600)
+  await makeDue(10)
+  const { isReady, checks } = await check()
+  assert.equal(isReady, false)
+  assert.match(checks.outbox, /^Stuck: a message has been due for 6\d\d s and no process sends it$/)
+})
+
+test('a database that is lost or hangs is not ready', async () => {
+  const lost = createReadiness({
+    db: { run: () => Promise.reject(new DatabaseLostError(new Error('to 10.0.0.7'), 'away')) },
+  })
+  const { isReady, checks, outbox } = await lost.check()
+  assert.deepEqual([isReady, outbox], [false, undefined])
+  assert.deepEqual(checks, { database: 'Cannot be reached', migrations: unknown, outbox: unknown })
+
+  let asked = 0
+  const hanging = createReadiness({
+    db: {
+      run() {
+        asked += 1
+        return new Promise(() => {})
+      },
+    },
+    freshMs: 0,
+    waitMs: 10,
+  })
+  for (let round = 0; round < 3; round++) {
+    assert.equal((await hanging.check()).checks.database, 'No answer within 0.01 s')
+  }
+  assert.equal(asked, 1)
+})

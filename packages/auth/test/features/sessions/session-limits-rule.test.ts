@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toLimitValues } from '../../../src/features/sessions/session-limits.ts'
+
+const now = Date.parse('2026-01-02T00:00:00Z')
+const hour = 3_600_000
+
+test('each limit is the time before which a session must not have begun or been used', () => {
+  const values = toLimitValues(
+    {
+      timeboxMs: hour,
+      inactivityMs: 2 * hour,
+      lowAalMs: 3 * hour,
+      singlePerUser: true,
+      tags: ['mobile'],
+    },
+    now,
+  )
+  assert.deepEqual(values, [
+    new Date('2026-01-02T00:00:00Z'),
+    new Date('2026-01-01T23:00:00Z'),
+    new Date('2026-01-01T22:00:00Z'),
+    new Date('2026-01-01T21:00:00Z'),
+    true,
+    ['mobile'],
+  ])
+})
+
+test('a limit that is not set lies before every session', () => {
+  const limits = { timeboxMs: undefined, inactivityMs: undefined, lowAalMs: undefined }
+  const values = toLimitValues({ ...limits, singlePerUser: false, tags: [] }, now)
+  const epoch = new Date(0)
+  assert.deepEqual(values, [new Date(now), epoch, epoch, epoch, false, []])
+})

@@ -1,0 +1,93 @@
+/**
+ * @servers postgres-embedded
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newAccount, openExternalServer } from '../../support/external-server.ts'
+import { errorOf, fragmentOf, openFlowServer } from '../../support/flow-server.ts'
+import { type Ask, ask, newEmail, password } from '../../support/http-client.ts'
+
+test('messages go to authorized addresses only', async (t) => {
+  const server = await openFlowServer(t, {
+    AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'Ada@team.example, grace@team.example',
+    AUTH_SMTP_MAX_FREQUENCY: '0',
+  })
+  if (!server) return
+  const { url, serviceToken } = server
+  const admin = (path: string, body: unknown, method = 'POST') =>
+    ask(url, path, { body, method, token: serviceToken })
+
+  /** By an administrator, who sends nothing. */
+  const newPerson = async (email: string) => {
+    const { body: user } = await admin('/admin/users', { email, email_confirm: true })
+    const link = await admin('/admin/generate_link', { type: 'magiclink', email })
+    const { hashed_token: token } = link.body
+    const { body } = await server.post('/verify', { type: 'magiclink', token })
+    return { id: user.id, email, token: body.access_token as string }
+  }
+  const stranger = await newPerson(newEmail())
+  const refusalOf = (email: string) => [
+    400,
+    'email_address_not_authorized',
+    `Email address "${email}" cannot be used as it is not authorized`,
+  ]
+
+  await t.test('whether anybody has the address or not', async () => {
+    for (const email of [stranger.email, newEmail()]) {
+      const requests: readonly [string, Ask][] = [
+        ['/signup', { body: { email, password } }],
+        ['/otp', { body: { email } }],
+        ['/magiclink', { body: { email } }],
+        ['/recover', { body: { email } }],
+        ['/resend', { body: { type: 'signup', email } }],
+        ['/invite', { body: { email }, token: serviceToken }],
+        ['/admin/generate_link', { body: { type: 'invite', email }, token: serviceToken }],
+      ]
+      for (const [path, options] of requests) {
+        assert.deepEqual(errorOf(await ask(url, path, options)), refusalOf(email), path)
+      }
+    }
+    assert.deepEqual(await server.query('select * from outbox'), [])
+  })
+
+  await t.test('also when somebody signed in asks', async () => {
+    const { token, email } = stranger
+    const nonce = await ask(url, '/reauthenticate', { token })
+    assert.deepEqual(errorOf(nonce), refusalOf(email))
+    const other = newEmail()
+    const change = await ask(url, '/user', { method: 'PUT', body: { email: other }, token })
+    assert.deepEqual(errorOf(change), refusalOf(other))
+  })
+
+  await t.test('in every spelling, and with a label', async () => {
+    for (const email of ['ADA@team.example', 'ada+one@team.example', 'grace+a+b@team.example']) {
+      const { status, body } = await server.post('/otp', { email })
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.equal((await server.mailsTo(email.toLowerCase())).length, 1, email)
+    }
+    for (const email of ['ada@team.example.org', '+@team.example', 'xada@team.example']) {
+      assert.equal((await server.post('/otp', { email })).status, 400, email)
+    }
+  })
+})
+
+test('where nobody is written to, an address needs no permission', async (t) => {
+  const server = await openFlowServer(t, {
+    AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'ada@team.example',
+    AUTH_MAILER_AUTOCONFIRM: 'true',
+  })
+  if (!server) return
+  assert.equal((await server.post('/signup', { email: newEmail(), password })).status, 200)
+})
+
+test('whoever would have to confirm the address of a provider needs an authorized one', async (t) => {
+  const server = await openExternalServer(t, ['keycloak'], {
+    AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'ada@team.example',
+  })
+  if (!server) return
+  const unverified = await server.goThrough('keycloak', newAccount({ email_verified: false }))
+  assert.equal(fragmentOf(unverified)['error_code'], 'email_address_not_authorized')
+  assert.deepEqual(await server.query('select * from users'), [])
+  const verified = fragmentOf(await server.goThrough('keycloak', newAccount()))
+  assert.ok(verified['access_token'], 'who has nothing to confirm needs no message')
+})

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findUnstorable } from '../../../src/features/users/storable-json.ts'
+
+test('what PostgreSQL can store has no flaw', () => {
+  for (const json of [
+    undefined,
+    null,
+    1,
+    'text',
+    '\\u0000',
+    '😀',
+    { a: [{ b: null }, true, ''] },
+  ]) {
+    assert.equal(findUnstorable(json), undefined, JSON.stringify(json))
+  }
+})
+
+test('characters that cannot be stored are found in keys and values, however deep', () => {
+  for (const json of [
+    '\0',
+    { a: ['x', { b: 'x\0' }] },
+    { 'a\0': 1 },
+    ['\ud800'],
+    { a: 'x\udc00' },
+  ]) {
+    assert.equal(findUnstorable(json), 'has a character that cannot be stored')
+  }
+})
+
+test('what is nested too deep is refused without falling into it', () => {
+  const nest = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+  assert.equal(findUnstorable(nest(200)), undefined)
+  assert.match(findUnstorable(nest(201)) ?? '', /more than 200 levels/)
+  assert.match(findUnstorable(nest(100_000)) ?? '', /more than 200 levels/)
+})

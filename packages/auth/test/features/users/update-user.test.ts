@@ -1,0 +1,100 @@
+/**
+ * @servers postgres-embedded
+ */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { type Database, openDatabase, type Row } from '../../../src/db/database.ts'
+import { statement } from '../../../src/db/statement.ts'
+import { deleteUser, softDeleteUser } from '../../../src/features/admin/statements/delete-user.ts'
+import { rotateSession } from '../../../src/features/sessions/statements/sessions.ts'
+import type { UserChange } from '../../../src/features/users/statements/update-user.ts'
+import { changeUserWhole, noChange } from '../../../src/features/users/update-user.ts'
+import { openSharedPostgres, runIn } from '../../support/shared-postgres.ts'
+import { openTestSchema } from '../../support/test-schema.ts'
+
+const setDeadlockTimeout = `
+  do $$ begin
+    execute format('alter database %I set deadlock_timeout = ''10ms''', current_database());
+  end $$`
+
+/** Who waits in a circle is found at once here, and not only after a second. */
+async function openTables(t: TestContext): Promise<Database | undefined> {
+  const postgres = await openSharedPostgres(t)
+  if (!postgres) return undefined
+  const { url } = postgres
+  const { name: schema, release } = await openTestSchema(url)
+  await runIn(url, setDeadlockTimeout)
+  const log = { warning: () => {} }
+  const db = openDatabase({ url, schema, maxPoolSize: 12, idleTimeoutMs: 1_000, log })
+  t.after(async () => {
+    await db[Symbol.asyncDispose]()
+    release()
+  })
+  return db
+}
+
+async function addUser(db: Database, sessionCount: number) {
+  const id = randomUUID()
+  await db.run(statement('add_user', 'insert into {ns}.users (id) values ($1)'), [id])
+  const sessions = Array.from({ length: sessionCount }, () => randomUUID())
+  const add = statement('add_session', 'insert into {ns}.sessions (id, user_id) values ($1, $2)')
+  for (const session of sessions) await db.run(add, [session, id])
+  return { id, sessions }
+}
+
+const epoch = new Date(0)
+const rotate = (db: Database, session: string, counter: number): Promise<readonly Row[]> =>
+  db.run(rotateSession, [
+    ...[session, counter, '', '', randomUUID(), 'token_refreshed'],
+    ...[new Date(), epoch, epoch, epoch, false, []],
+  ])
+
+test('sessions that are refreshed while they end make nobody wait in a circle', async (t) => {
+  const db = await openTables(t)
+  if (!db) return
+  const { id, sessions } = await addUser(db, 8)
+  const revive = statement(
+    'revive',
+    `with mine as materialized (select id from {ns}.sessions order by id for update)
+     update {ns}.sessions s set revoked_at = null from mine where s.id = mine.id`,
+  )
+  const end: UserChange = {
+    ...noChange,
+    user_id: id,
+    ended_sessions: 'all',
+    now: new Date(),
+    ip: '',
+    audit: [],
+  }
+  let ended = 0
+  let isOver = false
+  const refreshing = sessions.map(async (session) => {
+    for (let counter = 0; !isOver; ) counter += (await rotate(db, session, counter)).length
+  })
+  const ending = async () => {
+    for (let round = 0; round < 30; round += 1) {
+      if ((await changeUserWhole(db, end, 'own')) !== undefined) ended += 1
+      await db.run(revive)
+    }
+    isOver = true
+  }
+  await Promise.all([...refreshing, ending()])
+  assert.equal(ended, 30)
+})
+
+for (const deletion of [deleteUser, softDeleteUser]) {
+  test(`sessions are refreshed while their user goes (${deletion.name})`, async (t) => {
+    const db = await openTables(t)
+    if (!db) return
+    for (let round = 0; round < 40; round += 1) {
+      const { id, sessions } = await addUser(db, 4)
+      const values = [id, randomUUID(), {}, '', new Date()]
+      const deleting: Promise<readonly Row[]> = db.run(deletion, values)
+      await Promise.all([deleting, ...sessions.map((session) => rotate(db, session, 0))])
+      assert.equal((await deleting).length, 1)
+      const left = statement('left', 'select from {ns}.sessions where user_id = $1')
+      assert.equal((await db.run(left, [id])).length, 0)
+    }
+  })
+}

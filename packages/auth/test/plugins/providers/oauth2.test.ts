@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { defineOAuth2, type OAuth2Definition } from '../../../src/plugins/providers/oauth2.ts'
+import { createOpenId } from '../../../src/plugins/providers/oidc.ts'
+import { toOneEmail, toProfile } from '../../../src/plugins/providers/provider.ts'
+import {
+  createProviderHttp,
+  ProviderHttpError,
+} from '../../../src/plugins/providers/provider-http.ts'
+import { type OAuthServer, openOAuthServer } from '../../support/oauth-server.ts'
+import { keycloak } from '../../support/provider-shapes/keycloak.ts'
+
+const paths = {
+  authorizeUrl: ({ url }: { url: string }) => `${url}/protocol/openid-connect/auth`,
+  tokenUrl: ({ url }: { url: string }) => `${url}/protocol/openid-connect/token`,
+}
+
+/** The smallest definition there can be, registered at a server. */
+function createSteps(server: OAuthServer, more: Partial<OAuth2Definition> = {}) {
+  const http = createProviderHttp({ timeoutMs: 5_000, maxBytes: 100_000 })
+  return defineOAuth2({
+    ...paths,
+    scopes: ['profile', 'email'],
+    readProfile: async ({ tokens }) =>
+      toProfile({ id: tokens.accessToken, issuer: '', emails: toOneEmail('a@b.example', true) }),
+    ...more,
+  }).create({
+    id: 'keycloak',
+    clientIds: [server.clientId],
+    secret: server.secret,
+    redirectUri: 'https://auth.example/callback',
+    at: { url: server.url, apiUrl: server.url, isPublic: false },
+    http,
+    openId: createOpenId({ http, now: Date.now }),
+  })
+}
+
+async function goThrough(server: OAuthServer, steps: ReturnType<typeof createSteps>) {
+  const { url, memo } = await steps.start({ state: 's', scopes: [], parameters: {} })
+  const back = new URL((await server.agree(url)).url)
+  return steps.exchange({ parameters: Object.fromEntries(back.searchParams), memo })
+}
+
+test('credentials are shown in the way the provider takes them', async (t) => {
+  await t.test('in a header first, with characters that need it encoded', async (t) => {
+    const server = await openOAuthServer(t, { ...keycloak, credentials: 'basic' })
+    assert.match((await goThrough(server, createSteps(server))).accessToken, /^access /)
+    assert.deepEqual(server.refusals, [])
+  })
+  await t.test('in the body where the header is refused', async (t) => {
+    const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
+    assert.match((await goThrough(server, createSteps(server))).accessToken, /^access /)
+    assert.deepEqual(server.refusals, ['credentials not in the body'])
+  })
+  await t.test('in the body at once where its file says so', async (t) => {
+    const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
+    await goThrough(server, createSteps(server, { credentials: 'body' }))
+    assert.deepEqual(server.refusals, [])
+  })
+  await t.test('only once where its file says so', async (t) => {
+    const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
+    await assert.rejects(goThrough(server, createSteps(server, { credentials: 'basic' })))
+    assert.equal(server.refusals.length, 1)
+  })
+})
+
+test('an answer 200 with an error inside is an error', async (t) => {
+  const server = await openOAuthServer(t, { ...keycloak, hidesRefusals: true })
+  const steps = createSteps(server, { usesPkce: true })
+  const { url } = await steps.start({ state: 's', scopes: [], parameters: {} })
+  const back = new URL((await server.agree(url)).url)
+  const parameters = Object.fromEntries(back.searchParams)
+  await assert.rejects(steps.exchange({ parameters, memo: { verifier: 'another' } }), {
+    message: 'keycloak gave no access token: invalid_grant',
+  })
+})
+
+test('scopes are fixed and parameters renamed where its file says so', async (t) => {
+  const server = await openOAuthServer(t, keycloak)
+  const steps = createSteps(server, {
+    hasFixedScopes: true,
+    renamed: { workos_provider: 'provider' },
+    parameters: { response_mode: 'form_post' },
+  })
+  const parameters = { workos_provider: 'x', response_mode: 'query' }
+  const { url } = await steps.start({ state: 's', scopes: ['more'], parameters })
+  const query = Object.fromEntries(new URL(url).searchParams)
+  assert.deepEqual(
+    [query['scope'], query['provider'], query['response_mode']],
+    ['profile email', 'x', 'form_post'],
+  )
+})
+
+async function openAnswer(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/x?secret=1`
+}
+
+test('a provider cannot keep us waiting, fill our memory or send us elsewhere', async (t) => {
+  const cases: readonly (readonly [string, RequestListener, RegExp])[] = [
+    ['no answer', () => {}, /did not answer within 100 ms/],
+    ['half an answer', (_, to) => void to.write('{"a":'), /did not answer within 100 ms/],
+    ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /answered too much/],
+    ['a redirect', (_, to) => void to.writeHead(302, { location: '/' }).end(), /cannot be reached/],
+    ['no JSON', (_, to) => void to.end('<html>'), /x answered neither JSON nor a form/],
+    ['a list', (_, to) => void to.end('[]'), /JSON that is not an object/],
+    ['503', (_, to) => void to.writeHead(503).end('{"error":"busy"}'), /x answered 503 busy/],
+  ]
+  for (const [what, listener, message] of cases) {
+    await t.test(what, async (t) => {
+      // Whoever answers has all the time that a busy machine needs.
+      const timeoutMs = message.source.includes('100 ms') ? 100 : 20_000
+      const http = createProviderHttp({ timeoutMs, maxBytes: 1_000 })
+      await assert.rejects(http.ask(await openAnswer(t, listener)), (error) => {
+        assert.ok(error instanceof ProviderHttpError)
+        assert.match(error.message, message)
+        return !error.message.includes('secret')
+      })
+    })
+  }
+})
+
+test('a profile without an id is refused', () => {
+  for (const id of [undefined, null, '']) {
+    assert.throws(() => toProfile({ id, issuer: '', emails: [] }), TypeError)
+  }
+})

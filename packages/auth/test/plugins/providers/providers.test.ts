@@ -1,0 +1,210 @@
+/**
+ * @servers postgres
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { providerIds } from '../../../src/config/external.ts'
+import { isTrusted, trustsEmails } from '../../../src/plugins/providers/email-trust.ts'
+import { providers } from '../../../src/plugins/providers/index.ts'
+import { type ExternalServer, openExternalServer } from '../../support/external-server.ts'
+import { fragmentOf } from '../../support/flow-server.ts'
+import { ask, type HttpAnswer } from '../../support/http-client.ts'
+import type { OAuthServer, Trouble } from '../../support/oauth-server.ts'
+import type { Account, ShapeExample } from '../../support/provider-shape.ts'
+import { providerShapes } from '../../support/provider-shapes/index.ts'
+
+test('every provider has its recorded shape, and every shape its provider', () => {
+  assert.deepEqual(Object.keys(providers), [...providerIds])
+  assert.deepEqual(
+    providerShapes.map(({ id }) => id),
+    [...providerIds],
+  )
+})
+
+test('whose addresses are trusted is one list', () => {
+  const trusted = Object.entries(trustsEmails).filter(([, isSo]) => isSo)
+  assert.deepEqual(
+    trusted.map(([id]) => id),
+    [
+      ...['apple', 'azure', 'facebook', 'figma', 'linkedin', 'notion', 'slack', 'twitch'],
+      ...['twitter', 'workos'],
+    ],
+  )
+  assert.deepEqual([isTrusted('apple'), isTrusted('apple', 'false')], [true, false])
+  assert.deepEqual([isTrusted('spotify'), isTrusted('spotify', true)], [false, true])
+})
+
+/** What holds for all of them, whatever they are like inside. */
+const contract: Readonly<Record<string, (server: ExternalServer, id: string) => Promise<void>>> = {
+  'asks for what it must': askForIt,
+  'signs somebody in, and the profile becomes an identity': signIn,
+  "gives the provider's token where scopes were asked for": giveToken,
+  'has an address confirmed that is not verified, or is trusted with all of them': confirmFirst,
+  'lets nobody in without an address': refuseWithoutEmail,
+  'says that the code cannot be exchanged': failExchange,
+  'says that there is no profile': failProfile,
+  'says that the user has said no': passRefusalOn,
+}
+
+test('seventeen providers keep one contract', async (t) => {
+  const server = await openExternalServer(t, providerIds)
+  if (!server) return
+  for (const id of providerIds) {
+    for (const [name, check] of Object.entries(contract)) {
+      await t.test(`${id} ${name}`, () => check(server, id))
+    }
+  }
+})
+
+async function askForIt(server: ExternalServer, id: string): Promise<void> {
+  const { shape, url: base, clientId } = server.at(id)
+  const query = { provider: id, ...shape.query, login_hint: 'ada', scopes: 'one,two' }
+  const { answer, url } = await server.depart(query)
+  assert.equal(answer.status, 302)
+  assert.equal(`${url.origin}${url.pathname}`, `${base}${shape.authorizePath}`)
+  const { searchParams } = url
+  assert.equal(searchParams.get('login_hint'), 'ada')
+  for (const [name, value] of Object.entries(shape.parameters ?? {})) {
+    assert.equal(searchParams.get(name), value, name)
+  }
+  if (shape.requestTokenPath !== undefined) return
+  const more = shape.hasFixedScopes ? [] : ['one', 'two']
+  assert.equal(searchParams.get('scope') ?? '', [...shape.scopes, ...more].join(' '))
+  assert.deepEqual(
+    [searchParams.get('client_id'), searchParams.get('response_type')],
+    [clientId, 'code'],
+  )
+}
+
+async function signIn(server: ExternalServer, id: string): Promise<void> {
+  const provider = server.at(id)
+  const { account, identityData } = provider.shape.example
+  const refusals = provider.refusals.length
+  const answer = await goThrough(server, id, account)
+  assert.deepEqual(provider.refusals.slice(refusals), [])
+  const fragment = fragmentOf(answer)
+  assert.equal(answer.status, 302)
+  const identity = await findIdentity(server, id, `${identityData['sub']}`)
+  assert.deepEqual(withNames(identity.identity_data, provider.url), identityData)
+  const [user] = await server.query('select * from users where id = $1', [identity.user_id])
+  assert.equal(user.email, identityData['email'])
+  assert.equal(user.email_confirmed_at !== null, identityData['email_verified'])
+  assert.deepEqual(user.raw_app_meta_data, { provider: id, providers: [id] })
+  assert.equal(user.raw_user_meta_data.full_name, identityData['full_name'])
+  assert.equal(fragment['provider_token'], undefined)
+  if (!identityData['email_verified']) return
+  assert.equal(fragment['provider'], id)
+  const { body } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+  assert.deepEqual([body.id, body.email], [user.id, identityData['email']])
+}
+
+async function giveToken(server: ExternalServer, id: string): Promise<void> {
+  const { shape } = server.at(id)
+  const { account, identityData } = shape.example
+  const identity = await findIdentity(server, id, `${identityData['sub']}`)
+  await server.query('update users set email_confirmed_at = now() where id = $1', [
+    identity.user_id,
+  ])
+  const fragment = fragmentOf(await goThrough(server, id, account, { scopes: 'one' }))
+  assert.match(fragment['provider_token'] ?? '', /^access /)
+}
+
+async function confirmFirst(server: ExternalServer, id: string): Promise<void> {
+  const { account, unverified } = server.at(id).shape.example
+  const { [id]: assumed } = trustsEmails as Readonly<Record<string, boolean>>
+  if (unverified === undefined) return assert.equal(assumed, true)
+  const fragment = fragmentOf(await goThrough(server, id, { ...account, ...unverified }))
+  assert.deepEqual(
+    [fragment['error_code'], fragment['error_description']],
+    [
+      'provider_email_needs_verification',
+      `Unverified email with ${id}. A confirmation email has been sent to your ${id} email`,
+    ],
+  )
+}
+
+async function refuseWithoutEmail(server: ExternalServer, id: string): Promise<void> {
+  const message = 'Error getting user email from external provider'
+  await assertFails(server, id, toAccount(server.at(id), 'withoutEmail'), message)
+}
+
+async function failExchange(server: ExternalServer, id: string): Promise<void> {
+  const message = /^Unable to exchange external code: [\da-f]{4}$/
+  const { account } = server.at(id).shape.example
+  await withTrouble(server.at(id), 'token endpoint fails', () =>
+    assertFails(server, id, account, message),
+  )
+}
+
+async function failProfile(server: ExternalServer, id: string): Promise<void> {
+  const provider = server.at(id)
+  const message = 'Error getting user profile from external provider'
+  await assertFails(server, id, toAccount(provider, 'withoutId'), message)
+  const { api, example, idToken } = provider.shape
+  if (Object.keys(api).length === 0 || idToken !== undefined) return
+  await withTrouble(provider, 'API fails', () => assertFails(server, id, example.account, message))
+}
+
+async function passRefusalOn(server: ExternalServer, id: string): Promise<void> {
+  const { account } = server.at(id).shape.example
+  await withTrouble(server.at(id), 'deny', async () => {
+    const fragment = fragmentOf(await goThrough(server, id, account))
+    assert.deepEqual([fragment['error'], fragment['access_token']], ['access_denied', undefined])
+  })
+}
+
+function goThrough(
+  server: ExternalServer,
+  id: string,
+  account: Account,
+  query: Readonly<Record<string, string>> = {},
+): Promise<HttpAnswer> {
+  return server.goThrough(id, account, { ...server.at(id).shape.query, ...query })
+}
+
+function toAccount({ shape }: OAuthServer, kind: 'withoutEmail' | 'withoutId'): Account {
+  const example: ShapeExample = shape.example
+  return { ...example.account, ...example[kind] }
+}
+
+async function withTrouble(
+  provider: OAuthServer,
+  trouble: Trouble,
+  run: () => Promise<void>,
+): Promise<void> {
+  provider.trouble = trouble
+  await run().finally(() => {
+    provider.trouble = undefined
+  })
+}
+
+async function assertFails(
+  server: ExternalServer,
+  id: string,
+  account: Account,
+  message: string | RegExp,
+): Promise<void> {
+  const fragment = fragmentOf(await goThrough(server, id, account))
+  assert.deepEqual(
+    [fragment['error'], fragment['error_code']],
+    ['server_error', 'unexpected_failure'],
+  )
+  const { error_description: text = '' } = fragment
+  if (typeof message === 'string') assert.equal(text, message)
+  else assert.match(text, message)
+}
+
+async function findIdentity(server: ExternalServer, id: string, providerId: string) {
+  const [identity] = await server.query(
+    'select * from identities where provider = $1 and provider_id = $2',
+    [id, providerId],
+  )
+  assert.ok(identity, `${id} has no identity ${providerId}`)
+  return identity
+}
+
+/** The address of a test's server is another one each time. */
+function withNames(data: Readonly<Record<string, unknown>>, url: string): object {
+  if (typeof data['iss'] !== 'string' || !data['iss'].startsWith(url)) return data
+  return { ...data, iss: data['iss'] === url ? 'URL' : 'API' }
+}

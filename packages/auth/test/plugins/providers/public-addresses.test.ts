@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { providerIds } from '../../../src/config/external.ts'
+import { providers } from '../../../src/plugins/providers/index.ts'
+import type { OpenId } from '../../../src/plugins/providers/oidc.ts'
+import type { ProviderHttp } from '../../../src/plugins/providers/provider-http.ts'
+
+/** Where one goes when nothing is configured: `asks` are those of programs, in their order. */
+interface Addresses {
+  readonly authorize: string
+  readonly scope?: string
+  readonly asks: readonly string[]
+}
+
+/** Reference 10.1. */
+const addresses: Readonly<Record<string, Addresses>> = {
+  apple: {
+    authorize: 'https://appleid.apple.com/auth/authorize',
+    scope: 'email name',
+    asks: ['https://appleid.apple.com/auth/token'],
+  },
+  azure: {
+    authorize: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
+    scope: 'openid email profile',
+    asks: ['https://login.microsoftonline.com/common/oauth2/v2.0/token'],
+  },
+  bitbucket: {
+    authorize: 'https://bitbucket.org/site/oauth2/authorize',
+    scope: 'account email',
+    asks: [
+      'https://bitbucket.org/site/oauth2/access_token',
+      'https://api.bitbucket.org/2.0/user',
+      'https://api.bitbucket.org/2.0/user/emails?pagelen=100',
+    ],
+  },
+  discord: {
+    authorize: 'https://discord.com/api/oauth2/authorize',
+    scope: 'email identify',
+    asks: ['https://discord.com/api/oauth2/token', 'https://discord.com/api/users/@me'],
+  },
+  facebook: {
+    authorize: 'https://www.facebook.com/dialog/oauth',
+    scope: 'email',
+    asks: [
+      'https://graph.facebook.com/oauth/access_token',
+      // The proof: HMAC-SHA256 of the token `token` with the key `secret`.
+      `https://graph.facebook.com/me?fields=${encodeURIComponent('email,first_name,last_name,name,picture')}&appsecret_proof=e941110e3d2bfe82621f0e3e1434730d7305d106c5f68c87165d0b27a4611a4a`,
+    ],
+  },
+  figma: {
+    authorize: 'https://www.figma.com/oauth',
+    scope: 'current_user:read',
+    asks: ['https://api.figma.com/v1/oauth/token', 'https://api.figma.com/v1/me'],
+  },
+  github: {
+    authorize: 'https://github.com/login/oauth/authorize',
+    scope: 'user:email',
+    asks: [
+      'https://github.com/login/oauth/access_token',
+      'https://api.github.com/user',
+      'https://api.github.com/user/emails',
+    ],
+  },
+  gitlab: {
+    authorize: 'https://gitlab.com/oauth/authorize',
+    scope: 'read_user',
+    asks: [
+      'https://gitlab.com/oauth/token',
+      'https://gitlab.com/api/v4/user',
+      'https://gitlab.com/api/v4/user/emails',
+    ],
+  },
+  google: {
+    authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+    scope: 'email profile',
+    asks: ['https://oauth2.googleapis.com/token', 'https://www.googleapis.com/userinfo/v2/me'],
+  },
+  linkedin: {
+    authorize: 'https://api.linkedin.com/oauth/v2/authorization',
+    scope: 'r_emailaddress r_liteprofile',
+    asks: [
+      'https://api.linkedin.com/oauth/v2/accessToken',
+      'https://api.linkedin.com/v2/me?projection=(id,firstName,lastName,profilePicture(displayImage~:playableStreams))',
+      'https://api.linkedin.com/v2/emailAddress?q=members&projection=(elements*(handle~))',
+    ],
+  },
+  notion: {
+    authorize: 'https://api.notion.com/v1/oauth/authorize',
+    asks: ['https://api.notion.com/v1/oauth/token', 'https://api.notion.com/v1/users/me'],
+  },
+  slack: {
+    authorize: 'https://slack.com/oauth/authorize',
+    scope: 'profile email openid',
+    asks: ['https://slack.com/api/oauth.access', 'https://slack.com/api/openid.connect.userInfo'],
+  },
+  spotify: {
+    authorize: 'https://accounts.spotify.com/authorize',
+    scope: 'user-read-email',
+    asks: ['https://accounts.spotify.com/api/token', 'https://api.spotify.com/v1/me'],
+  },
+  twitch: {
+    authorize: 'https://id.twitch.tv/oauth2/authorize',
+    scope: 'user:read:email',
+    asks: ['https://id.twitch.tv/oauth2/token', 'https://api.twitch.tv/helix/users'],
+  },
+  twitter: {
+    authorize: 'https://api.twitter.com/oauth/authenticate',
+    asks: [
+      'https://api.twitter.com/oauth/request_token',
+      'https://api.twitter.com/oauth/access_token',
+      'https://api.twitter.com/1.1/account/verify_credentials.json?include_entities=false&skip_status=true&include_email=true',
+    ],
+  },
+  workos: {
+    authorize: 'https://api.workos.com/sso/authorize',
+    asks: ['https://api.workos.com/sso/token'],
+  },
+}
+
+/** Nobody is there: it writes down who was asked, and has the same answer for everybody. */
+function openNobody() {
+  const asked: string[] = []
+  const token = { access_token: 'token', oauth_token: 'token', oauth_token_secret: 'hidden' }
+  const http: ProviderHttp = {
+    async ask(url) {
+      asked.push(url)
+      return { ...token, id: 'somebody' }
+    },
+    async askList(url) {
+      asked.push(url)
+      return []
+    },
+    async fetch(url) {
+      asked.push(url)
+      return new Response(`${new URLSearchParams({ ...token, oauth_callback_confirmed: 'true' })}`)
+    },
+  }
+  const openId: OpenId = { verify: () => Promise.reject(new Error('There is no ID token')) }
+  return { asked, http, openId }
+}
+
+async function goThrough(id: keyof typeof providers) {
+  const definition = providers[id]
+  assert.ok(definition?.url, id)
+  const { asked, http, openId } = openNobody()
+  const { url, apiUrl = url } = definition
+  const steps = definition.create({
+    id,
+    clientIds: ['client'],
+    secret: 'secret',
+    redirectUri: 'https://auth.example/callback',
+    at: { url, apiUrl, isPublic: true },
+    http,
+    openId,
+  })
+  const target = await steps.start({ state: 'state', scopes: [], parameters: {} })
+  const parameters = { code: 'code', oauth_token: 'token', oauth_verifier: 'verifier' }
+  const back = { parameters, memo: target.memo }
+  const tokens = await steps.exchange(back)
+  // Nobody has a profile: of interest is who was asked for it.
+  await steps.readProfile(tokens, back).catch(() => undefined)
+  return { asked, authorize: new URL(target.url) }
+}
+
+test('every provider but keycloak has public addresses, and asks for address and name', async (t) => {
+  const ids = providerIds.filter((id) => id !== 'keycloak')
+  assert.deepEqual(Object.keys(addresses), ids)
+  for (const id of ids) {
+    await t.test(id, async () => {
+      const { authorize, asked } = await goThrough(id)
+      const expected = addresses[id]
+      assert.equal(`${authorize.origin}${authorize.pathname}`, expected?.authorize)
+      assert.equal(authorize.searchParams.get('scope'), expected?.scope ?? null)
+      assert.deepEqual(asked, expected?.asks)
+    })
+  }
+})
+
+test('an installation of keycloak must be named', () => {
+  assert.equal(providers.keycloak?.url, undefined)
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findUnstorable } from '../../../src/features/users/storable-json.ts'
+import {
+  ProfileError,
+  toEmails,
+  toIdentityData,
+} from '../../../src/plugins/providers/external-profile.ts'
+import { providers } from '../../../src/plugins/providers/index.ts'
+import { type ExternalProfile, toProfile } from '../../../src/plugins/providers/provider.ts'
+import { ProviderHttpError } from '../../../src/plugins/providers/provider-http.ts'
+import type { Account, ProviderShape } from '../../support/provider-shape.ts'
+import { providerShapes } from '../../support/provider-shapes/index.ts'
+
+const wrong: readonly unknown[] = [
+  ...[{}, { a: 1 }, [], ['x'], [{}], true, false, 0, 1.5, 1e30, null],
+  ...['', 'x', 'a\u0000b', '\ud800', 'x'.repeat(5_000), '1', 'true'],
+]
+
+/** The account, once for each of its fields, at any depth, and each wrong value. */
+function* toVariants(account: unknown): Generator<unknown> {
+  if (typeof account !== 'object' || account === null) return
+  for (const [name, value] of Object.entries(account)) {
+    const replace = (other: unknown) =>
+      Array.isArray(account)
+        ? account.map((each, at) => (`${at}` === name ? other : each))
+        : { ...account, [name]: other }
+    for (const other of wrong) yield replace(other)
+    for (const variant of toVariants(value)) yield replace(variant)
+  }
+}
+
+function readProfile(shape: ProviderShape, account: Account): Promise<ExternalProfile> {
+  const definition = providers[shape.id as keyof typeof providers]
+  const url = `https://provider.example${shape.basePath ?? ''}`
+  const answer = (target: string, headers: Readonly<Record<string, string>> = {}) => {
+    const asked = new URL(target)
+    const path = asked.pathname.slice((shape.basePath ?? '').length)
+    const request = { url: asked, headers, accessToken: 'a', secret: 's' }
+    // As it comes over the wire.
+    return JSON.parse(JSON.stringify(shape.api[path]?.(account, request) ?? {}))
+  }
+  const iss = `${url}${shape.issuerPath ?? ''}`
+  const claims = shape.idToken && { iss, ...shape.idToken(account) }
+  const steps = definition.create({
+    id: shape.id,
+    clientIds: [`client of ${shape.id}`],
+    secret: 's',
+    redirectUri: 'https://auth.example/callback',
+    at: { url, apiUrl: definition.toApiUrl?.(url) ?? url, isPublic: false },
+    http: {
+      ask: async (target, request) => answer(target, request?.headers),
+      askList: async (target) => [answer(target)].flat().filter((each) => Object(each) === each),
+      fetch: () => Promise.reject(new Error('No one fetches keys')),
+    },
+    openId: { verify: async () => claims ?? {} },
+  })
+  const idToken = `e30.${Buffer.from(JSON.stringify({ iss })).toString('base64url')}.x`
+  const tokens = {
+    accessToken: 'a',
+    refreshToken: undefined,
+    idToken: claims && idToken,
+    answer: shape.tokenFields?.(account) ?? {},
+  }
+  return steps.readProfile(tokens, { parameters: {}, memo: {} })
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ProfileError || error instanceof ProviderHttpError) return true
+  return error instanceof TypeError && error.message === 'The profile has no id'
+}
+
+for (const shape of providerShapes) {
+  test(`${shape.id}: a field of the wrong type is refused or left out, and never stored`, async () => {
+    let refused = 0
+    for (const account of toVariants(shape.example.account)) {
+      const what = JSON.stringify(account)
+      let profile: ExternalProfile
+      try {
+        profile = await readProfile(shape, account as Account)
+      } catch (error) {
+        assert.ok(isRefusal(error), `${what}: ${error}`)
+        refused += 1
+        continue
+      }
+      assert.ok(typeof profile.id === 'string' && profile.id.length <= 255, what)
+      for (const { email, isVerified, isPrimary } of profile.emails) {
+        const types = [typeof email, typeof isVerified, typeof isPrimary]
+        assert.deepEqual(types, ['string', 'boolean', 'boolean'], what)
+      }
+      const stored = toIdentityData({ ...profile, emails: toEmails(profile.emails) }, 65_536)
+      assert.equal(findUnstorable(stored), undefined, what)
+      const { custom_claims: _, email_verified, phone_verified, ...texts } = stored
+      assert.deepEqual([typeof email_verified, phone_verified], ['boolean', false], what)
+      for (const [name, value] of Object.entries(texts)) {
+        assert.equal(typeof value, 'string', `${name} ${what}`)
+      }
+    }
+    assert.ok(refused > 0)
+  })
+}
+
+test('an address is verified by a yes only', async () => {
+  const verifiedBy = async (id: string, account: Account) => {
+    const shape = providerShapes.find((each) => each.id === id)
+    assert.ok(shape)
+    const { emails } = await readProfile(shape, { ...shape.example.account, ...account })
+    return emails.map(({ isVerified }) => isVerified)
+  }
+  for (const xms_edov of [['1'], [1], { 1: 1 }, 'yes', 2]) {
+    assert.deepEqual(await verifiedBy('azure', { xms_edov }), [false])
+  }
+  for (const confirmed_at of [{}, [], true, 1, null, '']) {
+    assert.equal((await verifiedBy('gitlab', { confirmed_at }))[0], false)
+  }
+})
+
+test('numbers that JSON cannot hold are not ids', () => {
+  const read = (id: unknown) => toProfile({ id, issuer: '', emails: [] }).id
+  assert.equal(read(9_007_199_254_740_991), '9007199254740991')
+  for (const id of [2 ** 53, 1.5, Number.NaN]) {
+    assert.throws(() => read(id), ProfileError)
+  }
+})
