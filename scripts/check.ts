@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'
 
@@ -24,6 +24,7 @@ const checkers = ['--checkers', `${Math.min(4, Math.ceil(availableParallelism() 
 interface Check {
   readonly name: string
   readonly subject: string
+  /** The tool and its arguments. A tool without a path is one of our dependencies. */
   readonly command: readonly string[]
 }
 
@@ -39,8 +40,14 @@ const types: Check = {
 
 const style: Check = {
   name: 'Biome',
-  subject: 'format, import boundaries, names',
+  subject: 'format, names, dependencies',
   command: ['biome', 'check', '--error-on-warnings', ...(colorFlags?.biome ?? []), '.'],
+}
+
+const boundaries: Check = {
+  name: 'boundaries',
+  subject: 'who imports what, import circles, the environment',
+  command: [process.execPath, join(import.meta.dirname, 'boundaries/check.ts')],
 }
 
 const bugs: Check = {
@@ -72,7 +79,7 @@ const env = { GOGC: '400', GOMEMLIMIT: '3GiB', ...process.env }
 
 async function runCheck({ name, subject, command: [tool = '', ...args] }: Check): Promise<boolean> {
   const start = performance.now()
-  const child = spawn(join(binaries, tool), args, {
+  const child = spawn(resolve(binaries, tool), args, {
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -98,5 +105,8 @@ async function runInTurn(checks: readonly Check[]): Promise<boolean> {
 
 // TypeScript takes longest and mostly uses one core. The other tools use every core, so that running them
 // at the same time would only slow all of them down.
-const outcomes = await Promise.all([runInTurn([types]), runInTurn([style, bugs, promises])])
+const outcomes = await Promise.all([
+  runInTurn([types]),
+  runInTurn([style, boundaries, bugs, promises]),
+])
 process.exitCode = outcomes.every(Boolean) ? 0 : 1

@@ -22,7 +22,9 @@ async function openRepository(t: TestContext, files: Record<string, string>) {
   await writeFile(join(folder, 'package.json'), '{\n  "type": "module"\n}\n')
   await writeFile(join(folder, '.gitignore'), 'node_modules\n')
   await mkdir(join(folder, 'scripts'))
-  await cp(join(root, 'scripts/check.ts'), join(folder, 'scripts/check.ts'))
+  for (const name of ['check.ts', 'boundaries']) {
+    await cp(join(root, 'scripts', name), join(folder, 'scripts', name), { recursive: true })
+  }
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true })
@@ -37,7 +39,7 @@ async function openRepository(t: TestContext, files: Record<string, string>) {
 }
 
 const library = 'packages/graphql-over-http/src'
-const sound = { [`${library}/answer.ts`]: 'export const answer = 42\n' }
+const sound = { [`${library}/request.ts`]: 'export const answer = 42\n' }
 
 test('sound code passes with one line per check', async (t) => {
   const { stdout, status } = await openRepository(t, sound)
@@ -46,7 +48,7 @@ test('sound code passes with one line per check', async (t) => {
     .trim()
     .split('\n')
     .map((line) => /^✔ (\w+) \(/.exec(line)?.[1])
-  assert.deepEqual(names.sort(), ['Biome', 'TypeScript', 'oxlint', 'oxlint'], stdout)
+  assert.deepEqual(names.sort(), ['Biome', 'TypeScript', 'boundaries', 'oxlint', 'oxlint'], stdout)
 })
 
 test('each tool finds what it is there for, and shows it', async (t) => {
@@ -62,7 +64,7 @@ test('each tool finds what it is there for, and shows it', async (t) => {
     [`${library}/first.ts`]: "import { b } from './second.ts'\n\nexport const a = () => b\n",
     [`${library}/second.ts`]: "import { a } from './first.ts'\n\nexport const b = () => a\n",
     [`${library}/no-extension.ts`]:
-      "import { answer } from './answer'\n\nexport const twice = 2 * answer\n",
+      "import { answer } from './request'\n\nexport const twice = 2 * answer\n",
     'packages/graphql-over-http/test/wrong-sign.test.ts':
       'export const isZero = (value: number) => value === -0\n',
     [`${library}/label.tsx`]: 'export const label = <label>Name</label>\n',
@@ -74,7 +76,7 @@ test('each tool finds what it is there for, and shows it', async (t) => {
       "import { http } from './adapters/http.ts'\n\nexport const handler = http\n",
   })
   assert.equal(status, 1)
-  assert.deepEqual(failing.sort(), ['Biome', 'TypeScript', 'oxlint', 'oxlint'])
+  assert.deepEqual(failing.sort(), ['Biome', 'TypeScript', 'boundaries', 'oxlint', 'oxlint'])
   assert.match(stdout, /wrong-type\.ts.+TS2322/)
   assert.match(stdout, /no-floating-promises/)
   assert.match(stdout, /switch-exhaustiveness-check/)
@@ -85,5 +87,5 @@ test('each tool finds what it is there for, and shows it', async (t) => {
   assert.match(stdout, /settings\.json.+noDuplicateObjectKeys/)
   assert.match(stdout, /CamelCase\.ts.+useFilenamingConvention/)
   assert.match(stdout, /badly-formatted\.ts/)
-  assert.match(stdout, /The core knows no adapter, audit or command\./)
+  assert.match(stdout, /handler\.ts:1:22\n.+The core knows no adapter, audit or command\./)
 })

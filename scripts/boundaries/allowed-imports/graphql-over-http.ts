@@ -1,0 +1,69 @@
+import type { PackageTable } from '../table.ts'
+
+export const graphqlOverHttp: PackageTable = {
+  'index.ts': {
+    inside:
+      'handler.ts options.ts params.ts profiles.ts request.ts client.ts network-error.ts audits/',
+    because: 'It lists what the library exports.',
+  },
+
+  'adapters/': {
+    inside: 'adapters/shared/ handler.ts',
+    outside: 'node:http',
+    types: 'options.ts request.ts express fastify hono koa node:http2',
+    because: 'Adapters only translate: they see the handler and its shapes.',
+  },
+  'adapters/shared/': {
+    inside: 'handler.ts options.ts params.ts request.ts generations.ts',
+    outside: 'node:buffer node:http2',
+    types: 'node:http',
+  },
+
+  'handler.ts': {
+    inside: 'negotiate.ts params.ts operation.ts encode.ts profiles.ts options.ts request.ts',
+    outside: 'graphql',
+    because: 'The core knows no adapter, audit or command.',
+  },
+  'encode.ts': {
+    inside: 'negotiate.ts params.ts profiles.ts options.ts request.ts document-limits.ts',
+    outside: 'graphql',
+  },
+  'operation.ts': {
+    inside: 'document-cache.ts document-limits.ts options.ts request.ts',
+    outside: 'graphql',
+  },
+  'params.ts': { inside: 'negotiate.ts request.ts' },
+  'options.ts': { inside: 'profiles.ts request.ts similar-option.ts', outside: 'graphql' },
+  'profiles.ts': { inside: 'negotiate.ts' },
+  'negotiate.ts': { inside: 'generations.ts' },
+  'request.ts': {},
+
+  'document-cache.ts': {
+    inside: 'light-document.ts generations.ts',
+    outside: 'graphql process.env',
+    because:
+      'NODE_ENV decides whether cached documents are frozen; a library has no main.ts to ask.',
+  },
+  'document-limits.ts': { outside: 'graphql' },
+  'light-document.ts': { outside: 'graphql' },
+  'generations.ts': {},
+  'mask-errors.ts': { inside: 'options.ts', outside: 'graphql' },
+  'similar-option.ts': {},
+
+  'client.ts': {
+    inside: 'client-response.ts network-error.ts similar-option.ts',
+    types: 'request.ts graphql',
+    because: 'The client knows only the shapes.',
+  },
+  'client-response.ts': { types: 'network-error.ts graphql' },
+  'network-error.ts': { types: 'graphql' },
+
+  'audits/': {
+    types: 'profiles.ts',
+    because: 'The audits talk to a server by HTTP alone, whatever it is made of.',
+  },
+  'cli/': {
+    inside: 'audits/ profiles.ts similar-option.ts',
+    outside: 'node:fs node:process node:util process.env',
+  },
+}

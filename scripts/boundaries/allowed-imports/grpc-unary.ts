@@ -1,0 +1,27 @@
+import type { PackageTable } from '../table.ts'
+
+export const grpcUnary: PackageTable = {
+  'index.ts': { inside: 'server.ts listener.ts tls.ts ./' },
+  'warm-up.ts': { inside: 'server.ts grpc/ http2/ ./', outside: 'node:events node:net' },
+  'server.ts': {
+    inside: 'listener.ts tls.ts in-place-reads.ts grpc/ http2/ ./',
+    outside: 'node:net node:tls',
+  },
+  'listener.ts': { outside: 'node:events node:fs node:net' },
+  'tls.ts': { outside: 'node:crypto node:net node:tls' },
+  'in-place-reads.ts': { outside: 'node:net' },
+
+  'grpc/': { inside: 'http2/ hpack/ ./', outside: 'node:zlib' },
+  'http2/': {
+    inside: 'hpack/ ./',
+    types: 'node:net',
+    because: 'Frames and streams know no service, and are given their sockets.',
+  },
+  'hpack/': { inside: './' },
+
+  'client.ts': { inside: './', outside: 'node:events node:http2 node:net node:tls' },
+
+  './': {
+    because: 'Byte helpers, statuses, limits and the shape of a method stand below the rest.',
+  },
+}

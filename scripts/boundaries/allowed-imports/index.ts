@@ -1,0 +1,29 @@
+// Who may import what: one list per package. See ../table.ts for how to read a list.
+
+import type { Boundaries } from '../find-violations.ts'
+import { auth } from './auth.ts'
+import { benchKit } from './bench-kit.ts'
+import { graphqlOverHttp } from './graphql-over-http.ts'
+import { grpcUnary } from './grpc-unary.ts'
+import { limiter } from './limiter.ts'
+import { portcullis } from './portcullis.ts'
+import { ratelimit } from './ratelimit.ts'
+import { serviceKit } from './service-kit.ts'
+import { knownCircles, knownEnvironmentWriters } from './temporary-exceptions.ts'
+import { testServers } from './test-servers.ts'
+
+export const boundaries: Boundaries = {
+  packages: {
+    portcullis,
+    auth,
+    ratelimit,
+    limiter,
+    'graphql-over-http': graphqlOverHttp,
+    'grpc-unary': grpcUnary,
+    'service-kit': serviceKit,
+    'test-servers': testServers,
+    'bench-kit': benchKit,
+  },
+  knownCircles,
+  knownEnvironmentWriters,
+}

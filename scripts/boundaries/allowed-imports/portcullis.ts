@@ -1,0 +1,104 @@
+import type { PackageTable } from '../table.ts'
+
+const preact = 'preact preact-iso'
+
+export const portcullis: PackageTable = {
+  'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
+  'commands/': {
+    inside: 'up/ completion/** console/ console/health/ find-program.ts',
+    outside:
+      '@portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)',
+  },
+  'completion/**': { inside: 'commands/ up/' },
+
+  'up/': {
+    inside: 'up/parts/ find-program.ts',
+    outside: `
+      @portcullis/service-kit jose node:child_process node:crypto node:events node:fs node:net node:os
+      node:path node:readline node:timers node:util node:worker_threads process.env`,
+    types: 'mailbox/ node:http',
+  },
+  'up/parts/': {
+    inside: 'up/ api/ mailbox/ console/ console/health/',
+    outside: 'node:crypto node:events node:http node:net node:path',
+  },
+
+  'api/': {
+    outside: '@portcullis/auth/verify @portcullis/graphql-over-http/use/http graphql',
+    types: 'node:http',
+    because: 'A part knows nobody who starts it or looks at it.',
+  },
+  'mailbox/': {
+    outside: `
+      @portcullis/service-kit postal-mime smtp-server node:crypto node:events node:fs node:http node:net
+      node:path node:worker_threads`,
+    because: 'A part knows nobody who starts it or looks at it.',
+  },
+
+  'console/': {
+    inside: 'console/routes/',
+    outside: `
+      fastify node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/
+      import(…)`,
+    types: 'mailbox/',
+    because: 'The console is given what it looks at, and knows nobody who starts it.',
+  },
+  'console/routes/': {
+    inside: 'console/ console/overview/ console/limits/ console/health/ mailbox/',
+    outside: '@portcullis/graphql-over-http node:crypto',
+    types: 'fastify',
+  },
+  'console/overview/': {
+    inside: 'console/ console/health/',
+    outside: 'node:timers',
+    types: 'console/routes/',
+  },
+  'console/limits/': {
+    inside: 'console/',
+    outside: '@portcullis/ratelimit/rules node:crypto node:fs node:path node:timers',
+    types: 'fastify',
+  },
+  'console/health/': { inside: 'console/' },
+
+  'web/': {
+    inside: 'web/components/ web/pages/',
+    outside: preact,
+    types: 'console/routes/',
+    because: 'The page runs in a browser: it knows the shapes of responses, and no server.',
+  },
+  'web/pages/': {
+    inside: `
+      web/components/ web/pages/graphql/** web/pages/limits/** web/pages/mailbox/**
+      web/pages/overview/** web/pages/try/** web/pages/users/**`,
+    outside: preact,
+  },
+  'web/pages/graphql/**': {
+    inside: 'web/ web/components/',
+    outside: preact,
+    types: 'console/routes/',
+  },
+  'web/pages/limits/**': {
+    inside: 'web/ web/components/',
+    outside: preact,
+    types: 'console/routes/',
+  },
+  'web/pages/mailbox/**': {
+    inside: 'web/ web/components/',
+    outside: preact,
+    types: 'console/routes/',
+  },
+  'web/pages/overview/**': {
+    inside: 'web/ web/components/ web/pages/users/**',
+    outside: preact,
+    types: 'console/routes/',
+  },
+  'web/pages/try/**': { inside: 'web/ web/components/', outside: `${preact} @supabase/auth-js` },
+  'web/pages/users/**': {
+    inside: 'web/ web/components/',
+    outside: preact,
+    types: 'console/routes/',
+  },
+  'web/components/': { inside: 'web/', outside: preact },
+
+  'find-program.ts': { outside: 'node:fs node:url' },
+}

@@ -1,0 +1,17 @@
+import type { PackageTable } from '../table.ts'
+
+export const serviceKit: PackageTable = {
+  'run-program.ts': {
+    inside: './',
+    outside: 'node:fs node:process process.env',
+    because: 'It is the common part of every main.ts.',
+  },
+  'workers/': {
+    outside: 'node:child_process node:events node:process node:timers',
+    types: './ node:net',
+  },
+  './': {
+    outside: 'node:fs node:net node:path node:process node:timers node:v8',
+    because: 'The kit knows no package of ours.',
+  },
+}

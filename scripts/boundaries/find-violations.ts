@@ -1,0 +1,228 @@
+import { dirname, join } from 'node:path/posix'
+import { findCircles, findShortestCircle } from './circles.ts'
+import {
+  type ModuleReferences,
+  type Place,
+  type Reference,
+  readReferences,
+} from './read-references.ts'
+import {
+  computedName,
+  environmentName,
+  findRowName,
+  isNameInside,
+  matchesOutside,
+  type PackageTable,
+  type Row,
+  toNames,
+} from './table.ts'
+
+export interface Boundaries {
+  /** By the name of the package's folder. */
+  readonly packages: Readonly<Record<string, PackageTable>>
+  readonly knownCircles: readonly (readonly string[])[]
+  readonly knownEnvironmentWriters: readonly string[]
+}
+
+export interface Violation extends Place {
+  readonly file: string
+  readonly text: string
+  readonly fix: string
+}
+
+/** @param sources the text of each module by its path, such as `packages/auth/src/main.ts`. */
+export function findViolations(
+  sources: ReadonlyMap<string, string>,
+  boundaries: Boundaries,
+): Violation[] {
+  const modules = [...sources].map(([file, source]) => toModule(file, readReferences(file, source)))
+  return [
+    ...modules.flatMap((module) => findInModule(module, boundaries)),
+    ...findInGraph(modules, boundaries.knownCircles),
+  ].sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column)
+}
+
+interface Module extends ModuleReferences {
+  readonly file: string
+  /** The folder of the package below `packages/`. */
+  readonly packageName: string
+  /** Below `src/`. */
+  readonly path: string
+}
+
+function toModule(file: string, references: ModuleReferences): Module {
+  const [, packageName = '', , ...path] = file.split('/')
+  return { file, packageName, path: path.join('/'), ...references }
+}
+
+function findInModule(module: Module, boundaries: Boundaries): Violation[] {
+  const { file, packageName, path, references, environment } = module
+  const list = toListPath(packageName)
+  const table = boundaries.packages[packageName]
+  const rowName = table && findRowName(table, path)
+  const row = rowName === undefined ? undefined : table?.[rowName]
+  if (!table || !row || rowName === undefined) {
+    const text = `${file} belongs to no row of ${list}.`
+    const fix = `Add a row for ${toFolderName(path)} that lists what it may import.`
+    return [{ file, line: 1, column: 1, text, fix }]
+  }
+  const found = references.flatMap((reference) => {
+    const text = findFault(reference, module, table, rowName)
+    return text === undefined ? [] : [{ file, ...text, ...toPlace(reference) }]
+  })
+  const mayRead = toNames(row.outside).includes(environmentName)
+  const accesses = environment.flatMap(({ isWrite, ...place }): Violation[] => {
+    if (isWrite) {
+      if (boundaries.knownEnvironmentWriters.includes(file)) return []
+      const fix = 'Pass the value as an argument, or in `env` of the process that needs it.'
+      return [{ file, ...place, text: `${path} writes process.env.`, fix }]
+    }
+    if (mayRead) return []
+    const readers = findRowsWith(table, (each) => toNames(each.outside).includes(environmentName))
+    const fix = `Read it in ${readers || 'main.ts'} and pass the value on.`
+    return [{ file, ...place, text: `${path} reads process.env.`, fix }]
+  })
+  return [...found, ...accesses]
+}
+
+type Fault = Pick<Violation, 'text' | 'fix'>
+
+function findFault(
+  { specifier, isTypeOnly }: Reference,
+  { file, packageName, path }: Module,
+  table: PackageTable,
+  rowName: string,
+): Fault | undefined {
+  const row = table[rowName] ?? {}
+  const source = `packages/${packageName}/src`
+  const isLocal = /^\.\.?\//.test(specifier ?? '')
+  const target = isLocal ? join(dirname(file), specifier ?? '') : undefined
+  const allowed = describeRow(rowName, row)
+  const list = toListPath(packageName)
+
+  if (target !== undefined && target.startsWith(`${source}/`)) {
+    const targetPath = target.slice(source.length + 1)
+    const targetRow = findRowName(table, targetPath)
+    // A target without a row is reported where it stands.
+    if (targetRow === undefined || targetRow === rowName) return undefined
+    if (allowsInside(row.inside, targetRow)) return undefined
+    const allowsTypes = allowsInside(row.types, targetRow)
+    if (allowsTypes && isTypeOnly) return undefined
+    const text = `${path} imports ${targetPath}, ${toRowText(targetRow)}. ${allowed}`
+    if (allowsTypes) return { text, fix: 'Import types alone, with `import type`.' }
+    const fix =
+      `Take what it needs as an argument, or move the shared part to a row that both may import. ` +
+      `If the import is right, add ${targetRow} to ${rowName} in ${list}.`
+    return { text, fix }
+  }
+
+  if (target !== undefined && !target.startsWith(`packages/${packageName}/`)) {
+    const text = `${path} imports ${target} of another package by its path.`
+    return { text, fix: 'Import it by the name of its package, from what that package exports.' }
+  }
+
+  const name =
+    target === undefined
+      ? (specifier ?? computedName)
+      : `../${target.split('/').slice(2).join('/')}`
+  if (matchesOutside(toNames(row.outside), name)) return undefined
+  const allowsTypes = matchesOutside(toNames(row.types), name)
+  if (allowsTypes && isTypeOnly) return undefined
+  const text = `${path} imports ${name}. ${allowed}`
+  if (allowsTypes) return { text, fix: 'Import types alone, with `import type`.' }
+  const users = findRowsWith(table, (each) => matchesOutside(toNames(each.outside), name))
+  const fix = users
+    ? `Use it through ${users}. If the import is right, add it to ${rowName} in ${list}.`
+    : `No module of ${packageName} may import it. If the import is right, add it to ${rowName} in ${list}.`
+  return { text, fix }
+}
+
+function allowsInside(column: string | undefined, rowName: string): boolean {
+  const names = toNames(column)
+  return names.includes(rowName) || names.includes('**')
+}
+
+function describeRow(name: string, { inside, outside, types, because }: Row): string {
+  const lists = [
+    toNames(inside).join(', '),
+    toNames(outside).join(', '),
+    types && `types of ${toNames(types).join(', ')}`,
+  ].filter(Boolean)
+  const allowed = lists.join('; ') || 'nothing outside the row'
+  return `${name} may import: ${allowed}.${because ? ` ${because}` : ''}`
+}
+
+function toRowText(rowName: string): string {
+  return rowName.endsWith('/') || rowName.endsWith('**') ? `of ${rowName}` : 'which has its own row'
+}
+
+function findRowsWith(table: PackageTable, matches: (row: Row) => boolean): string {
+  return Object.entries(table)
+    .filter(([, row]) => matches(row))
+    .map(([name]) => name)
+    .join(', ')
+}
+
+function toListPath(packageName: string): string {
+  return `scripts/boundaries/allowed-imports/${packageName}.ts`
+}
+
+function toFolderName(path: string): string {
+  return path.includes('/') ? `${dirname(path)}/` : path
+}
+
+function toPlace({ line, column }: Place): Place {
+  return { line, column }
+}
+
+function findInGraph(
+  modules: readonly Module[],
+  known: readonly (readonly string[])[],
+): Violation[] {
+  const graph = new Map(
+    modules.map(({ file, references }) => {
+      const imports = references.flatMap(({ specifier, isProgram }) =>
+        specifier?.startsWith('.') && !isProgram ? [join(dirname(file), specifier)] : [],
+      )
+      return [file, imports]
+    }),
+  )
+  return findCircles(graph)
+    .filter((group) => !known.some((circle) => group.every((file) => circle.includes(file))))
+    .map((group): Violation => {
+      const path = findShortestCircle(graph, group)
+      const [file = '', next = ''] = path
+      const module = modules.find((each) => each.file === file)
+      const place = module?.references.find(
+        ({ specifier }) => specifier && join(dirname(file), specifier) === next,
+      )
+      const text =
+        `An import circle of ${group.length} modules, which counts even if only types are imported: ` +
+        `${path.join(' → ')}.`
+      const fix =
+        'Move what they share to a module that imports none of them; a list imports its entries, ' +
+        'and an entry never the list.'
+      return { file, ...toPlace(place ?? { line: 1, column: 1 }), text, fix }
+    })
+}
+
+/** Names in the lists that are no row, and rows to which no module belongs. */
+export function findStaleNames(
+  files: Iterable<string>,
+  { packages }: Pick<Boundaries, 'packages'>,
+): string[] {
+  const used = new Set<string>()
+  for (const file of files) {
+    const { packageName, path } = toModule(file, { references: [], environment: [] })
+    const table = packages[packageName]
+    if (table) used.add(`${packageName}: ${findRowName(table, path)}`)
+  }
+  return Object.entries(packages).flatMap(([packageName, table]) =>
+    Object.entries(table).flatMap(([name, { inside, types }]) => [
+      ...(used.has(`${packageName}: ${name}`) ? [] : [`${packageName}: ${name}`]),
+      ...[...toNames(inside), ...toNames(types).filter(isNameInside)]
+        .filter((each) => each !== '**' && !Object.hasOwn(table, each))
+        .map((each) => `${packageName}: ${name} lists ${each}`),
+    ]),
+  )
+}

@@ -1,0 +1,60 @@
+import { dirname } from 'node:path/posix'
+
+/**
+ * The modules of one package and what they may import. Each module belongs to one row, the most specific
+ * that fits its path below `src/`:
+ *
+ *     'handler.ts'   this module
+ *     './'           the modules directly in src/
+ *     'http/'        the modules directly in src/http/
+ *     'rules/**'     the modules in src/rules/ and the folders below it
+ *
+ * A module may import the modules of its own row, and what the row lists. A module without a row is an error.
+ */
+export type PackageTable = Readonly<Record<string, Row>>
+
+/** Names are separated by spaces. */
+export interface Row {
+  /** Rows of the same package; `**` stands for all of them. */
+  readonly inside?: string
+  /**
+   * Packages, ours and others, with their subpaths; `@scope/*` and `node:*` stand for all that begin so. Three
+   * more names give other rights: `process.env` to read the environment, `import(…)` to import a path that is
+   * computed at run time, `../folder/` to use a folder of the package that is not in src/.
+   */
+  readonly outside?: string
+  /** Rows and packages of which types alone may be imported. */
+  readonly types?: string
+  /** Why, in one sentence, where the lists do not say it. */
+  readonly because?: string
+}
+
+/** The right to read the environment, in the column `outside`. */
+export const environmentName = 'process.env'
+
+/** The right to import a computed path, in the column `outside`. */
+export const computedName = 'import(…)'
+
+export function findRowName(table: PackageTable, path: string): string | undefined {
+  const folder = dirname(path)
+  const names = [path, folder === '.' ? './' : `${folder}/`]
+  for (let above = folder; above !== '.'; above = dirname(above)) names.push(`${above}/**`)
+  return [...names, '**'].find((name) => Object.hasOwn(table, name))
+}
+
+export function isNameInside(name: string): boolean {
+  return /\/$|\*\*$|\.tsx?$/.test(name) && !name.startsWith('../')
+}
+
+export function toNames(column: string | undefined): string[] {
+  return column?.split(/\s+/).filter(Boolean) ?? []
+}
+
+/** Whether a list names this package, its scope, or a package above this subpath. */
+export function matchesOutside(names: readonly string[], specifier: string): boolean {
+  return names.some((name) =>
+    name.endsWith('*')
+      ? specifier.startsWith(name.slice(0, -1))
+      : specifier === name || specifier.startsWith(name.endsWith('/') ? name : `${name}/`),
+  )
+}

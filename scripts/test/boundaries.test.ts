@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
+import { test } from 'node:test'
+import { boundaries } from '../boundaries/allowed-imports/index.ts'
+import { findStaleNames, findViolations } from '../boundaries/find-violations.ts'
+import { readSources } from '../boundaries/read-sources.ts'
+
+const root = dirname(dirname(import.meta.dirname))
+
+interface Plant {
+  /** Below `packages/`. */
+  readonly file: string
+  readonly code: string
+  /** One for each violation, in their order: its place and the start of its text. */
+  readonly reports: readonly string[]
+}
+
+const plants: Readonly<Record<string, Plant>> = {
+  'an endpoint imports the database driver': {
+    file: 'auth/src/endpoints/planted.ts',
+    code: "import pg from 'pg'\n\nexport const pool = new pg.Pool()\n",
+    reports: ['1:16 endpoints/planted.ts imports pg.'],
+  },
+  'a provider imports an endpoint and the database': {
+    file: 'auth/src/providers/planted.ts',
+    code: "import { signup } from '../endpoints/signup.ts'\nimport { query } from '../db/query.ts'\n",
+    reports: [
+      '1:24 providers/planted.ts imports endpoints/signup.ts, of endpoints/**.',
+      '2:23 providers/planted.ts imports db/query.ts, of db/**.',
+    ],
+  },
+  'middleware imports a Redis driver and the configuration': {
+    file: 'ratelimit/src/middleware/planted.ts',
+    code: "import { createClient } from '@redis/client'\nexport * from '../config.ts'\n",
+    reports: [
+      '1:30 middleware/planted.ts imports @redis/client.',
+      '2:15 middleware/planted.ts imports config.ts, of **.',
+    ],
+  },
+  'middleware imports our own Redis store': {
+    file: 'ratelimit/src/middleware/planted.ts',
+    code: "import { openRedisStore } from '../counters/redis/redis-store.ts'\n",
+    reports: ['1:32 middleware/planted.ts imports counters/redis/redis-store.ts, of counters/**.'],
+  },
+  'a replay imports the app and reads the environment': {
+    file: 'ratelimit/src/replay/planted.ts',
+    code: "const { openApp } = await import('../app.ts')\n\nopenApp(process.env)\n",
+    reports: [
+      '1:34 replay/planted.ts imports app.ts, of **.',
+      '3:9 replay/planted.ts reads process.env.',
+    ],
+  },
+  'the core of the library imports an adapter': {
+    file: 'graphql-over-http/src/handler.ts',
+    code: "import { createHandler } from './adapters/http.ts'\n",
+    reports: ['1:31 handler.ts imports adapters/http.ts, of adapters/.'],
+  },
+  'an adapter imports the code of a host instead of its types': {
+    file: 'graphql-over-http/src/adapters/planted.ts',
+    code: "import type { FastifyRequest } from 'fastify'\nimport fastify from 'fastify'\n",
+    reports: ['2:21 adapters/planted.ts imports fastify.'],
+  },
+  'an audit imports the type of an option': {
+    file: 'graphql-over-http/src/audits/planted.ts',
+    code: "import { type Options } from '../options.ts'\n",
+    reports: ['1:30 audits/planted.ts imports options.ts, which has its own row.'],
+  },
+  'the kit imports a server': {
+    file: 'service-kit/src/planted.ts',
+    code: "export { openApp } from '@portcullis/auth'\n",
+    reports: ['1:25 planted.ts imports @portcullis/auth.'],
+  },
+  'a module imports another package by its path': {
+    file: 'portcullis/src/up/planted.ts',
+    code: "import { log } from '../../../service-kit/src/log.ts'\n",
+    reports: ['1:21 up/planted.ts imports packages/service-kit/src/log.ts of another package'],
+  },
+  'a page of the console imports a server and a built-in module': {
+    file: 'portcullis/src/web/pages/users/planted.tsx',
+    code:
+      "import type { Console } from '../../../console/console.ts'\n" +
+      "import { readFileSync } from 'node:fs'\n\nexport const page = <p>{readFileSync}</p>\n",
+    reports: [
+      '1:30 web/pages/users/planted.tsx imports console/console.ts, of console/.',
+      '2:30 web/pages/users/planted.tsx imports node:fs.',
+    ],
+  },
+  'the frames know gRPC': {
+    file: 'grpc-unary/src/http2/planted.ts',
+    code: "let call: import('../grpc/call.ts').Call\n",
+    reports: ['1:18 http2/planted.ts imports grpc/call.ts, of grpc/.'],
+  },
+  'a thread is started from a folder that is out of bounds': {
+    file: 'portcullis/src/api/planted.ts',
+    code: "const thread = new Worker(new URL('../mailbox/mail-worker.ts', import.meta.url))\n",
+    reports: ['1:35 api/planted.ts imports mailbox/mail-worker.ts, of mailbox/.'],
+  },
+  'a process is started from a folder that is out of bounds': {
+    file: 'portcullis/src/api/planted.ts',
+    code: "const program = join(import.meta.dirname, '..', 'up', 'run-up.ts')\n",
+    reports: ['1:43 api/planted.ts imports up/run-up.ts, of up/.'],
+  },
+  'require and a computed import are no way around': {
+    file: 'service-kit/src/planted.ts',
+    code:
+      "const pg = createRequire(import.meta.url)('pg')\nconst redis = require('redis')\n" +
+      'const other = await import(name)\n',
+    reports: [
+      '1:43 planted.ts imports pg.',
+      '2:23 planted.ts imports redis.',
+      '3:28 planted.ts imports import(…).',
+    ],
+  },
+  'every way to read the environment is refused outside main.ts and the commands': {
+    file: 'portcullis/src/mailbox/planted.ts',
+    code:
+      "import { env } from 'node:process'\nconst port = process.env.PORT\n" +
+      "const home = process['env']\nconst { env: own } = process\nglobalThis.process.env\n",
+    reports: [
+      '1:1 mailbox/planted.ts reads process.env.',
+      '1:21 mailbox/planted.ts imports node:process.',
+      '2:14 mailbox/planted.ts reads process.env.',
+      '3:14 mailbox/planted.ts reads process.env.',
+      '4:7 mailbox/planted.ts reads process.env.',
+      '5:1 mailbox/planted.ts reads process.env.',
+    ],
+  },
+  'nobody writes the environment, not even a command': {
+    file: 'portcullis/src/commands/planted.ts',
+    code:
+      "process.env.PORT = '1'\nprocess.env['PORT'] ??= '1'\ndelete process.env.PORT\n" +
+      'Object.assign(process.env, {})\nprocess.loadEnvFile()\nconsole.log(process.env.PORT)\n',
+    reports: [1, 2, 3, 4, 5].map(
+      (line) => `${line}:${{ 3: 8, 4: 15 }[line] ?? 1} commands/planted.ts writes process.env.`,
+    ),
+  },
+  'a new folder has no row': {
+    file: 'graphql-over-http/src/helpers/planted.ts',
+    code: 'export const helper = 1\n',
+    reports: ['1:1 packages/graphql-over-http/src/helpers/planted.ts belongs to no row of'],
+  },
+  'a new package has no list': {
+    file: 'gateway/src/main.ts',
+    code: 'export const gateway = 1\n',
+    reports: ['1:1 packages/gateway/src/main.ts belongs to no row of'],
+  },
+}
+
+for (const [name, { file, code, reports }] of Object.entries(plants)) {
+  test(`refused: ${name}`, () => {
+    const found = findViolations(new Map([[`packages/${file}`, code]]), boundaries)
+    const texts = found.map(({ line, column, text }) => `${line}:${column} ${text}`)
+    assert.deepEqual(
+      texts.map((text, index) => text.slice(0, reports[index]?.length)),
+      reports,
+      texts.join('\n'),
+    )
+    for (const violation of found) {
+      assert.equal(violation.file, `packages/${file}`)
+      assert.ok(violation.fix.length > 20, violation.fix)
+    }
+  })
+}
+
+test('a report says what is allowed, why, and who may do it instead', () => {
+  const source = "import { createHandler } from './adapters/http.ts'\nimport pg from 'pg'\n"
+  const sources = new Map([['packages/graphql-over-http/src/params.ts', source]])
+  const [inside, outside] = findViolations(sources, boundaries)
+  assert.match(inside?.text ?? '', /params\.ts may import: negotiate\.ts, request\.ts\./)
+  assert.match(inside?.fix ?? '', /add adapters\/ to params\.ts in .+\/graphql-over-http\.ts/)
+  assert.match(outside?.fix ?? '', /No module of graphql-over-http may import it\./)
+  const endpoint = new Map([['packages/auth/src/endpoints/signup.ts', "import pg from 'pg'\n"]])
+  const [driver] = findViolations(endpoint, boundaries)
+  assert.match(driver?.text ?? '', /it sees no driver/)
+  assert.match(driver?.fix ?? '', /Use it through .*db\/\*\*/)
+})
+
+test('refused: a circle, of types and of lazy imports too', () => {
+  const folder = 'packages/portcullis/src/mailbox'
+  const sources = new Map([
+    [`${folder}/a.ts`, "import type { B } from './b.ts'\n\nexport type A = B\n"],
+    [`${folder}/b.ts`, "export { c } from './c.ts'\nexport type B = 1\n"],
+    [`${folder}/c.ts`, "export const c = () => import('./a.ts')\n"],
+    [`${folder}/list.ts`, "import { entry } from './entry.ts'\n"],
+    [`${folder}/entry.ts`, 'export const entry = 1\n'],
+  ])
+  const [circle, ...others] = findViolations(sources, boundaries)
+  assert.deepEqual(others, [])
+  assert.equal(`${circle?.file}:${circle?.line}:${circle?.column}`, `${folder}/a.ts:1:24`)
+  assert.match(circle?.text ?? '', /circle of 3 .+\/a\.ts → .+b\.ts → .+c\.ts → .+a\.ts/)
+})
+
+test('a thread may import the module that starts it', () => {
+  const folder = 'packages/portcullis/src/mailbox'
+  const sources = new Map([
+    [`${folder}/thread.ts`, "new Worker(new URL('./worker.ts', import.meta.url))\n"],
+    [`${folder}/worker.ts`, "import type { Task } from './thread.ts'\n"],
+  ])
+  assert.deepEqual(findViolations(sources, boundaries), [])
+})
+
+test('words in comments, strings and templates are no imports', () => {
+  const code =
+    "/** import { pool } from 'pg' */\nexport const help = `\nimport pg from 'pg'\n`\n" +
+    '// process.env\nexport const text = "Import it from \'pg\'."\n'
+  const sources = new Map([['packages/auth/src/endpoints/planted.ts', code]])
+  assert.deepEqual(findViolations(sources, boundaries), [])
+})
+
+test('the code keeps to the lists, and the lists name nothing that is gone', () => {
+  const sources = readSources(root)
+  assert.ok(sources.size > 500)
+  assert.deepEqual(findViolations(sources, boundaries), [])
+  assert.deepEqual(findStaleNames(sources.keys(), boundaries), [])
+})
