@@ -1,6 +1,5 @@
-import type { Connection } from '../http2/connection.ts'
 import type { RequestHead } from '../http2/request-head.ts'
-import { Stream } from '../http2/stream.ts'
+import { Stream, type StreamConnection } from '../http2/stream.ts'
 import type { StreamCall, StreamHandler } from '../method.ts'
 import { type StatusCode, status } from '../status.ts'
 import {
@@ -27,7 +26,7 @@ export class MessageStream extends Stream implements StreamCall, MessageSink {
   #hasHeaders = false
 
   constructor(
-    connection: Connection,
+    connection: StreamConnection,
     id: number,
     head: RequestHead,
     open: (call: StreamCall) => StreamHandler,

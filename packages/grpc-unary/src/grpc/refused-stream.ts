@@ -1,7 +1,6 @@
 import type { ResponseField } from '../hpack/response-encoder.ts'
-import type { Connection } from '../http2/connection.ts'
 import type { RequestHead } from '../http2/request-head.ts'
-import { Stream } from '../http2/stream.ts'
+import { Stream, type StreamConnection } from '../http2/stream.ts'
 import type { StatusCode } from '../status.ts'
 import { answerFailed, answerHttp } from './answer.ts'
 
@@ -14,7 +13,7 @@ export type Refusal =
 export class RefusedStream extends Stream {
   readonly #refusal: Refusal
 
-  constructor(connection: Connection, id: number, head: RequestHead, refusal: Refusal) {
+  constructor(connection: StreamConnection, id: number, head: RequestHead, refusal: Refusal) {
     super(connection, id, head)
     this.#refusal = refusal
     this.expiresAtMs = connection.hub.nowMs + connection.hub.limits.requestTimeoutMs

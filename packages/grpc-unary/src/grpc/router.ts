@@ -1,7 +1,6 @@
-import type { Connection } from '../http2/connection.ts'
 import type { RequestHead } from '../http2/request-head.ts'
 import type { Application, Route } from '../http2/route.ts'
-import type { Stream } from '../http2/stream.ts'
+import type { Stream, StreamConnection } from '../http2/stream.ts'
 import type { Methods, StreamCall, StreamHandler, UnaryHandler } from '../method.ts'
 import { status } from '../status.ts'
 import { MessageStream } from './message-stream.ts'
@@ -24,7 +23,7 @@ class UnaryRoute implements Route {
     this.#report = report
   }
 
-  open(connection: Connection, id: number, head: RequestHead): Stream {
+  open(connection: StreamConnection, id: number, head: RequestHead): Stream {
     return new UnaryStream(connection, id, head, this.#handle, this.#timeoutMs, this.#report)
   }
 }
@@ -40,7 +39,7 @@ class StreamRoute implements Route {
     this.#report = report
   }
 
-  open(connection: Connection, id: number, head: RequestHead): Stream {
+  open(connection: StreamConnection, id: number, head: RequestHead): Stream {
     return new MessageStream(connection, id, head, this.#open, this.#timeoutMs, this.#report)
   }
 }
@@ -52,7 +51,7 @@ class RefusalRoute implements Route {
     this.#refusal = refusal
   }
 
-  open(connection: Connection, id: number, head: RequestHead): Stream {
+  open(connection: StreamConnection, id: number, head: RequestHead): Stream {
     return new RefusedStream(connection, id, head, this.#refusal)
   }
 }

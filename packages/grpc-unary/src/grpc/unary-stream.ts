@@ -1,7 +1,6 @@
 import { byteAt, EMPTY, uint32At } from '../bytes.ts'
-import type { Connection } from '../http2/connection.ts'
 import type { RequestHead } from '../http2/request-head.ts'
-import { Stream } from '../http2/stream.ts'
+import { Stream, type StreamConnection } from '../http2/stream.ts'
 import type { UnaryCall, UnaryHandler } from '../method.ts'
 import { type StatusCode, status } from '../status.ts'
 import { answerFailed, answerOk, PREFIX_SIZE } from './answer.ts'
@@ -34,7 +33,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   #isRunning = false
 
   constructor(
-    connection: Connection,
+    connection: StreamConnection,
     id: number,
     head: RequestHead,
     handle: UnaryHandler,
@@ -153,7 +152,12 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
 }
 
 /** True for the common case: one message, not compressed, not too long, and nothing else. */
-function isOneMessage(bytes: Buffer, start: number, end: number, connection: Connection): boolean {
+function isOneMessage(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  connection: StreamConnection,
+): boolean {
   const length = end - start - PREFIX_SIZE
   return (
     length >= 0 &&

@@ -3,6 +3,7 @@ import { ResponseEncoder } from '../hpack/response-encoder.ts'
 import { controlFrames } from './control-frames.ts'
 import { Drain } from './drain.ts'
 import { type Flood, FloodMeter, flood } from './flood-meter.ts'
+import type { FrameConnection } from './frame-connection.ts'
 import { FrameReader, type FrameSink } from './frame-reader.ts'
 import {
   type ErrorCode,
@@ -12,7 +13,7 @@ import {
   toGoawayFrame,
   toNumberFrame,
 } from './frames.ts'
-import type { Hub } from './hub.ts'
+import type { Hub, HubConnection } from './hub.ts'
 import { Output } from './output.ts'
 import { RequestFrames } from './request-frames.ts'
 import { SendFlow } from './send-flow.ts'
@@ -30,7 +31,7 @@ const AGE_JITTER = 0.1
 const TURN_BYTES = 65_536
 
 /** One HTTP/2 connection of the server (RFC 9113). */
-export class Connection implements FrameSink {
+export class Connection implements FrameSink, FrameConnection, HubConnection {
   readonly hub: Hub
   readonly socket: Socket
   readonly output: Output
@@ -45,7 +46,6 @@ export class Connection implements FrameSink {
   isEstablished = false
   /** The peer does not read what we write, so we read nothing from it. */
   isCongested = false
-  /** Bytes of requests that are not whole yet. */
   bufferedBytes = 0
   readonly openedMs: number
   readonly maxAgeMs: number
@@ -76,7 +76,7 @@ export class Connection implements FrameSink {
     this.streams = new StreamTable(hub.limits.concurrentStreams)
     this.sendFlow = new SendFlow(this)
     this.meter = new FloodMeter(hub.limits)
-    this.drain = new Drain(this)
+    this.drain = new Drain(this, () => hub.leaving(this))
     // Below its high-water mark a socket does not say when it has drained.
     this.#congestionBytes = Math.max(hub.limits.unsentBytes, socket.writableHighWaterMark)
     this.#reader = new FrameReader(this)
@@ -125,7 +125,6 @@ export class Connection implements FrameSink {
     this.close(errorCode.FRAME_SIZE_ERROR, 'frame longer than SETTINGS_MAX_FRAME_SIZE')
   }
 
-  /** Something was written: it leaves with the rest of this turn of the event loop. */
   touch(): void {
     if (this.#isReading || this.#isDirty) return
     this.#isDirty = true
@@ -177,7 +176,6 @@ export class Connection implements FrameSink {
     this.hub.remove(this)
   }
 
-  /** The stream was answered to its end. */
   finish(stream: Stream): void {
     stream.isOpen = false
     stream.isLocalClosed = true
@@ -190,7 +188,6 @@ export class Connection implements FrameSink {
     this.#remove(stream)
   }
 
-  /** A stream error (RFC 9113 5.4.2), whether or not the stream still exists. */
   streamError(id: number, code: ErrorCode): void {
     if (this.overLimit(flood.streamError)) return
     // RFC 9113 6.4: an idle stream cannot be reset, and one that was is not reset again.
@@ -206,7 +203,6 @@ export class Connection implements FrameSink {
     if (stream !== undefined) this.#discard(stream)
   }
 
-  /** RST_STREAM of the peer. */
   cancel(stream: Stream): void {
     const { isOpen } = stream
     const isEarly = isOpen && !stream.isTimeUp(this.hub.nowMs)
@@ -215,12 +211,10 @@ export class Connection implements FrameSink {
     else if (!isOpen) this.overLimit(flood.lateReset)
   }
 
-  /** Bytes of answers that the peer has not taken. */
   get unsentBytes(): number {
     return this.#countedUnsentBytes + this.sendFlow.heldBytes
   }
 
-  /** Counts memory of a request that is not whole yet; false when the connection has too much. */
   hold(stream: Stream, bytes: number): boolean {
     if (this.bufferedBytes + bytes > this.hub.limits.bufferedRequestBytes) return false
     this.bufferedBytes += bytes
@@ -235,7 +229,6 @@ export class Connection implements FrameSink {
     this.hub.countBuffered(-bytes)
   }
 
-  /** Counts a frame that could be part of a flood; true when that ends the connection. */
   overLimit(kind: Flood): boolean {
     const limit = this.meter.exceeded(kind, this.hub.nowMs)
     if (limit === undefined) return false
@@ -243,7 +236,6 @@ export class Connection implements FrameSink {
     return true
   }
 
-  /** Ends the calls whose time is over. */
   expire(nowMs: number): void {
     let earliestMs = Number.POSITIVE_INFINITY
     for (const stream of this.streams.all()) {
@@ -253,7 +245,6 @@ export class Connection implements FrameSink {
     this.streams.earliestExpiryMs = earliestMs
   }
 
-  /** The newest stream was not answered at once: it waits with the others. */
   parkNewest(): void {
     const parked = this.streams.park()
     if (parked !== undefined && parked.expiresAtMs !== Number.POSITIVE_INFINITY) {

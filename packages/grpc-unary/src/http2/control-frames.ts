@@ -1,6 +1,6 @@
 import { uint31At } from '../bytes.ts'
-import type { Connection } from './connection.ts'
 import { flood } from './flood-meter.ts'
+import type { FrameConnection } from './frame-connection.ts'
 import {
   errorCode,
   flag,
@@ -12,7 +12,7 @@ import {
 import { applySettings } from './settings.ts'
 
 type FrameHandler = (
-  connection: Connection,
+  connection: FrameConnection,
   flags: number,
   id: number,
   bytes: Buffer,
@@ -106,7 +106,7 @@ export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
   },
 })
 
-function widenWindow(connection: Connection, id: number, increment: number): void {
+function widenWindow(connection: FrameConnection, id: number, increment: number): void {
   const { sendFlow, streams } = connection
   if (id === 0) {
     const wasUsedUp = sendFlow.window <= 0

@@ -1,6 +1,19 @@
 import { putUint32, uint32At } from '../bytes.ts'
-import type { Connection } from './connection.ts'
-import { errorCode, MAX_STREAM_ID, toGoawayFrame, toPingFrame } from './frames.ts'
+import { type ErrorCode, errorCode, MAX_STREAM_ID, toGoawayFrame, toPingFrame } from './frames.ts'
+import type { Output } from './output.ts'
+import type { StreamTable } from './stream-table.ts'
+
+/** What a drain sees of its connection. */
+export interface DrainConnection {
+  readonly isClosed: boolean
+  readonly isEstablished: boolean
+  readonly output: Output
+  readonly streams: StreamTable
+  flush(): void
+  touch(): void
+  close(code: ErrorCode, reason: string): void
+  end(): void
+}
 
 /** The first four bytes of our PINGs; the others tell which one it is. */
 const PING_TAG = 0x50_43_47_50
@@ -19,10 +32,13 @@ export class Drain {
   #isOverdue = false
   /** When a sign of life was asked for; Infinity when none is awaited. */
   askedAliveMs = Number.POSITIVE_INFINITY
-  readonly #connection: Connection
+  readonly #connection: DrainConnection
+  readonly #onBegin: () => void
 
-  constructor(connection: Connection) {
+  /** @param onBegin is called when the connection takes no new calls from now on. */
+  constructor(connection: DrainConnection, onBegin: () => void) {
     this.#connection = connection
+    this.#onBegin = onBegin
   }
 
   get isBegun(): boolean {
@@ -33,7 +49,7 @@ export class Drain {
     const connection = this.#connection
     if (this.isBegun || connection.isClosed) return
     this.sinceMs = Date.now()
-    connection.hub.leaving(connection)
+    this.#onBegin()
     if (!connection.isEstablished) {
       connection.close(errorCode.NO_ERROR, 'server is going away')
       return

@@ -1,10 +1,10 @@
 import type { Limits } from '../limits.ts'
-import type { Connection } from './connection.ts'
-import { relieve } from './memory-relief.ts'
+import { type MeasuredConnection, relieve } from './memory-relief.ts'
 import { SlabPool } from './output.ts'
 import { RequestBuffers } from './request-buffers.ts'
 import type { Application } from './route.ts'
-import { inspect } from './watchdog.ts'
+import type { StreamTable } from './stream-table.ts'
+import { type ConnectionAge, inspect, type WatchedConnection } from './watchdog.ts'
 
 /** How late a deadline may be noticed: one look at all calls serves those of so much time. */
 const SWEEP_MS = 5
@@ -12,11 +12,11 @@ const SWEEP_MS = 5
 /** Timers cannot wait for ever. */
 const MAX_SWEEP_MS = 60_000
 
-export interface ConnectionAge {
-  /** Infinity for no limit. */
-  readonly maxMs: number
-  /** From the drain to the end by force. */
-  readonly graceMs: number
+export interface HubConnection extends WatchedConnection, MeasuredConnection {
+  readonly streams: StreamTable
+  flush(): void
+  /** Ends the calls whose time is over. */
+  expire(nowMs: number): void
 }
 
 /** What the connections of one server share: clock, output memory, and the timers. */
@@ -28,7 +28,7 @@ export class Hub {
   readonly requestBuffers = new RequestBuffers()
   /** The time of the read or timer that runs now. */
   nowMs = Date.now()
-  readonly connections = new Set<Connection>()
+  readonly connections = new Set<HubConnection>()
   /** How many of them are being sent away. */
   drainingCount = 0
   /** Called when a connection came, went or began to drain. */
@@ -38,8 +38,8 @@ export class Hub {
   /** Bytes of answers that were not taken yet, on all connections. */
   #unsentBytes = 0
   #isReliefDue = false
-  #dirty: Connection[] = []
-  readonly #expiring = new Set<Connection>()
+  #dirty: HubConnection[] = []
+  readonly #expiring = new Set<HubConnection>()
   #sweepTimer: NodeJS.Timeout | undefined
   #sweepAtMs = Number.POSITIVE_INFINITY
   #watchTimer: NodeJS.Timeout | undefined
@@ -51,13 +51,13 @@ export class Hub {
     this.age = age
   }
 
-  add(connection: Connection): void {
+  add(connection: HubConnection): void {
     this.connections.add(connection)
     this.onChange?.()
     this.#watchTimer ??= setInterval(this.#watch, watchIntervalMs(this.limits, this.age)).unref()
   }
 
-  remove(connection: Connection): void {
+  remove(connection: HubConnection): void {
     this.#expiring.delete(connection)
     if (!this.connections.delete(connection)) return
     if (connection.drain.isBegun) this.drainingCount -= 1
@@ -71,7 +71,7 @@ export class Hub {
   }
 
   /** A connection takes no new calls from now on. */
-  leaving(connection: Connection): void {
+  leaving(connection: HubConnection): void {
     if (!this.connections.has(connection)) return
     this.drainingCount += 1
     this.onChange?.()
@@ -102,12 +102,12 @@ export class Hub {
    * Flushes the connection after the callback that runs now and everything it has queued: all
    * answers that a reply of a store makes possible leave in one write per connection.
    */
-  markDirty(connection: Connection): void {
+  markDirty(connection: HubConnection): void {
     if (this.#dirty.push(connection) === 1) process.nextTick(this.#flushDirty)
   }
 
   /** Some call of this connection has to end by then. */
-  watchExpiry(connection: Connection, expiresAtMs: number): void {
+  watchExpiry(connection: HubConnection, expiresAtMs: number): void {
     this.#expiring.add(connection)
     if (expiresAtMs + SWEEP_MS < this.#sweepAtMs) this.#scheduleSweep(expiresAtMs)
   }

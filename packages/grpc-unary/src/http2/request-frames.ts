@@ -1,7 +1,7 @@
 import { byteAt, EMPTY, uint31At } from '../bytes.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
-import type { Connection } from './connection.ts'
 import { flood } from './flood-meter.ts'
+import type { FrameConnection } from './frame-connection.ts'
 import { errorCode, flag, frameType, toNumberFrame } from './frames.ts'
 import { HeadCache } from './head-cache.ts'
 import { HeaderBlock } from './header-block.ts'
@@ -21,13 +21,13 @@ const ORDINARY_HEAD = 2048
 export class RequestFrames {
   /** The stream whose header block must go on with the next frame; 0 when none must. */
   openBlockId = 0
-  readonly #connection: Connection
+  readonly #connection: FrameConnection
   readonly #decoder: HpackDecoder
   readonly #heads = new HeadCache()
   readonly #block = new HeaderBlock()
   readonly #window = new ReceiveWindow(CONNECTION_WINDOW)
 
-  constructor(connection: Connection) {
+  constructor(connection: FrameConnection) {
     this.#connection = connection
     this.#decoder = new HpackDecoder(HEADER_TABLE_SIZE, connection.hub.limits.headerListBytes)
   }

@@ -1,10 +1,9 @@
-import type { Connection } from './connection.ts'
 import type { RequestHead } from './request-head.ts'
-import type { Stream } from './stream.ts'
+import type { Stream, StreamConnection } from './stream.ts'
 
 /** Who answers a request. Found once for each header block and kept with it. */
 export interface Route {
-  open(connection: Connection, id: number, head: RequestHead): Stream
+  open(connection: StreamConnection, id: number, head: RequestHead): Stream
 }
 
 /** What the server does with HTTP/2: the layer above finds a route for every well-formed request. */

@@ -1,5 +1,4 @@
 import { copyBytes } from '../bytes.ts'
-import type { Connection } from './connection.ts'
 import {
   DEFAULT_WINDOW,
   errorCode,
@@ -9,22 +8,11 @@ import {
   MAX_WINDOW,
   putFrameHeader,
 } from './frames.ts'
-import type { Stream } from './stream.ts'
-
-/** What a stream has to send and may not yet. */
-export class HeldBack {
-  readonly chunks: Buffer[] = []
-  /** How much of the first chunk is sent. */
-  offset = 0
-  bytes = 0
-  /** Runs when all chunks are sent. */
-  finish: (() => void) | undefined
-}
+import { HeldBack, type Stream, type StreamConnection, type StreamSendFlow } from './stream.ts'
 
 /** Our side of flow control (RFC 9113 5.2 and 6.9): how much the peer lets us send. */
-export class SendFlow {
+export class SendFlow implements StreamSendFlow {
   window = DEFAULT_WINDOW
-  /** The window that a new stream starts with. */
   initialWindow = DEFAULT_WINDOW
   /** What the SETTINGS frame that is read now makes of it. */
   nextInitialWindow = DEFAULT_WINDOW
@@ -32,14 +20,13 @@ export class SendFlow {
   stalledSinceMs = Number.POSITIVE_INFINITY
   /** Bytes of answers that the peer's windows, or its socket, do not let out. */
   heldBytes = 0
-  readonly #connection: Connection
+  readonly #connection: StreamConnection
   readonly #waiting = new Set<Stream>()
 
-  constructor(connection: Connection) {
+  constructor(connection: StreamConnection) {
     this.#connection = connection
   }
 
-  /** Spends the windows when so many bytes may go out in one frame right now. */
   tryPass(stream: Stream, size: number): boolean {
     if (
       size > this.window ||
@@ -55,7 +42,6 @@ export class SendFlow {
     return true
   }
 
-  /** Sends what may go now and holds back the rest. The chunk belongs to the stream from here on. */
   send(stream: Stream, chunk: Buffer): void {
     stream.heldBack ??= new HeldBack()
     const held = stream.heldBack
@@ -68,7 +54,6 @@ export class SendFlow {
     }
   }
 
-  /** Runs `finish` once everything before it is sent. */
   whenSent(stream: Stream, finish: () => void): void {
     if (stream.isLocalClosed) return
     if (stream.heldBack === undefined) finish()

@@ -1,6 +1,6 @@
 import { uint16At, uint32At } from '../bytes.ts'
 import type { Limits } from '../limits.ts'
-import type { Connection } from './connection.ts'
+import type { FrameConnection } from './frame-connection.ts'
 import {
   DEFAULT_WINDOW,
   type ErrorCode,
@@ -35,7 +35,7 @@ export function openingFrames(limits: Limits): Buffer {
 }
 
 /** Takes one value of the peer, or returns the error that it is. */
-type SettingHandler = (connection: Connection, value: number) => ErrorCode
+type SettingHandler = (connection: FrameConnection, value: number) => ErrorCode
 
 const settingHandlers: Readonly<Record<number, SettingHandler>> = {
   [settingId.HEADER_TABLE_SIZE](connection, value) {
@@ -62,7 +62,7 @@ const settingHandlers: Readonly<Record<number, SettingHandler>> = {
 
 /** Applies the payload of a SETTINGS frame in order; unknown settings are ignored. */
 export function applySettings(
-  connection: Connection,
+  connection: FrameConnection,
   bytes: Buffer,
   start: number,
   end: number,

@@ -1,5 +1,36 @@
-import type { Connection } from './connection.ts'
-import { errorCode } from './frames.ts'
+import type { Socket } from 'node:net'
+import type { Limits } from '../limits.ts'
+import type { Drain } from './drain.ts'
+import { type ErrorCode, errorCode } from './frames.ts'
+import type { Output } from './output.ts'
+import type { SendFlow } from './send-flow.ts'
+
+export interface ConnectionAge {
+  /** Infinity for no limit. */
+  readonly maxMs: number
+  /** From the drain to the end by force. */
+  readonly graceMs: number
+}
+
+/** A connection with the times at which its states began. */
+export interface WatchedConnection {
+  readonly hub: { readonly limits: Limits; readonly age: ConnectionAge }
+  readonly socket: Socket
+  readonly output: Output
+  readonly sendFlow: SendFlow
+  readonly drain: Drain
+  readonly isClosed: boolean
+  readonly isEstablished: boolean
+  readonly isCongested: boolean
+  readonly openedMs: number
+  readonly maxAgeMs: number
+  readonly lastReadMs: number
+  readonly congestedSinceMs: number
+  readonly closedSinceMs: number
+  readonly frameSinceMs: number
+  readonly blockSinceMs: number
+  close(code: ErrorCode, reason: string): void
+}
 
 /** How long a peer has to read our last words and hang up. */
 const LINGER_MS = 1000
@@ -8,7 +39,7 @@ const LINGER_MS = 1000
 const DRAIN_PING_MS = 5000
 
 /** Checks every time limit of a connection. Called about once a second. */
-export function inspect(connection: Connection, nowMs: number): void {
+export function inspect(connection: WatchedConnection, nowMs: number): void {
   const { limits, age } = connection.hub
   const { drain } = connection
 
