@@ -81,7 +81,7 @@ const plants: Readonly<Record<string, Plant>> = {
       "import type { Console } from '../../../console/console.ts'\n" +
       "import { readFileSync } from 'node:fs'\n\nexport const page = <p>{readFileSync}</p>\n",
     reports: [
-      '1:30 web/pages/users/planted.tsx imports console/console.ts, of console/.',
+      '1:30 web/pages/users/planted.tsx imports console/console.ts, which has its own row.',
       '2:30 web/pages/users/planted.tsx imports node:fs.',
     ],
   },

@@ -5,9 +5,10 @@ const preact = 'preact preact-iso'
 export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
   'commands/': {
-    inside: 'up/ completion/** console/ console/health/ find-program.ts',
-    outside:
-      '@portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)',
+    inside: 'up/ completion/** console/console.ts console/health/ find-program.ts',
+    outside: `
+      @portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)`,
+    types: 'console/',
   },
   'completion/**': { inside: 'commands/ up/' },
 
@@ -19,7 +20,7 @@ export const portcullis: PackageTable = {
     types: 'mailbox/ node:http',
   },
   'up/parts/': {
-    inside: 'up/ api/ mailbox/ console/ console/health/',
+    inside: 'up/ api/ mailbox/ console/console.ts console/health/',
     outside: 'node:crypto node:events node:http node:net node:path',
   },
 
@@ -35,30 +36,28 @@ export const portcullis: PackageTable = {
     because: 'A part knows nobody who starts it or looks at it.',
   },
 
-  'console/': {
-    inside: 'console/routes/',
-    outside: `
-      fastify node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/
-      import(…)`,
-    types: 'mailbox/',
+  'console/console.ts': {
+    inside: 'console/routes/ console/',
+    outside: 'fastify node:net',
     because: 'The console is given what it looks at, and knows nobody who starts it.',
   },
   'console/routes/': {
-    inside: 'console/ console/overview/ console/limits/ console/health/ mailbox/',
+    inside: 'console/overview/ console/limits/ console/health/ console/ mailbox/',
     outside: '@portcullis/graphql-over-http node:crypto',
     types: 'fastify',
   },
-  'console/overview/': {
-    inside: 'console/ console/health/',
-    outside: 'node:timers',
-    types: 'console/routes/',
-  },
+  'console/overview/': { inside: 'console/health/ console/', outside: 'node:timers' },
   'console/limits/': {
     inside: 'console/',
     outside: '@portcullis/ratelimit/rules node:crypto node:fs node:path node:timers',
     types: 'fastify',
   },
   'console/health/': { inside: 'console/' },
+  'console/': {
+    outside: `
+      node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/ import(…)`,
+    types: 'fastify mailbox/',
+  },
 
   'web/': {
     inside: 'web/components/ web/pages/',

@@ -37,51 +37,6 @@ export const knownCircles: readonly (readonly string[])[] = [
     `${ratelimit}/middleware/shared/limited-answer.ts`,
     `${ratelimit}/middleware/shared/options.ts`,
   ],
-  [
-    'packages/portcullis/src/console/overview/sign-in-failures.ts',
-    'packages/portcullis/src/console/routes/users-audit.ts',
-  ],
-  [
-    'packages/portcullis/src/console/routes/users.ts',
-    'packages/portcullis/src/console/routes/session.ts',
-    'packages/portcullis/src/console/routes/pass-through.ts',
-    'packages/portcullis/src/console/routes/overview.ts',
-    'packages/portcullis/src/console/routes/mailbox.ts',
-    'packages/portcullis/src/console/routes/limits.ts',
-    'packages/portcullis/src/console/routes/audits.ts',
-    'packages/portcullis/src/console/routes/index.ts',
-    'packages/portcullis/src/console/console.ts',
-  ],
-  [
-    'packages/portcullis/src/web/pages/try/sign-in/sign-up-form.tsx',
-    'packages/portcullis/src/web/pages/try/sign-in/phone-form.tsx',
-    'packages/portcullis/src/web/pages/try/sign-in/password-form.tsx',
-    'packages/portcullis/src/web/pages/try/sign-in/sign-in-card.tsx',
-    'packages/portcullis/src/web/pages/try/sign-in/magic-link-form.tsx',
-  ],
-  [
-    'packages/portcullis/src/web/pages/try/signed-in/token-card.tsx',
-    'packages/portcullis/src/web/pages/try/signed-in/password-card.tsx',
-    'packages/portcullis/src/web/pages/try/signed-in/signed-in.tsx',
-    'packages/portcullis/src/web/pages/try/signed-in/second-factor-card.tsx',
-    'packages/portcullis/src/web/pages/try/signed-in/enrolment-steps.tsx',
-  ],
-  [
-    'packages/portcullis/src/web/pages/users/dialogs/password-dialog.tsx',
-    'packages/portcullis/src/web/pages/users/dialogs/link-dialog.tsx',
-    'packages/portcullis/src/web/pages/users/dialogs/edit-dialog.tsx',
-    'packages/portcullis/src/web/pages/users/dialogs/delete-dialog.tsx',
-    'packages/portcullis/src/web/pages/users/dialogs/ban-dialog.tsx',
-    'packages/portcullis/src/web/pages/users/panel/user-actions.tsx',
-  ],
-  [
-    'packages/portcullis/src/web/pages/users/panel/sign-in-tab.tsx',
-    'packages/portcullis/src/web/pages/users/panel/sessions-tab.tsx',
-    'packages/portcullis/src/web/pages/users/panel/metadata-editor.tsx',
-    'packages/portcullis/src/web/pages/users/panel/profile-tab.tsx',
-    'packages/portcullis/src/web/pages/users/panel/tabs.ts',
-    'packages/portcullis/src/web/pages/users/panel/activity-tab.tsx',
-  ],
 ]
 
 export const knownEnvironmentWriters: readonly string[] = [

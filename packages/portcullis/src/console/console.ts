@@ -1,20 +1,12 @@
 import { isIPv6 } from 'node:net'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import { guardAccess } from './access.ts'
 import { serveAssets } from './assets.ts'
 import { addErrorAnswers, answerBadAddress } from './error-answers.ts'
-import { type EventStreams, trackEventStreams } from './event-stream.ts'
+import { trackEventStreams } from './event-stream.ts'
 import { routes } from './routes/index.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import type { ConsoleSettings } from './settings.ts'
-
-/** What a group of routes is given. */
-export interface ConsoleContext extends ConsoleSettings {
-  readonly streams: EventStreams
-}
-
-/** Adds the routes of one page. */
-export type AddRoutes = (server: FastifyInstance, context: ConsoleContext) => void
 
 export interface RunningConsole extends AsyncDisposable {
   readonly url: string

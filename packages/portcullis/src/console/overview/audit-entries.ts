@@ -1,4 +1,16 @@
-import type { AuditEntry } from '../routes/users-audit.ts'
+/** An entry of the auth server's audit log. */
+export interface AuditEntry {
+  readonly id: string
+  readonly created_at: string
+  readonly ip_address: string
+  readonly payload: {
+    readonly action: string
+    readonly actor_id: string
+    /** Of an administrator their role. */
+    readonly actor_username: string
+    readonly traits?: Readonly<Record<string, unknown>>
+  }
+}
 
 /** An entry of the audit log, and whom it is about. */
 export interface AuditEvent {

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../routes/users-audit.ts'
+import type { AuditEntry } from './audit-entries.ts'
 
 /** Failed sign-ins with the same name, reason and address within ten minutes, as our auth server keeps them. */
 export interface SignInFailure {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { AddRoutes, ConsoleContext } from '../console.ts'
+import type { AddRoutes, ConsoleContext } from '../add-routes.ts'
 import { ConsoleError } from '../error-answers.ts'
 import {
   type AuditOrder,

@@ -1,4 +1,4 @@
-import type { AddRoutes } from '../console.ts'
+import type { AddRoutes } from '../add-routes.ts'
 import { ConsoleError } from '../error-answers.ts'
 import { askDecision, type DecisionAnswer, type DecisionRequest } from '../limits/decisions.ts'
 import { addFileRoutes } from '../limits/file-routes.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { frameHeaders, toFrameDocument } from '../../mailbox/frame-document.ts'
 import type { CaughtMessage, Mailbox, MessageLink, MessageSummary } from '../../mailbox/mailbox.ts'
-import type { AddRoutes, ConsoleContext } from '../console.ts'
+import type { AddRoutes, ConsoleContext } from '../add-routes.ts'
 import { ConsoleError } from '../error-answers.ts'
 
 export type { MessageKind, MessageLink, MessageSummary } from '../../mailbox/mailbox.ts'

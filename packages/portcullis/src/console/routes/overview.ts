@@ -1,4 +1,4 @@
-import type { AddRoutes } from '../console.ts'
+import type { AddRoutes } from '../add-routes.ts'
 import { createOverview } from '../overview/overview.ts'
 import { type RangeName, rangeNames } from '../overview/ranges.ts'
 

@@ -1,21 +1,10 @@
 import type { FastifyReply } from 'fastify'
+import type { AuditEntry } from '../overview/audit-entries.ts'
 import { parseSignInFailures, toFailureEntry } from '../overview/sign-in-failures.ts'
 import type { AuthTarget } from '../settings.ts'
 import { callAsAdmin, readJson } from './users-upstream.ts'
 
-/** An entry of the auth server's audit log. */
-export interface AuditEntry {
-  readonly id: string
-  readonly created_at: string
-  readonly ip_address: string
-  readonly payload: {
-    readonly action: string
-    readonly actor_id: string
-    /** Of an administrator their role. */
-    readonly actor_username: string
-    readonly traits?: Readonly<Record<string, unknown>>
-  }
-}
+export type { AuditEntry }
 
 /** A part of what the log has of one user, and of their failed sign-ins, newest first. */
 export interface UserAudit {

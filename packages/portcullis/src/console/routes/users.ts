@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AddRoutes } from '../console.ts'
+import type { AddRoutes } from '../add-routes.ts'
 import type { AuthTarget } from '../settings.ts'
 import { readUserAudit } from './users-audit.ts'
 import { type UserEndpoint, userEndpoints } from './users-endpoints.ts'

@@ -24,6 +24,12 @@ export interface Auth {
   readonly isRecovering: boolean
 }
 
+/** What a card about the account is given. */
+export interface SignedInProps {
+  readonly auth: Auth
+  readonly session: Session
+}
+
 const otherBrowser: ReturnFault = {
   code: 'no_code_verifier',
   message:

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { toReturnUrl } from '../auth-client.ts'
 import { orThrow, readText, StepForm } from '../step-form.tsx'
 import { EmailField } from './fields.tsx'
-import type { WayProps } from './sign-in-card.tsx'
+import type { WayProps } from './way.ts'
 
 export function MagicLinkForm({ client, onSent }: WayProps): JSX.Element {
   const send = async (form: FormData) => {

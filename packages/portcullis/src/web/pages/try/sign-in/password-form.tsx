@@ -5,7 +5,7 @@ import { tellFailure } from '../../../components/toasts.tsx'
 import { toReturnUrl } from '../auth-client.ts'
 import { orThrow, readText, StepForm } from '../step-form.tsx'
 import { EmailField, PasswordField } from './fields.tsx'
-import type { WayProps } from './sign-in-card.tsx'
+import type { WayProps } from './way.ts'
 
 export function PasswordForm({ client, onSent }: WayProps): JSX.Element {
   const fields = useRef<HTMLDivElement>(null)

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { Field } from '../../../components/field.tsx'
 import { orThrow, readText, StepForm } from '../step-form.tsx'
-import type { WayProps } from './sign-in-card.tsx'
+import type { WayProps } from './way.ts'
 
 export function PhoneForm({ client, onSent }: WayProps): JSX.Element {
   const send = async (form: FormData) => {

@@ -1,10 +1,9 @@
-import type { FunctionComponent, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { callApi } from '../../../api.ts'
 import { Card } from '../../../components/card.tsx'
-import { type Tab, Tabs } from '../../../components/tabs.tsx'
+import { Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
-import type { AuthClient } from '../auth-client.ts'
 import type { Auth } from '../use-auth.ts'
 import { FlowChoice } from './flow-choice.tsx'
 import { MagicLinkForm } from './magic-link-form.tsx'
@@ -13,26 +12,7 @@ import { PhoneForm } from './phone-form.tsx'
 import { readLastSent, type Sent, saveLastSent } from './sent.ts'
 import { SentNotice } from './sent-notice.tsx'
 import { SignUpForm } from './sign-up-form.tsx'
-
-/** What each form is given. */
-export interface WayProps {
-  readonly client: AuthClient
-  /** Tells of a message that is under way. */
-  readonly onSent: (sent: Sent) => void
-}
-
-/** The part of `/settings` that decides what can be tried. */
-interface AuthSettings {
-  readonly disable_signup: boolean
-  readonly phone_enabled: boolean
-}
-
-type WayName = 'sign-up' | 'password' | 'magic-link' | 'phone'
-
-interface Way extends Tab<WayName> {
-  readonly form: FunctionComponent<WayProps>
-  readonly isOpen: (settings: AuthSettings | undefined) => boolean
-}
+import type { AuthSettings, Way, WayName } from './way.ts'
 
 const ways: readonly Way[] = [
   {

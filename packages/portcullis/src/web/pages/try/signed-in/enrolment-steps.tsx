@@ -1,9 +1,11 @@
+import type { AuthMFAEnrollTOTPResponse } from '@supabase/auth-js'
 import type { ComponentChildren, JSX } from 'preact'
 import { Button } from '../../../components/button.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { CodeField } from '../sign-in/fields.tsx'
 import { StepForm } from '../step-form.tsx'
-import type { Enrolment } from './second-factor-card.tsx'
+
+export type Enrolment = NonNullable<AuthMFAEnrollTOTPResponse['data']>
 
 export interface EnrolmentStepsProps {
   readonly enrolment: Enrolment

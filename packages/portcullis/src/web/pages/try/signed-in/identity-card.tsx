@@ -4,8 +4,8 @@ import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
 import { tellFailure } from '../../../components/toasts.tsx'
 import { orThrow } from '../step-form.tsx'
+import type { SignedInProps } from '../use-auth.ts'
 import { parseClaims } from './claims.ts'
-import type { SignedInProps } from './signed-in.tsx'
 
 const methods: Readonly<Record<string, string>> = {
   password: 'password',

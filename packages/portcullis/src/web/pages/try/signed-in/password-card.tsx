@@ -3,7 +3,7 @@ import { Card } from '../../../components/card.tsx'
 import { Notice } from '../../../components/states.tsx'
 import { PasswordField } from '../sign-in/fields.tsx'
 import { orThrow, StepForm } from '../step-form.tsx'
-import type { SignedInProps } from './signed-in.tsx'
+import type { SignedInProps } from '../use-auth.ts'
 
 export function PasswordCard({ auth, session }: SignedInProps): JSX.Element {
   const { client, isRecovering } = auth

@@ -1,4 +1,4 @@
-import type { AuthMFAEnrollTOTPResponse, Factor } from '@supabase/auth-js'
+import type { Factor } from '@supabase/auth-js'
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../../components/badge.tsx'
@@ -9,11 +9,9 @@ import { tellDone, tellFailure } from '../../../components/toasts.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import { CodeField } from '../sign-in/fields.tsx'
 import { orThrow, readText, StepForm } from '../step-form.tsx'
+import type { SignedInProps } from '../use-auth.ts'
 import { parseClaims } from './claims.ts'
-import { EnrolmentSteps } from './enrolment-steps.tsx'
-import type { SignedInProps } from './signed-in.tsx'
-
-export type Enrolment = NonNullable<AuthMFAEnrollTOTPResponse['data']>
+import { type Enrolment, EnrolmentSteps } from './enrolment-steps.tsx'
 
 /** Codes of an authenticator app: set one up, prove to have it, take it away. */
 export function SecondFactorCard({ auth: { client }, session }: SignedInProps): JSX.Element {

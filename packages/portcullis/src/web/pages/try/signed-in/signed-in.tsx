@@ -1,14 +1,8 @@
-import type { Session } from '@supabase/auth-js'
 import type { JSX } from 'preact'
-import type { Auth } from '../use-auth.ts'
+import type { SignedInProps } from '../use-auth.ts'
 import { PasswordCard } from './password-card.tsx'
 import { SecondFactorCard } from './second-factor-card.tsx'
 import { TokenCard } from './token-card.tsx'
-
-export interface SignedInProps {
-  readonly auth: Auth
-  readonly session: Session
-}
 
 /** What somebody who is signed in can do with their account. */
 export function SignedIn({ auth, session }: SignedInProps): JSX.Element {

@@ -5,8 +5,8 @@ import { Card } from '../../../components/card.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { tellDone, tellFailure } from '../../../components/toasts.tsx'
 import { orThrow } from '../step-form.tsx'
+import type { SignedInProps } from '../use-auth.ts'
 import { parseClaims } from './claims.ts'
-import type { SignedInProps } from './signed-in.tsx'
 
 /** What is in the access token, and how long it is good. */
 export function TokenCard({ auth: { client }, session }: SignedInProps): JSX.Element {

@@ -3,9 +3,9 @@ import { FormDialog } from '../../../components/dialog.tsx'
 import { tellDone } from '../../../components/toasts.tsx'
 import { formatTime } from '../../../format.ts'
 import { changeUser } from '../change-user.ts'
-import type { UserDialogProps } from '../panel/user-actions.tsx'
 import { toUserName } from '../user-facts.ts'
 import { readText } from './read-text.ts'
+import type { UserDialogProps } from './user-dialog.ts'
 
 const hourMs = 3_600_000
 

@@ -2,8 +2,8 @@ import type { JSX } from 'preact'
 import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { tellDone } from '../../../components/toasts.tsx'
-import type { UserDialogProps } from '../panel/user-actions.tsx'
 import { toUserName } from '../user-facts.ts'
+import type { UserDialogProps } from './user-dialog.ts'
 
 export function DeleteDialog({ user, onDeleted, onClose }: UserDialogProps): JSX.Element {
   const remove = async (form: FormData) => {

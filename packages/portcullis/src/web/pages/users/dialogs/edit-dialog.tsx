@@ -3,9 +3,9 @@ import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
 import { tellDone } from '../../../components/toasts.tsx'
 import { changeUser } from '../change-user.ts'
-import type { UserDialogProps } from '../panel/user-actions.tsx'
 import { toPhoneNumber } from '../user-facts.ts'
 import { readText } from './read-text.ts'
+import type { UserDialogProps } from './user-dialog.ts'
 
 export function EditDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
   const phoneBefore = user.phone && toPhoneNumber(user.phone)

@@ -6,10 +6,10 @@ import { Button } from '../../../components/button.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { Dialog, FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
-import type { UserDialogProps } from '../panel/user-actions.tsx'
 import { type LinkKind, toLinkKinds } from './link-kinds.ts'
 import { readText } from './read-text.ts'
 import { RedirectField } from './redirect-field.tsx'
+import type { UserDialogProps } from './user-dialog.ts'
 
 export function LinkDialog(props: UserDialogProps): JSX.Element {
   const [link, setLink] = useState<GeneratedLink>()

@@ -4,8 +4,8 @@ import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
 import { tellDone } from '../../../components/toasts.tsx'
 import { changeUser } from '../change-user.ts'
-import type { UserDialogProps } from '../panel/user-actions.tsx'
 import { toUserName } from '../user-facts.ts'
+import type { UserDialogProps } from './user-dialog.ts'
 
 const shown = { type: 'text' } as const
 const masked = { type: 'password' } as const

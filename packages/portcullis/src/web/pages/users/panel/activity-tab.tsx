@@ -8,7 +8,7 @@ import { tellFailure } from '../../../components/toasts.tsx'
 import { formatAge, formatNumber, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { toActor, toSentence } from '../audit-sentences.ts'
-import type { TabProps } from './tabs.ts'
+import type { TabProps } from './tab.ts'
 
 const atOnce = 25
 

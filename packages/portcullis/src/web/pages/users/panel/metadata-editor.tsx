@@ -8,7 +8,7 @@ import { tellDone } from '../../../components/toasts.tsx'
 import { changeUser } from '../change-user.ts'
 import { parseJsonObject } from '../json-fault.ts'
 import { toMetadataChange } from '../metadata-change.ts'
-import type { TabProps } from './tabs.ts'
+import type { TabProps } from './tab.ts'
 
 export interface MetadataEditorProps extends TabProps {
   readonly title: string

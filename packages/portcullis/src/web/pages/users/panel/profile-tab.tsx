@@ -7,7 +7,7 @@ import { useLoaded } from '../../../use-loaded.ts'
 import { toActor } from '../audit-sentences.ts'
 import { isBanned, toPhoneNumber } from '../user-facts.ts'
 import { MetadataEditor } from './metadata-editor.tsx'
-import type { TabProps } from './tabs.ts'
+import type { TabProps } from './tab.ts'
 
 export function ProfileTab({ user, onChange }: TabProps): JSX.Element {
   return (

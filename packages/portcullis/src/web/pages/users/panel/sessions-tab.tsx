@@ -7,7 +7,7 @@ import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { tellDone, tellFailure } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import type { TabProps } from './tabs.ts'
+import type { TabProps } from './tab.ts'
 
 export function SessionsTab({ user }: TabProps): JSX.Element {
   const path = `/api/users/${user.id}/sessions`

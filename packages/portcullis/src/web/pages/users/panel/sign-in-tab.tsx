@@ -10,7 +10,7 @@ import { tellDone } from '../../../components/toasts.tsx'
 import { formatAge } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { toPhoneNumber } from '../user-facts.ts'
-import type { TabProps } from './tabs.ts'
+import type { TabProps } from './tab.ts'
 
 /** Something that somebody is about to take away. */
 interface Removal {

@@ -9,14 +9,8 @@ import { DeleteDialog } from '../dialogs/delete-dialog.tsx'
 import { EditDialog } from '../dialogs/edit-dialog.tsx'
 import { LinkDialog } from '../dialogs/link-dialog.tsx'
 import { PasswordDialog } from '../dialogs/password-dialog.tsx'
+import type { UserDialogProps } from '../dialogs/user-dialog.ts'
 import { isBanned } from '../user-facts.ts'
-
-export interface UserDialogProps {
-  readonly user: User
-  readonly onChange: (user: User) => void
-  readonly onDeleted: () => void
-  readonly onClose: () => void
-}
 
 const dialogs = {
   edit: EditDialog,

@@ -1,0 +1,15 @@
+import type { FunctionComponent } from 'preact'
+import type { User } from '../../../../console/routes/users-records.ts'
+
+export interface Tab {
+  /** In the address. */
+  readonly name: string
+  readonly title: string
+  readonly component: FunctionComponent<TabProps>
+}
+
+/** What each tab is given. */
+export interface TabProps {
+  readonly user: User
+  readonly onChange: (user: User) => void
+}
