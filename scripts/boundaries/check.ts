@@ -9,8 +9,13 @@ import { readSources } from './read-sources.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 const violations = findViolations(readSources(root), boundaries)
-for (const { file, line, column, text, fix } of violations) {
-  console.log(`${file}:${line}:${column}\n  ${text}\n  Fix: ${fix}\n`)
+let shown = ''
+for (const { file, line, column, text, allowed = '', fix } of violations) {
+  // Several imports of one module often have the same reason.
+  const advice = `${allowed && `  ${allowed}\n`}  Fix: ${fix}\n`
+  const isRepeated = shown === `${file}\n${advice}`
+  console.log(`${file}:${line}:${column}\n  ${text}\n${isRepeated ? '' : advice}`)
+  shown = `${file}\n${advice}`
 }
 if (violations.length > 0) {
   console.log(`${violations.length} ${violations.length === 1 ? 'violation' : 'violations'}.`)

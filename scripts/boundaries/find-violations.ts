@@ -27,6 +27,8 @@ export interface Boundaries {
 export interface Violation extends Place {
   readonly file: string
   readonly text: string
+  /** What the row of the module lists, and why. */
+  readonly allowed?: string
   readonly fix: string
 }
 
@@ -85,7 +87,7 @@ function findInModule(module: Module, boundaries: Boundaries): Violation[] {
   return [...found, ...accesses]
 }
 
-type Fault = Pick<Violation, 'text' | 'fix'>
+type Fault = Omit<Violation, 'file' | keyof Place>
 
 function findFault(
   { specifier, isTypeOnly }: Reference,
@@ -108,12 +110,12 @@ function findFault(
     if (allowsInside(row.inside, targetRow)) return undefined
     const allowsTypes = allowsInside(row.types, targetRow)
     if (allowsTypes && isTypeOnly) return undefined
-    const text = `${path} imports ${targetPath}, ${toRowText(targetRow)}. ${allowed}`
-    if (allowsTypes) return { text, fix: 'Import types alone, with `import type`.' }
+    const text = `${path} imports ${targetPath}, ${toRowText(targetRow)}.`
+    if (allowsTypes) return { text, allowed, fix: 'Import types alone, with `import type`.' }
     const fix =
       `Take what it needs as an argument, or move the shared part to a row that both may import. ` +
       `If the import is right, add ${targetRow} to ${rowName} in ${list}.`
-    return { text, fix }
+    return { text, allowed, fix }
   }
 
   if (target !== undefined && !target.startsWith(`packages/${packageName}/`)) {
@@ -128,18 +130,19 @@ function findFault(
   if (matchesOutside(toNames(row.outside), name)) return undefined
   const allowsTypes = matchesOutside(toNames(row.types), name)
   if (allowsTypes && isTypeOnly) return undefined
-  const text = `${path} imports ${name}. ${allowed}`
-  if (allowsTypes) return { text, fix: 'Import types alone, with `import type`.' }
+  const text = `${path} imports ${name}.`
+  if (allowsTypes) return { text, allowed, fix: 'Import types alone, with `import type`.' }
   const users = findRowsWith(table, (each) => matchesOutside(toNames(each.outside), name))
   const fix = users
     ? `Use it through ${users}. If the import is right, add it to ${rowName} in ${list}.`
     : `No module of ${packageName} may import it. If the import is right, add it to ${rowName} in ${list}.`
-  return { text, fix }
+  return { text, allowed, fix }
 }
 
 function allowsInside(column: string | undefined, rowName: string): boolean {
-  const names = toNames(column)
-  return names.includes(rowName) || names.includes('**')
+  return toNames(column).some(
+    (name) => name === rowName || (name.endsWith('**') && rowName.startsWith(name.slice(0, -2))),
+  )
 }
 
 function describeRow(name: string, { inside, outside, types, because }: Row): string {
@@ -221,7 +224,7 @@ export function findStaleNames(
     Object.entries(table).flatMap(([name, { inside, types }]) => [
       ...(used.has(`${packageName}: ${name}`) ? [] : [`${packageName}: ${name}`]),
       ...[...toNames(inside), ...toNames(types).filter(isNameInside)]
-        .filter((each) => each !== '**' && !Object.hasOwn(table, each))
+        .filter((each) => !Object.keys(table).some((row) => allowsInside(each, row)))
         .map((each) => `${packageName}: ${name} lists ${each}`),
     ]),
   )

@@ -15,7 +15,7 @@ export type PackageTable = Readonly<Record<string, Row>>
 
 /** Names are separated by spaces. */
 export interface Row {
-  /** Rows of the same package; `**` stands for all of them. */
+  /** Rows of the same package; `rules/**` stands for every row below `rules/`, `**` for all rows. */
   readonly inside?: string
   /**
    * Packages, ours and others, with their subpaths; `@scope/*` and `node:*` stand for all that begin so. Three

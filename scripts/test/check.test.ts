@@ -87,5 +87,5 @@ test('each tool finds what it is there for, and shows it', async (t) => {
   assert.match(stdout, /settings\.json.+noDuplicateObjectKeys/)
   assert.match(stdout, /CamelCase\.ts.+useFilenamingConvention/)
   assert.match(stdout, /badly-formatted\.ts/)
-  assert.match(stdout, /handler\.ts:1:22\n.+The core knows no adapter, audit or command\./)
+  assert.match(stdout, /handler\.ts:1:22\n.+\n.+The core knows no adapter, audit or command\./)
 })

@@ -1,33 +1,119 @@
 import type { PackageTable } from '../table.ts'
 
-const libraries = `
-  @node-rs/argon2 @node-rs/bcrypt @opentelemetry/* @portcullis/grpc-unary @portcullis/service-kit
-  @redis/client @simplewebauthn/server fastify jose nodemailer otpauth uqr node:*`
-
 export const auth: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
   'commands/**': { inside: '**', outside: '@portcullis/service-kit node:* process.env' },
-
-  'endpoints/**': {
-    inside: 'http/** core/** db/** config/** errors.ts',
-    because: 'An endpoint declares a request and calls the rules: it sees no driver.',
+  'workers/': {
+    inside: 'commands/** app.ts create-services.ts http/** limits/** config/',
+    outside: '@portcullis/service-kit node:events node:module node:net node:path node:process',
   },
-  'providers/**': {
-    inside: 'core/** config/** errors.ts',
+
+  'app.ts': { inside: '**', types: '@portcullis/service-kit' },
+  'create-services.ts': { inside: '**', outside: 'node:os node:process' },
+  'create-checks.ts': { inside: '**', types: '@portcullis/service-kit' },
+  'services.ts': { types: '**', because: 'It declares what the features are given.' },
+
+  'http/**': {
+    inside:
+      'features/** messages/** tokens/ telemetry/ limits/** db/ config/ services.ts errors.ts',
+    outside: 'fastify node:crypto node:http node:net',
+    types: '@portcullis/service-kit',
+  },
+  'features/**': {
+    inside: `
+      features/users/** http/** messages/** tokens/ passwords/ plugins/** limits/**
+      db/ db/connection/ db/migrate/ config/ services.ts errors.ts`,
+    outside: '@portcullis/service-kit @simplewebauthn/server otpauth uqr node:crypto node:url',
+    because:
+      'The rules know no driver, no listener and no environment: what they need is handed in.',
+  },
+  'features/users/**': {
+    inside: 'features/** messages/** db/ db/connection/ config/ services.ts errors.ts',
+    outside: 'node:crypto',
+  },
+  'messages/**': {
+    inside: `
+      features/** plugins/** tokens/ limits/** outgoing/ db/ http/** config/ services.ts errors.ts`,
+    outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
+  },
+  'tokens/': {
+    inside: 'features/** db/ errors.ts',
+    outside: 'node:crypto node:perf_hooks',
+    types: '@portcullis/service-kit',
+  },
+  'passwords/': {
+    inside: 'features/** errors.ts',
+    outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:timers node:util',
+    types: '@portcullis/service-kit',
+  },
+
+  'plugins/providers/': {
+    inside: 'features/users/** config/ errors.ts',
     outside: 'jose node:crypto',
     because: 'A provider describes one service, and knows nobody who uses it.',
   },
+  'plugins/hooks/': {
+    inside: 'outgoing/ config/ db/ errors.ts',
+    outside: 'node:crypto node:http node:https node:net node:timers',
+    types: 'features/** tokens/ @portcullis/service-kit',
+  },
+  'plugins/**': { types: 'passwords/ config/ @portcullis/service-kit' },
+
+  'limits/**': {
+    inside: 'config/ errors.ts',
+    outside: '@portcullis/grpc-unary @portcullis/service-kit @redis/client node:timers',
+  },
+  'outgoing/': { outside: 'node:dns node:http node:https node:net' },
+  'telemetry/': {
+    outside: `
+      @opentelemetry/* node:async_hooks node:crypto node:diagnostics_channel node:events node:http
+      node:perf_hooks node:process node:v8`,
+    types: 'features/** passwords/ db/ config/ errors.ts @portcullis/service-kit',
+  },
+  'config/': {
+    inside:
+      'features/** messages/** plugins/hooks/ tokens/ passwords/ db/ db/connection/ errors.ts',
+    outside: '@portcullis/service-kit node:fs node:net node:os',
+  },
+
+  'db/': {
+    inside: 'db/connection/',
+    outside: 'pg node:crypto node:perf_hooks',
+    types: 'features/** @portcullis/service-kit',
+    because: 'The database knows rows and statements, and nobody who asks for them.',
+  },
+  'db/connection/': {
+    inside: 'db/',
+    outside: 'pg node:crypto node:fs node:timers node:tls process.env',
+    types: '@portcullis/service-kit',
+  },
+  'db/migrate/': {
+    inside: 'db/ db/connection/ db/schema/',
+    outside: 'node:crypto node:fs node:os node:path node:timers',
+    types: 'pg',
+  },
+  'db/schema/': {
+    inside: 'db/ db/connection/ db/migrate/',
+    outside: 'node:fs node:path',
+    types: 'pg @portcullis/service-kit',
+  },
+  'db/backup/': {
+    inside: 'db/ db/connection/ db/migrate/',
+    outside: 'pg-copy-streams node:crypto node:fs node:path node:stream node:zlib',
+    types: 'pg',
+  },
+  'db/embedded/': {
+    inside: 'db/connection/',
+    outside: `
+      @portcullis/service-kit node:child_process node:events node:fs node:os node:path node:readline
+      node:timers node:url node:util`,
+    types: 'node:stream',
+  },
+
   'verify/**': {
     outside: '@portcullis/service-kit/similar-names jose node:http',
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },
-
-  'http/**': { inside: '**', outside: libraries },
-  'core/**': { inside: '**', outside: libraries },
-  'config/**': { inside: '**', outside: libraries },
-  'db/connection/': { inside: '**', outside: 'pg node:* process.env' },
-  'db/**': { inside: '**', outside: 'pg pg-copy-streams @portcullis/service-kit node:*' },
   'errors.ts': {},
-  '**': { inside: '**', outside: libraries },
 }
