@@ -21,9 +21,10 @@ import {
   StatementNames,
   toUniqueName,
 } from './prepared-statements.ts'
-import { type Statement, withSchema } from './statement.ts'
+import { type NoValues, type Row, type Statement, toPositional, withSchema } from './statement.ts'
 
 export type { PoolState } from './connection/connection-pool.ts'
+export type { Row } from './statement.ts'
 
 export interface DatabaseSettings extends PoolSettings {
   readonly schema: string
@@ -38,12 +39,17 @@ export interface DatabaseSettings extends PoolSettings {
 
 export type StatementEnded = (error?: unknown) => void
 
-export type Row = Readonly<Record<string, unknown>>
+/** In the order of `$1`, `$2` and so on. */
 export type Values = readonly unknown[]
 
 /** What runs statements: the pool, or one connection inside a transaction. */
 export interface Queries {
   /** @throws {DatabaseLostError} when PostgreSQL does not answer. */
+  run<R extends Row>(statement: Statement<NoValues, R>): Promise<readonly R[]>
+  run<V extends object, R extends Row>(
+    statement: Statement<V, R>,
+    values: NoInfer<V>,
+  ): Promise<readonly R[]>
   run<R extends Row = Row>(statement: Statement, values?: Values): Promise<readonly R[]>
 }
 
@@ -122,13 +128,13 @@ export function openDatabase(settings: DatabaseSettings): Database {
   /** @param canName whether the statement may be prepared. */
   const runAlone = async (
     statement: Statement,
-    values: Values,
+    values: object | undefined,
     canName = true,
   ): Promise<readonly never[]> => {
     const { client, facts, release } = await pool.acquire()
     const { name, text } = prepare(statement)
     const isNamed = canName && names.isUsed(facts.isOwn)
-    const query = { ...(isNamed && { name }), text, values: [...values] }
+    const query = { ...(isNamed && { name }), text, values: [...toPositional(statement, values)] }
     try {
       const rows = await send<never>(client, query, facts.isSetUp ? undefined : localSettings)
       release(true)
@@ -160,11 +166,15 @@ export function openDatabase(settings: DatabaseSettings): Database {
     try {
       await client.query(facts.isSetUp ? 'begin' : `begin; ${localSettings}`)
       const result = await use({
-        run: (statement, values = []) =>
+        run: (statement: Statement, values?: object) =>
           watched(statement.name, async () => {
             const { name, text } = prepare(statement)
             const isNamed = canName && names.isUsed(facts.isOwn)
-            const query = { ...(isNamed && { name }), text, values: [...values] }
+            const query = {
+              ...(isNamed && { name }),
+              text,
+              values: [...toPositional(statement, values)],
+            }
             return await send<never>(client, query, undefined).catch((error: unknown) => {
               isLost ||= isNamed && isUnprepared(error)
               throw error
@@ -186,7 +196,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
   }
 
   return {
-    run: (statement, values = []) => watched(statement.name, () => runAlone(statement, values)),
+    run: (statement: Statement, values?: object) =>
+      watched(statement.name, () => runAlone(statement, values)),
     async transaction(use) {
       const begin = async (canName: boolean) => attempt(await pool.acquire(), use, canName)
       let ended = await begin(true)

@@ -102,7 +102,7 @@ test('a database that is lost or hangs is not ready', async () => {
     db: {
       run() {
         asked += 1
-        return new Promise(() => {})
+        return new Promise<never>(() => {})
       },
     },
     freshMs: 0,

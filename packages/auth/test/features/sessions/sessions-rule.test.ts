@@ -64,7 +64,7 @@ interface Refresh {
 async function refresh({ settings: changed, row, afterMs = 0, counter = 5, customize }: Refresh) {
   const statements: Statement[] = []
   const db: Database = {
-    async run(statement) {
+    async run(statement: Statement) {
       statements.push(statement)
       // The row has the shape that this statement returns.
       return statement === findRefresh ? ([{ ...session, ...row }] as never) : []

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Queries } from '../../src/db/database.ts'
+import { object, statement, toPositional } from '../../src/db/statement.ts'
+
+const findUser = statement('find_user', ['email', 'audience'], 'select $1, $2').returning<{
+  readonly id: string
+}>()
+const addUser = statement('add_user', object<{ readonly email: string }>(), 'select $1::jsonb')
+const readClock = statement('read_clock', 'select now()')
+
+test('named values go to the parameters in their order', () => {
+  const values = { audience: 'authenticated', email: 'a@example.com' }
+  assert.deepEqual(toPositional(findUser, values), ['a@example.com', 'authenticated'])
+})
+
+test('an object is the only parameter where the statement says so', () => {
+  const user = { email: 'a@example.com' }
+  assert.deepEqual(toPositional(addUser, user), [user])
+})
+
+test('a statement without parameters has no values', () => {
+  assert.deepEqual(toPositional(readClock), [])
+})
+
+test('the type checker knows the names of the values and the columns of the rows', async () => {
+  const queries = { run: async () => [{ id: 'a' }] as never } satisfies Queries as Queries
+  const [user] = await queries.run(findUser, { email: 'a@example.com', audience: '' })
+  const id: string | undefined = user?.id
+  assert.equal(id, 'a')
+  // @ts-expect-error a value is missing.
+  await queries.run(findUser, { email: 'a@example.com' })
+  // @ts-expect-error this value has another name.
+  await queries.run(findUser, { email: 'a@example.com', audience: '', phone: '' })
+  // @ts-expect-error the object has another shape.
+  await queries.run(addUser, { phone: '' })
+})
