@@ -5,7 +5,7 @@ import type { OneTimeTokens } from './features/one-time-codes/one-time-tokens.ts
 import type { Redirects } from './features/redirects/redirects.ts'
 import type { Readiness } from './features/server/readiness.ts'
 import type { Sessions } from './features/sessions/sessions.ts'
-import type { AccountKeys } from './features/sign-in/password-attempts.ts'
+import type { AccountKeys } from './features/sign-in/account-keys.ts'
 import type { DecoyIds } from './features/sign-up/decoy-ids.ts'
 import type { Guesses } from './limits/guesses.ts'
 import type { RequestLimits } from './limits/request-limits.ts'

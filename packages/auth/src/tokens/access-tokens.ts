@@ -1,4 +1,4 @@
-import { isBelowLevel } from '../features/factors/member.ts'
+import { isBelowLevel } from '../features/factors/assurance-level.ts'
 import type { Amr } from '../features/sessions/statements/sessions.ts'
 import type { UserRow } from '../features/users/statements/user-row.ts'
 import type { Claims, TokenSigner } from './json-web-token.ts'

@@ -14,7 +14,7 @@ import { toSmsCapError, toSmsGapError } from '../../messages/requests/sms-limits
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { isBelowLevel } from '../factors/member.ts'
+import { isBelowLevel } from '../factors/assurance-level.ts'
 import { mostAttempts } from '../one-time-codes/one-time-tokens.ts'
 import type { Challenge } from '../sessions/pkce.ts'
 import type { Client } from '../sessions/sessions.ts'

@@ -11,7 +11,7 @@ import { type ExternalEmail, findMainEmail } from '../../plugins/providers/exter
 import type { Services } from '../../services.ts'
 import { planEmailChange } from '../account/email-change.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { isBelowLevel, type Person } from '../factors/member.ts'
+import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { checkAuthorized } from '../users/authorized-addresses.ts'
 import { findCaller, findUserById } from '../users/statements/find-users.ts'

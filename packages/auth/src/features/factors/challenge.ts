@@ -6,12 +6,12 @@ import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import type { Metadata } from '../users/metadata.ts'
+import { isVerified } from './assurance-level.ts'
 import type { FactorKind } from './factor-kind.ts'
 import {
   factorNotFound,
   findKindOf,
   findOwnFactor,
-  isVerified,
   type Member,
   requireLevelToAdd,
 } from './member.ts'

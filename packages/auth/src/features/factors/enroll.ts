@@ -7,8 +7,9 @@ import { toAuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { FactorRow } from '../users/statements/user-row.ts'
+import { isVerified } from './assurance-level.ts'
 import { findFactorKind, recoveryCodeType } from './index.ts'
-import { isVerified, type Member, nameConflict, requireLevelToAdd } from './member.ts'
+import { type Member, nameConflict, requireLevelToAdd } from './member.ts'
 import { enrollFactor, type NewFactor } from './statements/factors.ts'
 
 export interface EnrollRequest {

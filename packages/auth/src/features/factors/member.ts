@@ -1,14 +1,8 @@
 import { ApiError, invalid } from '../../errors.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
+import { isBelowLevel, type Person } from './assurance-level.ts'
 import type { FactorKind } from './factor-kind.ts'
 import { findFactorKind, recoveryCodeType } from './index.ts'
-
-/** A user as the session knows them. */
-export interface Person extends UserRow {
-  readonly session_id: string | null
-  /** What the token and the session agree on. */
-  readonly aal: string | null
-}
 
 /** Somebody who may have factors, in a session that can be raised. */
 export interface Member extends Person {
@@ -27,15 +21,6 @@ export function requireMember<P extends Person>(person: P): P & Member {
     throw new ApiError('session_not_found', 'Factors need a session, and this token has none')
   }
   return { ...person, session_id: sessionId }
-}
-
-export function isVerified({ status }: FactorRow): boolean {
-  return status === 'verified'
-}
-
-/** Whether somebody who could show a second factor has not done so. */
-export function isBelowLevel({ factors, aal }: Pick<Person, 'factors' | 'aal'>): boolean {
-  return aal !== 'aal2' && factors.some(isVerified)
 }
 
 /** @throws {ApiError} */

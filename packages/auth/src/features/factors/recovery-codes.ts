@@ -9,8 +9,9 @@ import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import { revokeSessions, type SessionRow } from '../sessions/statements/sessions.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
+import { isVerified } from './assurance-level.ts'
 import { recoveryCodeMethod, recoveryCodeType } from './index.ts'
-import { factorNotFound, isVerified, type Member, nameConflict } from './member.ts'
+import { factorNotFound, type Member, nameConflict } from './member.ts'
 import {
   type CodeCount,
   type CodeTry,

@@ -4,8 +4,9 @@ import type { WithNotices } from '../../messages/statements/notices.ts'
 import type { Services } from '../../services.ts'
 import { type AuditEntry, toAuditEntry } from '../audit/audit.ts'
 import type { FactorRow } from '../users/statements/user-row.ts'
+import { isVerified } from './assurance-level.ts'
 import { methodsByType } from './index.ts'
-import { factorNotFound, findOwnFactor, isVerified, type Member } from './member.ts'
+import { factorNotFound, findOwnFactor, type Member } from './member.ts'
 import { type FactorRemoval, removeFactor } from './statements/factor-removal.ts'
 
 /** Who has a verified factor removes it only after showing one. @throws {ApiError} */

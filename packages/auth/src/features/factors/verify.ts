@@ -6,10 +6,11 @@ import { toAuditEntry } from '../audit/audit.ts'
 import { judgeFactor } from '../sessions/hook-verdicts.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { SessionRow } from '../sessions/statements/sessions.ts'
+import { isVerified } from './assurance-level.ts'
 import { requireVerifying } from './challenge.ts'
 import { requireRoomForVerified } from './enroll.ts'
 import type { FactorAnswer } from './factor-kind.ts'
-import { findKindOf, findOwnFactor, isVerified, type Member, requireLevelToAdd } from './member.ts'
+import { findKindOf, findOwnFactor, type Member, requireLevelToAdd } from './member.ts'
 import {
   type Acceptance,
   acceptFactor,

@@ -1,6 +1,6 @@
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { isBelowLevel, type Person } from '../factors/member.ts'
+import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 
 /** @throws {ApiError} */
 export function requirePasskeys({ config }: Services): void {
