@@ -1,8 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { ApiError } from '../errors.ts'
 import { serialiseUrl } from '../features/redirects/serialise-url.ts'
+import type { CallerRow } from '../features/sessions/bearer.ts'
 import type { Client } from '../features/sessions/sessions.ts'
-import type { UserRow } from '../features/users/statements/user-row.ts'
-import type { LimiterName } from '../limits/request-limits.ts'
 
 /** A request on its way through an endpoint. */
 export interface Call<Body = unknown> {
@@ -17,26 +17,12 @@ export interface Call<Body = unknown> {
   readonly audience: string
   /** The public URL of this server, as this caller knows it. */
   readonly externalUrl: string
-  /** @throws {ApiError} when this address has asked too often. */
-  checkLimit(limiter: LimiterName): Promise<void>
   /** Set where the endpoint asks for a user. */
   readonly caller: CallerRow | undefined
   /** The role of an administrator; undefined for everybody else. */
   readonly adminRole: string | undefined
   /** Whom the token of an administrator names, if anybody. */
   readonly adminSubject: string | undefined
-}
-
-/** A user who has shown an access token. */
-export interface CallerRow extends UserRow {
-  readonly session_id: string | null
-  /** The lower one of what the token says and of what the session has. */
-  readonly aal: string | null
-  readonly is_recovery: boolean | null
-  readonly session_revoked_at: string | null
-  readonly session_created_at: string | null
-  readonly session_refreshed_at: string | null
-  readonly session_not_after: string | null
 }
 
 /** What an endpoint answers. */
@@ -62,4 +48,10 @@ export const noContent: Answer = { status: 204 }
 /** @throws {TypeError} unless the location is an absolute URL. */
 export function redirect(location: string, status: 302 | 303 = 303): Answer {
   return { status, headers: { location: serialiseUrl(location) } }
+}
+
+/** Of a header that is there twice the first value counts. */
+export function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value[0] : value
 }

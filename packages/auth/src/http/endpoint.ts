@@ -1,7 +1,8 @@
+import type { CallerRow } from '../features/sessions/bearer.ts'
 import type { LimiterName } from '../limits/request-limits.ts'
 import type { CodeRecipient } from '../messages/requests/daily-codes.ts'
 import type { Services } from '../services.ts'
-import type { Answer, Call, CallerRow } from './call.ts'
+import type { Answer, Call } from './call.ts'
 import type { Schema, Static } from './schema.ts'
 
 /**
@@ -21,8 +22,8 @@ export interface Endpoint {
   readonly answersHead?: boolean
   /** Roles that count as administrators here, beside AUTH_JWT_ADMIN_ROLES. */
   readonly moreRoles?: readonly string[]
-  /** Counted by address before anything else is done. */
-  readonly limiter?: LimiterName
+  /** Counts by address before anything else is done; a function chooses by the body, which is not checked yet. */
+  readonly limiter?: LimiterName | ((body: Readonly<Record<string, unknown>>) => LimiterName)
   /** Which calls need a token of the CAPTCHA, where there is one (reference 1.7). */
   readonly captcha?: 'always' | ((query: Call['query']) => boolean)
   /** Whom it sends a code or a link: each may be sent so many a day. */

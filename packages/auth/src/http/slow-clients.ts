@@ -2,7 +2,7 @@ import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors.ts'
 import { toRequestId } from './request-id.ts'
-import { toErrorAnswer } from './stages/error-body.ts'
+import { toErrorAnswer } from './stages/error-answer.ts'
 
 /** Reference 19. */
 const headersTimeoutMs = 2_000

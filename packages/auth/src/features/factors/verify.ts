@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { toNetwork } from '../../http/stages/network.ts'
+import { toNetwork } from '../../limits/network.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'

@@ -1,5 +1,5 @@
 import { invalid } from '../../errors.ts'
-import { uuidPattern } from '../../http/stages/bearer.ts'
+import { uuidPattern } from './bearer.ts'
 
 /** The session in the path. @throws {ApiError} */
 export function readSessionId(params: Readonly<Record<string, string>>): string {

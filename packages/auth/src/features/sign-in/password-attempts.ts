@@ -1,5 +1,5 @@
-import { toNetwork } from '../../http/stages/network.ts'
 import type { Guess, GuessLimit } from '../../limits/guesses.ts'
+import { toNetwork } from '../../limits/network.ts'
 import type { Services } from '../../services.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { isStorableText } from '../users/storable-json.ts'

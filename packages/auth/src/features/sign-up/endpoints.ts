@@ -34,6 +34,7 @@ export const signup = defineEndpoint({
   path: '/signup',
   summary: 'Registers a user by email or phone, or signs in without a name',
   allowed: 'anyone',
+  limiter: ({ email, phone }) => (email || phone ? 'signup' : 'anonymous'),
   captcha: 'always',
   sendsCodesTo({ body: { email, phone } }, { config: { mail, sms } }) {
     return readRecipients({
@@ -70,7 +71,6 @@ async function anonymous(call: SignupCall, services: Services): Promise<Answer> 
     audience,
     client,
   } = call
-  await call.checkLimit('anonymous')
   const { site } = services.config
   if (!site.anonymousEnabled) {
     throw new ApiError('anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
@@ -83,7 +83,6 @@ async function anonymous(call: SignupCall, services: Services): Promise<Answer> 
 
 async function named(call: SignupCall, services: Services): Promise<Answer> {
   const { email = '', phone = '', password = '', data, channel } = call.body
-  await call.checkLimit('signup')
   checkSignupAllowed(services)
   if (password === '') throw invalid('Signup requires a valid password')
   await checkPassword(password, services.passwordPolicy)

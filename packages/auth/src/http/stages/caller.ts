@@ -1,33 +1,42 @@
-import { ApiError } from '../../errors.ts'
-import { findCaller } from '../../features/users/statements/find-users.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { findAdminRole, findUserOfClaims, readBearer } from '../../features/sessions/bearer.ts'
 import type { Services } from '../../services.ts'
-import type { Claims } from '../../tokens/json-web-token.ts'
-import type { CallerRow } from '../call.ts'
-import { badToken, readSessionId, uuidPattern } from './bearer.ts'
+import { checkAudience } from '../../tokens/audiences.ts'
+import { type Call, readHeader } from '../call.ts'
+import type { Endpoint } from '../endpoint.ts'
 
-/** The user who shows these claims. One statement. @throws {ApiError} */
-export async function findUserOfClaims(
-  claims: Claims,
-  { db, now }: Pick<Services, 'db' | 'now'>,
-  takesEnded: boolean,
-): Promise<CallerRow> {
-  const { sub } = claims
-  if (typeof sub !== 'string' || sub === '') throw badToken('invalid claim: missing sub claim')
-  if (!uuidPattern.test(sub)) throw badToken('invalid claim: sub claim must be a UUID', 400)
-  const sessionId = readSessionId(claims)
-  const [user] = await db.run<CallerRow>(findCaller, [sub, sessionId ?? null])
-  if (user === undefined || user.deleted_at !== null) {
-    throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist', {
-      status: 403,
-    })
+export type Identified = Pick<Call, 'caller' | 'adminRole' | 'adminSubject' | 'audience'>
+
+/** Finds out who calls, where the endpoint asks for somebody. @throws {ApiError} */
+export async function identifyCaller(
+  { allowed, moreRoles }: Endpoint,
+  headers: IncomingHttpHeaders,
+  services: Services,
+): Promise<Identified> {
+  const { tokens } = services.config
+  const claims =
+    allowed === 'anyone'
+      ? undefined
+      : readBearer(headers.authorization, services.signer, services.now())
+  const isUser = allowed === 'user' || allowed === 'former user'
+  const caller =
+    claims && isUser
+      ? await findUserOfClaims(claims, services, allowed === 'former user')
+      : undefined
+  const adminRole =
+    claims && allowed === 'admin' ? await findAdminRole(claims, services, moreRoles) : undefined
+  const claimed = typeof claims?.['aud'] === 'string' && !adminRole ? claims['aud'] : undefined
+  const named = readHeader(headers, 'x-jwt-aud') || undefined
+  if (named !== undefined) checkAudience(named, tokens)
+  return {
+    caller,
+    adminRole,
+    adminSubject: adminRole === undefined ? undefined : toSubject(claims?.['sub']),
+    audience: named ?? claimed ?? tokens.audience,
   }
-  const hasEnded = user.session_revoked_at !== null && !takesEnded
-  if (sessionId !== undefined && (user.session_id === null || hasEnded)) {
-    throw new ApiError('session_not_found', 'Session from session_id claim in JWT does not exist')
-  }
-  if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
-    throw new ApiError('user_banned', 'User is banned')
-  }
-  // A token of before a second factor stays what it was, and so does a session that has lost it since.
-  return { ...user, aal: claims['aal'] === 'aal2' ? user.aal : 'aal1' }
+}
+
+/** Undefined: none, or one that the audit log could not keep. */
+function toSubject(sub: unknown): string | undefined {
+  return typeof sub === 'string' && /^[\x21-\x7e]{1,128}$/.test(sub) ? sub : undefined
 }

@@ -1,9 +1,9 @@
 import { ApiError } from '../../errors.ts'
+import { findAdminRole, readBearer } from '../../features/sessions/bearer.ts'
 import type { Services } from '../../services.ts'
 import type { Call } from '../call.ts'
+import type { Endpoint } from '../endpoint.ts'
 import { Type } from '../schema.ts'
-import { findAdminRole } from './admin.ts'
-import { readBearer } from './bearer.ts'
 
 const token = Type.Optional(
   Type.String({ description: 'Of the CAPTCHA, where the server asks for one' }),
@@ -15,12 +15,17 @@ export const captchaFields = Type.Object({
   gotrue_meta_security: Type.Optional(Type.Object({ captcha_token: token })),
 })
 
-type CaptchaCall = Pick<Call, 'header' | 'client'> & { readonly body: unknown }
+type CaptchaCall = Pick<Call, 'header' | 'client' | 'query'> & { readonly body: unknown }
 
 /** Reference 1.7. @throws {ApiError} unless a human asks, or an administrator. */
-export async function checkCaptcha(call: CaptchaCall, services: Services): Promise<void> {
+export async function checkCaptcha(
+  endpoint: Endpoint,
+  call: CaptchaCall,
+  services: Services,
+): Promise<void> {
+  const isNeeded = endpoint.captcha === 'always' || endpoint.captcha?.(call.query)
   const { captcha } = services
-  if (captcha === undefined || (await isAdmin(call, services))) return
+  if (!isNeeded || captcha === undefined || (await isAdmin(call, services))) return
   const text = findToken(call.body)
   if (text === undefined) throw disallowed(['no captcha_token found'])
   let reasons: readonly string[]

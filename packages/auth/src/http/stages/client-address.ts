@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { type ProxiesConfig, sbForwardedFor, xForwardedFor } from '../../config/proxies.ts'
-import { toNetwork } from './network.ts'
+import { toNetwork } from '../../limits/network.ts'
 
 /** Where a request comes from. Everything that needs an address gets it from here. */
 export interface ClientAddress {
@@ -133,4 +133,15 @@ function readMapped(spelled: string): string | undefined {
   if (high === undefined || low === undefined) return undefined
   const halves = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
   return halves.flatMap((half) => [half >> 8, half & 255]).join('.')
+}
+
+/** Behind a proxy that is not configured all users count as one client, which operators rarely notice. */
+export function toForwardingWarning(header: string, remoteAddress: string): string {
+  return (
+    `A request from ${remoteAddress} has the header ${header}, which is not trusted: limits, ` +
+    'sessions and the audit log use the address of the connection, so that everybody behind a ' +
+    `proxy shares one limit. If ${remoteAddress} is your proxy, add it to ` +
+    'AUTH_TRUSTED_PROXIES (or set AUTH_TRUSTED_HOPS=1 where nobody else can connect). This is ' +
+    'reported once'
+  )
 }

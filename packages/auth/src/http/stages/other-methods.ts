@@ -1,4 +1,7 @@
+import type { FastifyInstance } from 'fastify'
+import { ApiError } from '../../errors.ts'
 import type { Endpoint } from '../endpoint.ts'
+import type { Responder } from './respond.ts'
 
 /** A method of a path that no endpoint has. */
 export interface OtherMethod {
@@ -34,4 +37,28 @@ export function toOtherMethods(endpoints: readonly Endpoint[]): readonly OtherMe
       .filter((method) => !known.has(method))
       .map((method) => ({ method, path, allow, isLook: method === 'HEAD' && isLink }))
   })
+}
+
+/** Answers them before the body is read. */
+export function addOtherMethods(
+  server: FastifyInstance,
+  endpoints: readonly Endpoint[],
+  pathPrefix: string,
+  { send, fail }: Responder,
+): void {
+  for (const { method, path, allow, isLook } of toOtherMethods(endpoints)) {
+    for (const prefix of new Set(['', pathPrefix])) {
+      server.route({
+        method,
+        url: `${prefix}${path}`,
+        async onRequest(request, reply) {
+          reply.header('allow', allow)
+          if (isLook) return send(request, reply, { status: 200 })
+          const message = `There is no ${method} here, but ${allow}`
+          return fail(request, reply, new ApiError('method_not_allowed', message))
+        },
+        handler: async () => {},
+      })
+    }
+  }
 }

@@ -2,7 +2,7 @@ import { invalid } from '../../../errors.ts'
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { parsePage, toPageHeaders } from '../../../http/pagination.ts'
-import { uuidPattern } from '../../../http/stages/bearer.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 import { isStorableText } from '../../users/storable-json.ts'
 import { type AuditSearch, parseBefore, searchAudit } from '../audit-search.ts'
 

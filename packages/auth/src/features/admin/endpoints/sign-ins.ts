@@ -2,7 +2,6 @@ import { invalid } from '../../../errors.ts'
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { parsePage } from '../../../http/pagination.ts'
-import { uuidPattern } from '../../../http/stages/bearer.ts'
 import { stepSeconds } from '../../audit/open-sign-in-log.ts'
 import {
   listSignInCounts,
@@ -11,6 +10,7 @@ import {
   type SignInCountRow,
   type SignInFailureRow,
 } from '../../audit/statements.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 
 const dayMs = 86_400_000
 

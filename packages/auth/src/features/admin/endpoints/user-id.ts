@@ -1,5 +1,5 @@
 import { invalid } from '../../../errors.ts'
-import { uuidPattern } from '../../../http/stages/bearer.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 
 /** The user in the path. @throws {ApiError} */
 export function readUserId(params: Readonly<Record<string, string>>): string {

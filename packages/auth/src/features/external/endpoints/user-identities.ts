@@ -1,7 +1,7 @@
 import { ApiError, invalid } from '../../../errors.ts'
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import { uuidPattern } from '../../../http/stages/bearer.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 import { checkManualLinking, requireLinker, unlinkIdentity } from '../identities.ts'
 import { externalQuery, startRequest } from './external-request.ts'
 

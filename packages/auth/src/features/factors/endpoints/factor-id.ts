@@ -1,5 +1,5 @@
 import { invalid } from '../../../errors.ts'
-import { uuidPattern } from '../../../http/stages/bearer.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 
 /** The factor in the path. @throws {ApiError} */
 export function readFactorId(params: Readonly<Record<string, string>>): string {

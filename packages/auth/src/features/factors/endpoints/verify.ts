@@ -1,7 +1,7 @@
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
-import { uuidPattern } from '../../../http/stages/bearer.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 import { requireMember } from '../member.ts'
 import { notingFactorFailure } from '../note-failure.ts'
 import { verifyFactor as verify } from '../verify.ts'

@@ -1,6 +1,6 @@
 import { invalid } from '../../../errors.ts'
 import { Type } from '../../../http/schema.ts'
-import { uuidPattern } from '../../../http/stages/bearer.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 import type { CeremonyAnswer } from '../ceremony.ts'
 
 export const ceremonyAnswer = Type.Object({

@@ -1,4 +1,4 @@
-import { uuidPattern } from '../../../http/stages/bearer.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 import { passkeyNotFound } from '../management.ts'
 
 /** The passkey in the path. @throws {ApiError} */

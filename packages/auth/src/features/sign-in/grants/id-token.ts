@@ -1,10 +1,9 @@
 import { type Call, json } from '../../../http/call.ts'
-import { readBearer } from '../../../http/stages/bearer.ts'
-import { findUserOfClaims } from '../../../http/stages/caller.ts'
 import type { Services } from '../../../services.ts'
 import { signInByIdToken } from '../../external/id-token-sign-in.ts'
 import { checkManualLinking, type LinkingTarget, requireLinker } from '../../external/identities.ts'
 import { findRedirectTarget } from '../../redirects/redirect-target.ts'
+import { findUserOfClaims, readBearer } from '../../sessions/bearer.ts'
 import type { Grant, GrantBody } from './grant.ts'
 
 export const idTokenGrant: Grant = async (call, services) => {

@@ -1,4 +1,4 @@
-import type { Loss } from '../../db/database-lost-error.ts'
+import { DatabaseLostError, type Loss } from '../../db/database-lost-error.ts'
 import { ApiError } from '../../errors.ts'
 import type { Answer } from '../call.ts'
 
@@ -58,8 +58,33 @@ const losses: Readonly<
   failing: ['The database cannot process this request right now, please retry later.', 5],
 }
 
-export function toDatabaseLost(loss: Loss, cause: unknown): ApiError {
+function toDatabaseLost(loss: Loss, cause: unknown): ApiError {
   if (loss === 'timeout') return toRequestTimeout(cause)
   const [message, retryAfterSeconds] = losses[loss]
   return new ApiError('database_unavailable', message, { cause, retryAfterSeconds })
+}
+
+interface FastifyFailure {
+  readonly code?: string
+  readonly validation?: readonly { readonly instancePath: string; readonly message?: string }[]
+}
+
+/** The one mapping of what is thrown to what the caller is told. */
+export function toApiError(error: unknown, bodyLimitBytes: number): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof DatabaseLostError) return toDatabaseLost(error.loss, error)
+  const { code, validation } = (error ?? {}) as FastifyFailure
+  if (validation !== undefined) {
+    const [first] = validation
+    const where = first?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
+    return new ApiError(
+      'bad_json',
+      `Could not parse request body as JSON: ${where} ${first?.message ?? 'is not right'}`,
+    )
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    const message = `Request body too large (max ${bodyLimitBytes} bytes)`
+    return new ApiError('request_entity_too_large', message)
+  }
+  return toUnexpected(error)
 }

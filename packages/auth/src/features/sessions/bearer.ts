@@ -1,0 +1,103 @@
+import { ApiError } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import { type Claims, TokenError, type TokenSigner } from '../../tokens/json-web-token.ts'
+import { findCaller } from '../users/statements/find-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { toLimitValues } from './session-limits.ts'
+import { findAdminSession } from './statements/sessions.ts'
+
+export const uuidPattern = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
+
+/** A user who has shown an access token. */
+export interface CallerRow extends UserRow {
+  readonly session_id: string | null
+  /** The lower one of what the token says and of what the session has. */
+  readonly aal: string | null
+  readonly is_recovery: boolean | null
+  readonly session_revoked_at: string | null
+  readonly session_created_at: string | null
+  readonly session_refreshed_at: string | null
+  readonly session_not_after: string | null
+}
+
+/** The claims of the access token in the header. @throws {ApiError} */
+export function readBearer(
+  authorization: string | undefined,
+  signer: TokenSigner,
+  nowMs: number,
+): Claims {
+  const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1]
+  if (token === undefined) {
+    throw new ApiError('no_authorization', 'This endpoint requires a valid Bearer token')
+  }
+  try {
+    return signer.verify(token, Math.floor(nowMs / 1_000))
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error
+    throw badToken(`invalid JWT: unable to parse or verify signature, ${error.message}`)
+  }
+}
+
+export function badToken(message: string, status = 403): ApiError {
+  return new ApiError('bad_jwt', message, { status })
+}
+
+/** Undefined where the claims name none. @throws {ApiError} */
+export function readSessionId({ session_id: id }: Claims): string | undefined {
+  if (id === undefined || id === '') return undefined
+  if (typeof id === 'string' && uuidPattern.test(id)) return id
+  throw badToken('invalid claim: session_id claim must be a UUID')
+}
+
+/** The user who shows these claims. One statement. @throws {ApiError} */
+export async function findUserOfClaims(
+  claims: Claims,
+  { db, now }: Pick<Services, 'db' | 'now'>,
+  takesEnded: boolean,
+): Promise<CallerRow> {
+  const { sub } = claims
+  if (typeof sub !== 'string' || sub === '') throw badToken('invalid claim: missing sub claim')
+  if (!uuidPattern.test(sub)) throw badToken('invalid claim: sub claim must be a UUID', 400)
+  const sessionId = readSessionId(claims)
+  const [user] = await db.run<CallerRow>(findCaller, [sub, sessionId ?? null])
+  if (user === undefined || user.deleted_at !== null) {
+    throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist', {
+      status: 403,
+    })
+  }
+  const hasEnded = user.session_revoked_at !== null && !takesEnded
+  if (sessionId !== undefined && (user.session_id === null || hasEnded)) {
+    throw new ApiError('session_not_found', 'Session from session_id claim in JWT does not exist')
+  }
+  if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
+    throw new ApiError('user_banned', 'User is banned')
+  }
+  // A token of before a second factor stays what it was, and so does a session that has lost it since.
+  return { ...user, aal: claims['aal'] === 'aal2' ? user.aal : 'aal1' }
+}
+
+/**
+ * The role of an administrator.
+ * @param moreRoles that count here, beside AUTH_JWT_ADMIN_ROLES.
+ * @throws {ApiError}
+ */
+export async function findAdminRole(
+  claims: Claims,
+  { db, config, now }: Pick<Services, 'db' | 'config' | 'now'>,
+  moreRoles: readonly string[] = [],
+): Promise<string> {
+  const sessionId = readSessionId(claims)
+  if (sessionId !== undefined) {
+    const limits = toLimitValues(config.tokens.sessions, now())
+    const [session] = await db.run(findAdminSession, [sessionId, ...limits])
+    if (session === undefined) {
+      throw new ApiError('session_expired', 'Session is no longer valid')
+    }
+  }
+  const { role } = claims
+  const roles = [...config.tokens.adminRoles, ...moreRoles]
+  if (typeof role !== 'string' || !roles.includes(role)) {
+    throw new ApiError('not_admin', 'User not allowed')
+  }
+  return role
+}

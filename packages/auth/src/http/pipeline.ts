@@ -1,0 +1,103 @@
+import type { Log } from '@portcullis/service-kit/log'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
+import { guardCodes } from '../messages/requests/daily-codes.ts'
+import type { Services } from '../services.ts'
+import type { CallWatch } from '../telemetry/watched-call.ts'
+import type { Answer } from './call.ts'
+import type { Endpoint } from './endpoint.ts'
+import { identifyCaller } from './stages/caller.ts'
+import { checkCaptcha } from './stages/captcha.ts'
+import { createClientAddresses, toForwardingWarning } from './stages/client-address.ts'
+import { addCors } from './stages/cors.ts'
+import { addDeadline } from './stages/deadline.ts'
+import { toRequestTimeout } from './stages/error-answer.ts'
+import { checkLimit } from './stages/limit.ts'
+import { addOtherMethods } from './stages/other-methods.ts'
+import { addBodyParser } from './stages/parse.ts'
+import { readCall, tagHeader } from './stages/read-call.ts'
+import { createResponder, type Responder } from './stages/respond.ts'
+import { type WatchedCalls, watchCalls } from './stages/watch-calls.ts'
+
+export interface PipelineParts {
+  readonly endpoints: readonly Endpoint[]
+  readonly services: Services
+  readonly log: Log
+  /** Told of every request. */
+  readonly watches?: readonly CallWatch[]
+  /** Logs a warning that the processes of a server log once in all. */
+  readonly warnOnce?: (topic: string, message: string) => void
+}
+
+export interface Pipeline extends Responder {
+  readonly calls: WatchedCalls
+}
+
+/**
+ * What happens to a request, from top to bottom: watch, CORS, deadline, parse, limit, schema, caller, captcha,
+ * codes per day, the endpoint itself, respond. A stage refuses a request by throwing an `ApiError`, which
+ * `respond` turns into its answer.
+ */
+export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipeline {
+  const { endpoints, services, log, watches = [] } = parts
+  const { warnOnce = (_topic, message) => log.warning(message) } = parts
+  const { api, proxies, tokens } = services.config
+  const addresses = createClientAddresses({
+    config: proxies,
+    onUntrusted: (...seen) => warnOnce('forwarding', toForwardingWarning(...seen)),
+  })
+
+  // Every request, also one that no endpoint gets to see.
+  const calls = watchCalls(server, watches, api, addresses)
+  const responder = createResponder({ api, calls, log })
+  const tagHeaders = tokens.sessions.tags.length > 0 ? [tagHeader] : []
+  addCors(server, [...api.corsAllowedHeaders, ...tagHeaders])
+  addDeadline(server, api.maxRequestDurationMs, (request, reply) => {
+    responder.fail(request, reply, toRequestTimeout())
+  })
+  addBodyParser(server)
+
+  // Those of an endpoint.
+  const limit = (request: FastifyRequest, endpoint: Endpoint) => {
+    const { limitKey } = addresses.find(request.headers, request.ip)
+    return checkLimit(endpoint, { limitKey, body: request.body }, services.requestLimits)
+  }
+  const handle = async (request: FastifyRequest, endpoint: Endpoint): Promise<Answer> => {
+    const identified = await identifyCaller(endpoint, request.headers, services)
+    const address = addresses.find(request.headers, request.ip)
+    const call = readCall(request, address, identified, services)
+    await checkCaptcha(endpoint, call, services)
+    const recipients = endpoint.sendsCodesTo?.(call, services) ?? []
+    return await guardCodes(services, recipients, () => endpoint.handle(call, services))
+  }
+  for (const endpoint of endpoints) {
+    const { method, path, body, takesForms = false, answersHead } = endpoint
+    for (const prefix of new Set(['', api.pathPrefix])) {
+      server.route({
+        method: answersHead ? [method, 'HEAD'] : method,
+        url: `${prefix}${path}`,
+        config: { takesForms },
+        preValidation: (request) => limit(request, endpoint),
+        ...(body && { schema: { body } }),
+        async handler(request, reply) {
+          try {
+            const answer = await calls.run(request, () => handle(request, endpoint))
+            return responder.send(request, reply, answer)
+          } catch (error) {
+            // Nobody waits for it any more, and Fastify would not say a word.
+            if (responder.hasAnswered(reply)) return responder.fail(request, reply, error)
+            throw error
+          }
+        },
+      })
+    }
+  }
+  addOtherMethods(server, endpoints, api.pathPrefix, responder)
+  server.setErrorHandler((error, request, reply) => responder.fail(request, reply, error))
+  server.setNotFoundHandler((request, reply) => responder.fail(request, reply, toNoRoute(request)))
+  return { ...responder, calls }
+}
+
+export function toNoRoute({ method }: Pick<FastifyRequest, 'method'>): ApiError {
+  return new ApiError('route_not_found', `There is no ${method} here`)
+}

@@ -1,0 +1,21 @@
+import { ApiError } from '../../errors.ts'
+import type { RequestLimits } from '../../limits/request-limits.ts'
+import type { Endpoint } from '../endpoint.ts'
+
+/**
+ * Counts a request against the limit that its endpoint names, before its body is compared with a schema:
+ * what is not valid counts too. @throws {ApiError} when this address has asked too often.
+ */
+export async function checkLimit(
+  { limiter }: Endpoint,
+  { limitKey, body }: { readonly limitKey: string; readonly body: unknown },
+  limits: RequestLimits,
+): Promise<void> {
+  const name = typeof limiter === 'function' ? limiter(Object(body)) : limiter
+  if (name === undefined) return
+  const waitSeconds = await limits.take(name, limitKey)
+  if (waitSeconds === undefined) return
+  throw new ApiError('over_request_rate_limit', 'Request rate limit reached', {
+    retryAfterSeconds: waitSeconds,
+  })
+}
