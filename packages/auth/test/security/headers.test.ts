@@ -557,6 +557,7 @@ test('18.56 every header that the server reads is tried out', () => {
     const text = readFileSync(join(source, file), 'utf8')
     for (const pattern of [
       /\bheader\('([^']+)'\)/g,
+      /\breadHeader\(\w+, '([^']+)'\)/g,
       /\bheaders\['([^']+)'\]/g,
       /\bheaders\.(authorization|origin|cookie|host|referer)\b/g,
       /\b(?:tag|version|\w+)Header = '([^']+)'/g,
