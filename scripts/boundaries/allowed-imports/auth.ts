@@ -61,7 +61,7 @@ export const auth: PackageTable = {
 
   'limits/**': {
     inside: 'config/ errors.ts',
-    outside: '@portcullis/grpc-unary @portcullis/service-kit @redis/client node:timers',
+    outside: '@portcullis/grpc-unary @portcullis/service-kit @redis/client node:net node:timers',
   },
   'outgoing/': { outside: 'node:dns node:http node:https node:net' },
   'telemetry/': {
