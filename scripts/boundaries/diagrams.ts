@@ -1,0 +1,107 @@
+import { type PackageTable, type Row, toNames } from './table.ts'
+
+type Tables = Readonly<Record<string, PackageTable>>
+
+/** A line that encloses a diagram. Its first word is the name of a package, or `packages` for all of them. */
+const block = /(<!-- diagram of (\S+),[^>]*-->\n)[\s\S]*?(<!-- end of diagram -->)/g
+
+/** The page with every diagram written again from the lists. */
+export function renewDiagrams(page: string, tables: Tables): string {
+  return page.replaceAll(block, (_, start: string, name: string, end: string) => {
+    const table = tables[name]
+    if (!table && name !== 'packages') throw new Error(`There is no list for a diagram of ${name}.`)
+    return `${start}${table ? drawPackage(table) : drawPackages(tables)}${end}`
+  })
+}
+
+/** How each package is used by others: an arrow carries the subpaths that are imported. */
+function drawPackages(tables: Tables): string {
+  const arrows = Object.entries(tables).flatMap(([name, table]) => {
+    const subpaths = new Map<string, Set<string>>()
+    for (const row of Object.values(table)) {
+      for (const each of [...toNames(row.outside), ...toNames(row.types)]) {
+        const [, target = '', subpath = ''] = /^@portcullis\/([^/]+)\/?(.*)$/.exec(each) ?? []
+        if (target === '') continue
+        subpaths.set(target, (subpaths.get(target) ?? new Set()).add(subpath))
+      }
+    }
+    return [...subpaths].sort().map(([target, parts]) => {
+      // A row that names the package itself may import every subpath.
+      const label = parts.has('') ? '' : `|${[...parts].sort().join(', ')}|`
+      return `  ${name} -->${label} ${target}`
+    })
+  })
+  return toBlock([...Object.keys(tables).map((name) => `  ${name}`), ...arrows])
+}
+
+/** The folders and files directly in src/: an arrow is a right to import, a dotted one to import types. */
+function drawPackage(table: PackageTable): string {
+  const units = [...new Set(Object.keys(table).map(toUnit))]
+  const lines = units.flatMap((unit) => {
+    const rows = Object.entries(table).filter(([name]) => toUnit(name) === unit)
+    const isFree = rows.every(([, row]) => toNames(row.inside).includes('**'))
+    const isFreeOfTypes = rows.every(([, row]) => toNames(row.types).includes('**'))
+    const note = isFree ? 'everything' : isFreeOfTypes ? 'types of everything' : undefined
+    const label = note === undefined ? unit : `${unit}<br>may import ${note}`
+    return [
+      `  ${toId(unit)}["${label}"]`,
+      ...(note === undefined ? drawArrows(unit, units, table, rows) : []),
+    ]
+  })
+  return toBlock(lines.toSorted((a, b) => Number(isArrow(a)) - Number(isArrow(b))))
+}
+
+function drawArrows(
+  unit: string,
+  units: readonly string[],
+  table: PackageTable,
+  rows: readonly (readonly [string, Row])[],
+): string[] {
+  const reach = (column: 'inside' | 'types') =>
+    new Set(
+      rows.flatMap(([, row]) => toNames(row[column]).flatMap((name) => findUnits(name, table))),
+    )
+  const code = reach('inside')
+  const types = reach('types')
+  const others = units.filter((target) => target !== unit)
+  const draw = (arrow: string, targets: readonly string[]) =>
+    targets.length > 0 ? [`  ${toId(unit)} ${arrow} ${targets.map(toId).join(' & ')}`] : []
+  return [
+    ...draw(
+      '-->',
+      others.filter((target) => code.has(target)),
+    ),
+    ...draw(
+      '-.->',
+      others.filter((target) => types.has(target) && !code.has(target)),
+    ),
+  ]
+}
+
+function findUnits(name: string, table: PackageTable): string[] {
+  if (Object.hasOwn(table, name)) return [toUnit(name)]
+  const start = name.endsWith('**') ? name.slice(0, -2) : undefined
+  return start === undefined
+    ? []
+    : Object.keys(table)
+        .filter((row) => row.startsWith(start))
+        .map(toUnit)
+}
+
+/** What a row is part of, as a listing of src/ shows it. */
+function toUnit(rowName: string): string {
+  if (rowName === './' || rowName === '**') return 'other files'
+  return rowName.replace(/\/.*$/, '/')
+}
+
+function toId(unit: string): string {
+  return unit.replaceAll(/\W/g, '_')
+}
+
+function isArrow(line: string): boolean {
+  return / -(?:-|\.-)> /.test(line)
+}
+
+function toBlock(lines: readonly string[]): string {
+  return ['```mermaid', 'flowchart TD', ...lines, '```', ''].join('\n')
+}
