@@ -1,13 +1,12 @@
-import { basename } from 'node:path'
-
-/** In the environment of a program that another one has handed over to: how people call it. */
-export const calledAsVariable = 'PORTCULLIS_CALLED_AS'
+import { basename, isAbsolute } from 'node:path'
 
 export interface Caller {
   /** The usual name of the program. */
   readonly name: string
   readonly packageName: string
   readonly env: Readonly<Record<string, string | undefined>>
+  /** `process.argv[0]`: a program that loads another one as its own command puts there how that is called. */
+  readonly executable?: string
   /** The file that Node was started with. */
   readonly script: string
   /** The command that `npm start` runs, where it runs one of this program. */
@@ -16,8 +15,9 @@ export interface Caller {
 
 /** How the person at the terminal calls a command of the program: for help, and for commands to copy. */
 export function createCallName(caller: Caller): (command: string) => string {
-  const { name, packageName, env, script, startCommand } = caller
-  const calledAs = env[calledAsVariable]
+  const { name, packageName, env, executable = '', script, startCommand } = caller
+  // Node itself puts an absolute path there.
+  const calledAs = isAbsolute(executable) ? '' : executable
   const event = env['npm_lifecycle_event']
   const file = basename(script)
   const ownName = /\.[cm]?[jt]s$/.test(file) || file === '' ? name : file

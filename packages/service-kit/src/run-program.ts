@@ -26,6 +26,7 @@ export async function runProgram(settings: ProgramSettings): Promise<void> {
     name,
     packageName,
     env: process.env,
+    executable: process.argv[0] ?? '',
     script: process.argv[1] ?? '',
     ...(startCommand !== undefined && { startCommand }),
   })

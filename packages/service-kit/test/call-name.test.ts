@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCallName } from '@portcullis/service-kit/call-name'
 
-const caller = { name: 'auth', packageName: '@portcullis/auth', env: {}, script: '/x/src/main.ts' }
+const caller = {
+  name: 'auth',
+  packageName: '@portcullis/auth',
+  env: {},
+  executable: process.execPath,
+  script: '/x/src/main.ts',
+}
 const inNpx = '/home/ada/.npm/_npx/1234/node_modules/.bin/auth'
 
 for (const [shown, changes] of [
@@ -11,7 +17,7 @@ for (const [shown, changes] of [
   ['npm run auth -- admin', { env: { npm_lifecycle_event: 'auth' } }],
   ['npx auth admin', { env: { npm_lifecycle_event: 'npx' }, script: 'node_modules/.bin/auth' }],
   ['npx @portcullis/auth admin', { env: { npm_lifecycle_event: 'npx' }, script: inNpx }],
-  ['npx portcullis auth admin', { env: { PORTCULLIS_CALLED_AS: 'npx portcullis auth' } }],
+  ['npx portcullis auth admin', { executable: 'npx portcullis auth' }],
   ['npx auth admin', { env: { npm_lifecycle_event: 'start' }, startCommand: 'up' }],
 ] as const) {
   test(`it is called ${shown} with ${JSON.stringify(changes)}`, () => {

@@ -64,6 +64,6 @@ export const graphqlOverHttp: PackageTable = {
   },
   'cli/': {
     inside: 'audits/ profiles.ts similar-option.ts',
-    outside: 'node:fs node:process node:util process.env',
+    outside: 'node:fs node:path node:process node:util process.env',
   },
 }

@@ -16,7 +16,7 @@ export const portcullis: PackageTable = {
     inside: 'up/parts/ find-program.ts',
     outside: `
       @portcullis/service-kit jose node:child_process node:crypto node:events node:fs node:net node:os
-      node:path node:readline node:timers node:util node:worker_threads process.env`,
+      node:path node:readline node:timers node:util node:worker_threads`,
     types: 'mailbox/ node:http',
   },
   'up/parts/': {

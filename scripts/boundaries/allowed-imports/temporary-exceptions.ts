@@ -39,7 +39,4 @@ export const knownCircles: readonly (readonly string[])[] = [
   ],
 ]
 
-export const knownEnvironmentWriters: readonly string[] = [
-  `${auth}/telemetry/sdk.ts`,
-  'packages/portcullis/src/commands/hand-over.ts',
-]
+export const knownEnvironmentWriters: readonly string[] = [`${auth}/telemetry/sdk.ts`]

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import process from 'node:process'
 import { HELP, parseArguments } from './args.ts'
 import { runAuditCommand } from './audit-command.ts'
@@ -8,7 +9,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const args = parseArguments(argv)
   switch (args.command) {
     case 'help':
-      process.stdout.write(toCalledHelp(process.env))
+      process.stdout.write(toCalledHelp(process.env, process.argv[0]))
       return 0
     case 'version':
       process.stdout.write(`${readVersion()}\n`)
@@ -24,11 +25,13 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** The help, with the command that the person has typed. */
-function toCalledHelp(env: NodeJS.ProcessEnv): string {
+function toCalledHelp(env: NodeJS.ProcessEnv, executable = ''): string {
   const event = env['npm_lifecycle_event']
-  // `portcullis graphql` says how it was called; `npm run audit` is the command itself.
-  const calledAs = env['PORTCULLIS_CALLED_AS'] ?? (event === 'npx' ? 'npx graphql-over-http' : '')
+  // `npm run audit` is the command itself.
   if (event === 'audit') return HELP.replaceAll('graphql-over-http audit', 'npm run audit --')
+  // `portcullis graphql` puts there how it was called. Otherwise it is the absolute path of the runtime.
+  const isHandedOver = executable !== '' && !isAbsolute(executable)
+  const calledAs = isHandedOver ? executable : event === 'npx' ? 'npx graphql-over-http' : ''
   return calledAs === '' ? HELP : HELP.replaceAll('graphql-over-http audit', `${calledAs} audit`)
 }
 

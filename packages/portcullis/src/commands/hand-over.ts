@@ -1,5 +1,4 @@
 import { pathToFileURL } from 'node:url'
-import { calledAsVariable } from '@portcullis/service-kit/call-name'
 import type { Command } from '@portcullis/service-kit/command'
 import { findProgram } from '../find-program.ts'
 import { createPortcullisCall } from '../up/call-name.ts'
@@ -52,9 +51,9 @@ export function findHandOver(args: readonly string[]): HandOver | undefined {
 /** Becomes that program: it ends this process by itself. */
 export async function handOver({ name, packageName, args }: HandOver): Promise<void> {
   const program = findProgram(packageName)
-  // For its help: the file that it is started with says nothing of us.
-  process.env[calledAsVariable] = createPortcullisCall(process.env)(name)
-  process.argv.splice(1, process.argv.length, program, ...args)
+  // Its help shows the first argument as its name, because the path of its file does not name us.
+  const call = createPortcullisCall(process.env)(name)
+  process.argv.splice(0, process.argv.length, call, program, ...args)
   await import(pathToFileURL(program).href)
 }
 

@@ -12,6 +12,8 @@ export interface World {
   readonly folder: string
   readonly secrets: Secrets
   readonly version: string
+  /** The environment of the command, which the processes of parts inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Which parts run: some do without others. */
   readonly has: ReadonlySet<PartName>
   /** Fires when everything has to stop, also what still starts. */

@@ -36,6 +36,7 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
     folder,
     secrets,
     version,
+    env: io.env,
     has,
     stopping,
     complain,

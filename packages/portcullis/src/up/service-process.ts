@@ -32,7 +32,7 @@ export async function startService(world: World, settings: ServiceSettings): Pro
   const child = spawn(process.execPath, program, {
     // Not where people are: a file .env of theirs is meant for something else.
     cwd: world.folder,
-    env: { ...process.env, ...env },
+    env: { ...world.env, ...env },
     // A process group of its own: Ctrl-C is ours to pass on.
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
