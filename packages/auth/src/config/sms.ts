@@ -11,7 +11,7 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { ApiError } from '../errors.ts'
-import { parsePhone } from '../features/users/phone-number.ts'
+import { parsePhone } from '../features/users/addresses.ts'
 import { parseTextTemplate, TemplateError } from '../messages/template/index.ts'
 import { withOldNames } from './auth-name.ts'
 import { checkDuration, tenYears, tenYearsInSeconds } from './durations.ts'

@@ -1,7 +1,5 @@
 import type { Endpoint } from '../http/endpoint.ts'
-import { getUser } from './account/get-user.ts'
-import { putUser } from './account/put-user.ts'
-import { reauthenticate } from './account/reauthenticate-endpoint.ts'
+import { getUser, putUser, reauthenticate } from './account/endpoints.ts'
 import { adminAudit } from './admin/endpoints/audit.ts'
 import { adminCreateUser, adminCreateUserWithId } from './admin/endpoints/create-user.ts'
 import { adminDeleteUser } from './admin/endpoints/delete-user.ts'
@@ -37,8 +35,7 @@ import {
 } from './factors/endpoints/recovery-codes.ts'
 import { unenrollFactor } from './factors/endpoints/unenroll.ts'
 import { verifyFactor } from './factors/endpoints/verify.ts'
-import { verifyGet } from './one-time-codes/verify-get.ts'
-import { verifyPost } from './one-time-codes/verify-post.ts'
+import { verifyGet, verifyPost } from './one-time-codes/endpoints.ts'
 import {
   passkeyAuthenticationOptions,
   passkeyAuthenticationVerify,
@@ -52,19 +49,14 @@ import {
   passkeyRegistrationOptions,
   passkeyRegistrationVerify,
 } from './passkeys/endpoints/registration.ts'
-import { recover } from './recovery/recover-endpoint.ts'
-import { resend } from './recovery/resend-endpoint.ts'
+import { recover, resend } from './recovery/endpoints.ts'
 import { health } from './server/health.ts'
 import { jwks } from './server/jwks.ts'
 import { createOpenApi } from './server/openapi.ts'
 import { ready } from './server/ready.ts'
 import { settings } from './server/settings.ts'
-import { endOwnSession } from './sessions/end-session.ts'
-import { listOwnSessions } from './sessions/list-sessions.ts'
-import { logout } from './sessions/logout.ts'
-import { magiclink } from './sign-in/magiclink-endpoint.ts'
-import { otp } from './sign-in/otp-endpoint.ts'
-import { token } from './sign-in/token-endpoint.ts'
+import { endOwnSession, listOwnSessions, logout } from './sessions/endpoints.ts'
+import { magiclink, otp, token } from './sign-in/endpoints.ts'
 import { signup } from './sign-up/endpoints.ts'
 
 /** The route table. Router, description of the API and documentation come from it. */

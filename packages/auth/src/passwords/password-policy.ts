@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { ApiError, invalid } from '../errors.ts'
-import { isStorableText } from '../features/users/storable-json.ts'
+import { isStorableText } from '../features/users/metadata.ts'
 
 export interface PasswordPolicy {
   readonly minLength: number

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { createUserAsAdmin } from '../../features/admin/create-user.ts'
-import { parseEmail } from '../../features/users/email-address.ts'
+import { parseEmail } from '../../features/users/addresses.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { AdminVerb } from './verb.ts'
 import { operator, operatorClient } from './verb.ts'

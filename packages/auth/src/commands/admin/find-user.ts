@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { parseEmail } from '../../features/users/email-address.ts'
+import { parseEmail } from '../../features/users/addresses.ts'
 import { findUserByEmail, findUserById } from '../../features/users/statements/find-users.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Services } from '../../services.ts'

@@ -19,9 +19,9 @@ import { mostAttempts } from '../one-time-codes/one-time-tokens.ts'
 import type { Challenge } from '../sessions/pkce.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { guardPassword } from '../sign-in/password-attempts.ts'
-import { checkAuthorized } from '../users/authorized-addresses.ts'
+import { checkAuthorized, emailExists, phoneExists } from '../users/addresses.ts'
 import type { Metadata } from '../users/metadata.ts'
-import { checkMetadataSize, omitKeys } from '../users/metadata-limits.ts'
+import { checkMetadataSize, omitKeys } from '../users/metadata.ts'
 import { findUserById } from '../users/statements/find-users.ts'
 import {
   checkUserUpdate,
@@ -29,12 +29,9 @@ import {
   type UserChange,
 } from '../users/statements/update-user.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { emailExists, phoneExists } from '../users/taken-names.ts'
-import { changeAndEnd, noChange } from '../users/update-user.ts'
-import { allTokensBut, toReachChange } from '../users/update-user-identities.ts'
+import { allTokensBut, changeAndEnd, noChange, toReachChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
-import { planEmailChange } from './email-change.ts'
-import { planPhoneChange } from './phone-change.ts'
+import { planEmailChange, planPhoneChange } from './address-changes.ts'
 import { hashNonce } from './reauthentication.ts'
 
 /** A user as the session knows them. */

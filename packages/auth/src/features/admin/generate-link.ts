@@ -4,10 +4,10 @@ import { toCapError, toCapParts } from '../../messages/requests/email-limits.ts'
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
 import type { Services } from '../../services.ts'
 import { toSubjectEntry } from '../audit/admin-audit.ts'
-import { claimsNothing } from '../one-time-codes/account-claims.ts'
-import { insertUser } from '../users/insert-user.ts'
-import { checkMetadataSize } from '../users/metadata-limits.ts'
-import { draftEmailUser, unconfirmed } from '../users/new-users.ts'
+import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
+import { emailExists } from '../users/addresses.ts'
+import { checkMetadataSize } from '../users/metadata.ts'
+import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
 import { findUserByEmail } from '../users/statements/find-users.ts'
 import {
   checkUserUpdate,
@@ -16,7 +16,6 @@ import {
   type UserChange,
 } from '../users/statements/update-user.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { emailExists } from '../users/taken-names.ts'
 import { changeUser, noChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { type LinkType, linkTypes } from './generate-link-types.ts'

@@ -1,8 +1,8 @@
 import type { Queries } from '../../db/database.ts'
 import { invalid } from '../../errors.ts'
 import { type Page, toSubstringPattern } from '../../http/pagination.ts'
+import { isStorableText } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { isStorableText } from '../users/storable-json.ts'
 import type { SortDirection } from './statements/list-users.ts'
 import {
   type FoundUserRow,

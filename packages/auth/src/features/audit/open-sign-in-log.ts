@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Queries } from '../../db/database.ts'
-import { isStorableText } from '../users/storable-json.ts'
+import { isStorableText } from '../users/metadata.ts'
 import type { SignInFailure, SignInLog } from './sign-in-log.ts'
 import { trimSignIns, writeSignIns } from './statements.ts'
 

@@ -9,14 +9,13 @@ import {
 import { planNotices } from '../../messages/requests/notifications.ts'
 import { type ExternalEmail, findMainEmail } from '../../plugins/providers/external-profile.ts'
 import type { Services } from '../../services.ts'
-import { planEmailChange } from '../account/email-change.ts'
+import { planEmailChange } from '../account/address-changes.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { checkAuthorized } from '../users/authorized-addresses.ts'
+import { checkAuthorized, emailExists } from '../users/addresses.ts'
 import { findCaller, findUserById } from '../users/statements/find-users.ts'
 import type { IdentityRow, UserRow } from '../users/statements/user-row.ts'
-import { emailExists } from '../users/taken-names.ts'
 import {
   type AccountAsk,
   change,

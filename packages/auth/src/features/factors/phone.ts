@@ -5,7 +5,7 @@ import {
   parseTextChannel,
   requireFactorGateway,
 } from '../../messages/requests/phone-gateway.ts'
-import { parsePhone } from '../users/phone-number.ts'
+import { parsePhone } from '../users/addresses.ts'
 import type { FactorKind } from './factor-kind.ts'
 
 /** Codes in text messages. */

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
+import type { AccountClaim } from '../../messages/statements/request-parts.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 
 /** What a one-time token is for; a user has at most one of each. */
@@ -36,6 +37,12 @@ export interface OneTimeTokens {
   /** Every hash, in hexadecimal digits, under which a code may be stored: keys are replaced. */
   findHashes(digits: string, relatesTo: string): readonly string[]
 }
+
+/**
+ * Of a request that says nothing about the account: a link to sign in or to recover it. What somebody
+ * put into the account before, without having proven anything, goes when the link is used.
+ */
+export const claimsNothing: AccountClaim = {}
 
 export const pkcePrefix = 'pkce_'
 /** Wrong codes after which the right one no longer works. */

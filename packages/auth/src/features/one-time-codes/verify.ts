@@ -9,7 +9,7 @@ import { createAuditId } from '../audit/audit-ids.ts'
 import { notingFailure } from '../audit/sign-in-log.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { SessionRow } from '../sessions/statements/sessions.ts'
-import { toTakenError } from '../users/taken-names.ts'
+import { toTakenError } from '../users/addresses.ts'
 import { mostAttempts, type OneTimeTokenType, pkcePrefix } from './one-time-tokens.ts'
 import type { EffectName } from './statements/verification-effects.ts'
 import {

@@ -7,7 +7,7 @@ import {
   userMails,
 } from '../../messages/requests/user-mail.ts'
 import type { Services } from '../../services.ts'
-import { claimsNothing } from '../one-time-codes/account-claims.ts'
+import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import { findUserByEmail } from '../users/statements/find-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 

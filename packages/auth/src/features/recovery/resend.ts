@@ -1,3 +1,11 @@
+import { secondsUntilDue, toCapParts } from '../../messages/requests/email-limits.ts'
+import { findRefusal, noGap } from '../../messages/requests/message-gaps.ts'
+import {
+  findTestCode,
+  requireGateway,
+  type TextKind,
+} from '../../messages/requests/phone-gateway.ts'
+import { deferCode, type PhoneAsk, textUser } from '../../messages/requests/phone-messages.ts'
 import {
   afterWait,
   deferMail,
@@ -8,19 +16,21 @@ import {
   userMails,
 } from '../../messages/requests/user-mail.ts'
 import type { Services } from '../../services.ts'
-import { claimsNothing } from '../one-time-codes/account-claims.ts'
-import { findUserByEmail } from '../users/statements/find-users.ts'
+import { planEmailChange, resendPhoneChange } from '../account/address-changes.ts'
+import { toAuditEntry } from '../audit/audit.ts'
+import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
+import { findUserByEmail, findUserByPhone } from '../users/statements/find-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { resendEmailChange } from './email-change-resend.ts'
+import { changeUser, noChange } from '../users/update-user.ts'
 
-interface Resending {
+interface MailResending {
   readonly wait: MailWait
   /** Does nothing where nothing waits for an answer. */
   send(services: Services, ask: MailAsk, user: UserRow): Promise<void>
 }
 
 /** By `type`: sends again what still waits for an answer. */
-const resendings = {
+const mailResendings = {
   signup: {
     wait: mailWaits.confirmation,
     async send(services, ask, user) {
@@ -36,12 +46,12 @@ const resendings = {
       if (email_change !== null) await resendEmailChange(services, ask, { ...user, email_change })
     },
   },
-} as const satisfies Record<string, Resending>
-export type ResendType = keyof typeof resendings
+} as const satisfies Record<string, MailResending>
+export type ResendType = keyof typeof mailResendings
 
 /** The answer is the same whether anything is to be sent. One statement. @throws {ApiError} */
 export function resendEmail(services: Services, type: ResendType, ask: MailAsk): Promise<void> {
-  return deferMail(services, ask, resendings[type].wait, `resend_${type}`)
+  return deferMail(services, ask, mailResendings[type].wait, `resend_${type}`)
 }
 
 /** Afterwards. @throws {ApiError} */
@@ -51,5 +61,109 @@ export async function sendEmailAgain(
   ask: MailAsk,
 ): Promise<void> {
   const [user] = await services.db.run<UserRow>(findUserByEmail, [ask.email, ask.audience])
-  if (user !== undefined) await resendings[type].send(services, ask, user)
+  if (user !== undefined) await mailResendings[type].send(services, ask, user)
+}
+
+interface TextResending {
+  readonly kind: TextKind
+  readonly clock: 'sms' | 'phone_change'
+  /** Does nothing where nothing waits for an answer. */
+  send(services: Services, ask: PhoneAsk, user: UserRow): Promise<void>
+}
+
+const confirmation = { action: 'user_confirmation_requested', hasWaited: true } as const
+
+/** By `type`: sends again what still waits for an answer. */
+const textResendings = {
+  sms: {
+    kind: 'confirmation',
+    clock: 'sms',
+    async send(services, ask, user) {
+      if (user.phone_confirmed_at !== null) return
+      await textUser(services, ask, user, confirmation, claimsNothing)
+    },
+  },
+  phone_change: {
+    kind: 'phone_change',
+    clock: 'phone_change',
+    async send(services, ask, user) {
+      const { phone_change } = user
+      if (phone_change !== null) await resendPhoneChange(services, ask, { ...user, phone_change })
+    },
+  },
+} as const satisfies Record<string, TextResending>
+export type PhoneResendType = keyof typeof textResendings
+
+/** The answer is the same whether anything is to be sent. One statement. @throws {ApiError} */
+export function resendText(
+  services: Services,
+  type: PhoneResendType,
+  ask: PhoneAsk,
+): Promise<void> {
+  const { kind, clock } = textResendings[type]
+  requireGateway(services, ask.phone, kind)
+  // The code of a test number is known beforehand, and whoever shows it must not come too early.
+  if (findTestCode(services, ask.phone) !== undefined) return sendTextAgain(services, type, ask)
+  return deferCode(services, ask, clock, `resend_${type}`)
+}
+
+/** Afterwards. @throws {ApiError} */
+export async function sendTextAgain(
+  services: Services,
+  type: PhoneResendType,
+  ask: PhoneAsk,
+): Promise<void> {
+  const [user] = await services.db.run<UserRow>(findUserByPhone, [ask.phone, ask.audience])
+  if (user !== undefined) await textResendings[type].send(services, ask, user)
+}
+
+/** A user who has asked for another address, which is still to be confirmed. */
+interface Mover extends UserRow {
+  readonly email_change: string
+}
+
+/**
+ * Sent as often as the user's own clock allows: that one began with the change, of which nobody is
+ * told here, and so it is not told of either.
+ *
+ * Both addresses get new tokens, and both have to answer anew (reference 6.4): a half that was
+ * confirmed belongs to tokens that are gone. @throws {ApiError}
+ */
+async function resendEmailChange(services: Services, ask: MailAsk, user: Mover): Promise<void> {
+  const { db, config } = services
+  const now = new Date(services.now())
+  const { gapMs } = config.mail
+  if (secondsUntilDue(user.email_change_sent_at, gapMs, now.getTime()) > 0) return
+  const { redirectTo, externalUrl, challenge } = ask
+  const { tokens, flow, messages } = planEmailChange(services, {
+    user,
+    newEmail: user.email_change,
+    challenge,
+    redirectTo,
+    externalUrl,
+  })
+  const sent = await changeUser(
+    db,
+    {
+      ...noChange,
+      user_id: user.id,
+      email_change: user.email_change,
+      restarts_email_change: true,
+      email_change_gap_seconds: gapMs / 1_000,
+      now,
+      ip: ask.client.ip,
+      audit: toAuditEntry('user_modified', user),
+      token: tokens,
+      flow,
+      messages,
+      ...toCapParts(config.limits.emailSent),
+    },
+    'own',
+  )
+  if (sent === undefined) {
+    const refusal = await findRefusal(db, 'email', config.limits.emailSent, noGap, now)
+    if (refusal !== undefined) throw refusal.error
+    return
+  }
+  services.wakeMessages()
 }

@@ -2,9 +2,9 @@ import type { Guess, GuessLimit } from '../../limits/guesses.ts'
 import { toNetwork } from '../../limits/network.ts'
 import type { Services } from '../../services.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { isStorableText } from '../users/storable-json.ts'
+import { isStorableText } from '../users/metadata.ts'
 import type { Account } from './account-keys.ts'
-import { type AddressRow, findSessionAddresses } from './statements.ts'
+import { type AddressRow, findSessionAddresses } from './statements/session-addresses.ts'
 
 interface Attempt {
   readonly account: Account

@@ -1,8 +1,7 @@
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
-import { insertUser } from '../users/insert-user.ts'
-import { type UserDraft, unconfirmed } from '../users/new-users.ts'
+import { insertUser, type UserDraft, unconfirmed } from '../users/new-users.ts'
 import type { NewUser } from '../users/statements/create-user.ts'
 
 export interface SignUpAtOnce {

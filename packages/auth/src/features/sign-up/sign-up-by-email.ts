@@ -14,9 +14,14 @@ import {
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { TokenResponse } from '../sessions/sessions.ts'
-import { insertUser } from '../users/insert-user.ts'
 import type { Metadata } from '../users/metadata.ts'
-import { confirmEmail, draftEmailUser, type UserDraft, unconfirmed } from '../users/new-users.ts'
+import {
+  confirmEmail,
+  draftEmailUser,
+  insertUser,
+  type UserDraft,
+  unconfirmed,
+} from '../users/new-users.ts'
 import { findUserByEmail } from '../users/statements/find-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'

@@ -13,9 +13,14 @@ import {
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { TokenResponse } from '../sessions/sessions.ts'
-import { insertUser } from '../users/insert-user.ts'
 import type { Metadata } from '../users/metadata.ts'
-import { confirmPhone, draftPhoneUser, type UserDraft, unconfirmed } from '../users/new-users.ts'
+import {
+  confirmPhone,
+  draftPhoneUser,
+  insertUser,
+  type UserDraft,
+  unconfirmed,
+} from '../users/new-users.ts'
 import { findUserByPhone } from '../users/statements/find-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'

@@ -1,5 +1,4 @@
-import { invalid } from '../../errors.ts'
-import { findUnstorable } from './storable-json.ts'
+import { type ApiError, invalid } from '../../errors.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | Metadata
 export interface Metadata {
@@ -22,4 +21,141 @@ export function toMetadata(data: Readonly<Record<string, unknown>> | undefined):
   const flaw = findUnstorable(data)
   if (flaw !== undefined) throw invalid(`The metadata ${flaw}`)
   return (data ?? {}) as Metadata
+}
+
+interface Limited {
+  readonly config: {
+    readonly metadata: { readonly mostUserBytes: number; readonly mostAppBytes: number }
+  }
+}
+
+type Body = Readonly<Record<string, unknown>> | undefined
+
+/**
+ * What the server itself writes into user_metadata, from what it has verified (reference 3.3). Users
+ * who send these keys change nothing about them.
+ */
+const reserved: ReadonlySet<string> = new Set(['sub', 'email', 'email_verified', 'phone_verified'])
+
+/** What new users say about themselves. @throws {ApiError} */
+export function parseOwnMetadata(services: Limited, body: Body): Metadata {
+  return omitKeys(parseUserMetadata(services, body), reserved)
+}
+
+/** What users change about themselves. Its size is that of the result: null removes. @throws {ApiError} */
+export function parseOwnChange(body: Body): Metadata {
+  return omitKeys(toMetadata(body), reserved)
+}
+
+export function omitKeys(data: Metadata, keys: ReadonlySet<string>): Metadata {
+  return Object.fromEntries(Object.entries(data).filter(([key]) => !keys.has(key)))
+}
+
+/** The user_metadata that an administrator gives a new user. @throws {ApiError} */
+export function parseUserMetadata({ config }: Limited, body: Body): Metadata {
+  const data = toMetadata(body)
+  const most = config.metadata.mostUserBytes
+  if (countStoredBytes(data) > most) throw tooLarge('user_metadata', most)
+  return data
+}
+
+/** @throws {ApiError} */
+export function parseAppMetadata({ config }: Limited, body: Body): Metadata {
+  const data = toMetadata(body)
+  const most = config.metadata.mostAppBytes
+  if (countStoredBytes(data) > most) throw tooLarge('app_metadata', most)
+  return data
+}
+
+/** What a statement changes; null stays. */
+export interface MetadataChange {
+  readonly user_metadata: Metadata | null
+  readonly app_metadata: Metadata | null
+}
+
+/**
+ * The size after the merge counts. Metadata that were too large before there was a limit may stay so
+ * and may shrink, and nothing else. The statement checks it as well, for requests at the same time.
+ * @throws {ApiError}
+ */
+export function checkMetadataSize(
+  { config }: Limited,
+  user: { readonly raw_user_meta_data: Metadata; readonly raw_app_meta_data: Metadata },
+  change: Partial<MetadataChange>,
+): void {
+  const { mostUserBytes, mostAppBytes } = config.metadata
+  if (grows(user.raw_user_meta_data, change.user_metadata, mostUserBytes)) {
+    throw tooLarge('user_metadata', mostUserBytes)
+  }
+  if (grows(user.raw_app_meta_data, change.app_metadata, mostAppBytes)) {
+    throw tooLarge('app_metadata', mostAppBytes)
+  }
+}
+
+function grows(before: Metadata, change: Metadata | null | undefined, most: number): boolean {
+  if (!change) return false
+  const bytes = countStoredBytes(mergeMetadata(before, change))
+  return bytes > most && bytes > countStoredBytes(before)
+}
+
+function tooLarge(name: string, mostBytes: number): ApiError {
+  return invalid(`${name} must not be larger than ${mostBytes} bytes`, { status: 422 })
+}
+
+/** PostgreSQL and JSON.stringify both walk JSON by recursion. */
+const deepest = 200
+
+/**
+ * Why JSON cannot be stored; undefined: it can. PostgreSQL has no character U+0000 and no halves of
+ * surrogate pairs.
+ */
+export function findUnstorable(json: unknown): string | undefined {
+  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value: json, depth: 0 }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, depth } = next
+    if (typeof value === 'string') {
+      if (!isStorableText(value)) return 'has a character that cannot be stored'
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth >= deepest) return `is nested more than ${deepest} levels deep`
+      for (const [key, inner] of Object.entries(value)) {
+        if (!isStorableText(key)) return 'has a character that cannot be stored'
+        if (typeof inner === 'string' || typeof inner === 'object') {
+          waiting.push({ value: inner, depth: depth + 1 })
+        }
+      }
+    }
+  }
+  return undefined
+}
+
+export function isStorableText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
+/**
+ * The bytes of JSON as PostgreSQL prints a `jsonb`: with a space after every comma and colon, and with
+ * numbers written out. Statements measure with `octet_length`, and both must agree.
+ */
+export function countStoredBytes(json: Json): number {
+  if (typeof json === 'number') return countDigits(json)
+  if (typeof json !== 'object' || json === null) return Buffer.byteLength(JSON.stringify(json))
+  const inner = Array.isArray(json)
+    ? json.map(countStoredBytes)
+    : Object.entries(json).map(
+        ([key, value]) => countStoredBytes(key) + ': '.length + countStoredBytes(value),
+      )
+  const separators = Math.max(0, inner.length - 1) * ', '.length
+  return inner.reduce((total, bytes) => total + bytes, '{}'.length + separators)
+}
+
+/** Of 1e21, which JavaScript writes with an exponent, PostgreSQL prints every zero. */
+function countDigits(number: number): number {
+  const text = `${number}`
+  const [, sign = '', whole = '', rest = '', exponent = ''] =
+    /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text) ?? []
+  if (exponent === '') return text.length
+  const power = Number(exponent)
+  return power > 0
+    ? sign.length + whole.length + Math.max(power, rest.length)
+    : sign.length + '0.'.length - power + rest.length
 }

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { runGapped } from '../../messages/requests/message-gaps.ts'
+import type { Services } from '../../services.ts'
 import type { Metadata } from './metadata.ts'
-import type { NewIdentity, NewUser } from './statements/create-user.ts'
+import {
+  createUser,
+  createUserAndTell,
+  type NewIdentity,
+  type NewUser,
+} from './statements/create-user.ts'
+import type { UserRow } from './statements/user-row.ts'
+import { toUserRecord } from './user-record.ts'
 
 /** A user in the making, before anything is confirmed, sent or written. */
 export type UserDraft = Pick<
@@ -144,4 +153,69 @@ function withVerified(draft: UserDraft, verified: Metadata): UserDraft {
       identity_data: { ...identity.identity_data, ...verified },
     })),
   }
+}
+
+/**
+ * The only way in: every user is made here, so that hooks hear of each (reference 14). Undefined: no
+ * message may be sent now, to this address or at all, and nothing was written.
+ * @throws {ApiError} also where a hook says no.
+ */
+export async function insertUser(
+  { db, hooks, wakeMessages }: Services,
+  user: NewUser,
+): Promise<UserRow | undefined> {
+  await hooks.beforeUserCreated?.({ user: toUserRecord(toFutureRow(user)) }, { ip: user.ip })
+  if (hooks.afterUserCreated === undefined) return runGapped<UserRow>(db, createUser, [user])
+  // Told after the commit, from the outbox: at once if all goes well, and later otherwise.
+  const created = await runGapped<UserRow>(db, createUserAndTell, [user])
+  if (created !== undefined) wakeMessages()
+  return created
+}
+
+/** As it will be read from the table. */
+function toFutureRow(user: NewUser): UserRow {
+  const now = user.now.toISOString()
+  const toTime = (time: Date | null | undefined) => time?.toISOString() ?? null
+  return {
+    id: user.id,
+    aud: user.aud,
+    role: user.role,
+    email: user.email,
+    phone: user.phone,
+    encrypted_password: null,
+    email_confirmed_at: toTime(user.email_confirmed_at),
+    phone_confirmed_at: toTime(user.phone_confirmed_at),
+    invited_at: toTime(user.invited_at),
+    confirmation_sent_at: toTime(user.confirmation_sent_at),
+    recovery_sent_at: toTime(user.recovery_sent_at),
+    banned_until: toTime(user.banned_until),
+    email_change: null,
+    email_change_sent_at: null,
+    email_change_confirm_status: 0,
+    phone_change: null,
+    phone_change_sent_at: null,
+    reauthentication_sent_at: null,
+    last_sign_in_at: null,
+    deleted_at: null,
+    raw_app_meta_data: user.raw_app_meta_data,
+    raw_user_meta_data: user.raw_user_meta_data,
+    is_sso_user: false,
+    admin_data: null,
+    is_anonymous: user.is_anonymous,
+    created_at: now,
+    updated_at: now,
+    identities: user.identities.map((identity) => ({
+      ...identity,
+      user_id: user.id,
+      email: toEmail(identity.identity_data['email']),
+      last_sign_in_at: now,
+      created_at: now,
+      updated_at: now,
+    })),
+    factors: [],
+  }
+}
+
+function toEmail(value: unknown): string | null {
+  return typeof value === 'string' ? value.toLowerCase() : null
 }

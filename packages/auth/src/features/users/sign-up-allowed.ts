@@ -1,6 +1,5 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { isUnproven } from '../one-time-codes/account-claims.ts'
 import type { UserRow } from './statements/user-row.ts'
 
 /** Otherwise only invitations and administrators make users. */
@@ -18,4 +17,9 @@ export function checkSignupAllowed(services: Pick<Services, 'config'>): void {
 export function mayFinish(services: Pick<Services, 'config'>, user: UserRow): boolean {
   const isWanted = user.invited_at !== null || user.admin_data !== null
   return isSignupAllowed(services) || isWanted || !isUnproven(user)
+}
+
+/** Whether nobody has proven yet to own the account: a stranger may have made it. */
+function isUnproven(user: Pick<UserRow, 'email_confirmed_at' | 'phone_confirmed_at'>): boolean {
+  return user.email_confirmed_at === null && user.phone_confirmed_at === null
 }

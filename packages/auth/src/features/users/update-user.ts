@@ -1,8 +1,10 @@
 import type { Database, Queries } from '../../db/database.ts'
 import { runGapped } from '../../messages/requests/message-gaps.ts'
+import { type OneTimeTokenType, oneTimeTokenTypes } from '../one-time-codes/one-time-tokens.ts'
+import { toTakenError } from './addresses.ts'
+import { toEmailIdentity, toPhoneIdentity } from './new-users.ts'
 import { endSessionsMeanwhile, type UserChange, updateUser } from './statements/update-user.ts'
 import type { UserRow } from './statements/user-row.ts'
-import { toTakenError } from './taken-names.ts'
 
 /** Where nothing but the above changes. */
 export const noChange = {
@@ -78,4 +80,36 @@ export async function changeAndEnd(
     await db.run(endSessionsMeanwhile, [change.user_id, kept, change.now])
   }
   return user
+}
+
+/** A way to reach a user, from now on; the addresses and numbers of before no longer count. */
+export interface Reach {
+  readonly email: string | undefined
+  readonly isEmailVerified: boolean
+  readonly phone: string | undefined
+  readonly isPhoneVerified: boolean
+}
+
+/** What a change of address or number brings with it. */
+export function toReachChange(
+  userId: string,
+  { email, isEmailVerified, phone, isPhoneVerified }: Reach,
+): Pick<UserChange, 'identities' | 'copied_metadata'> {
+  return {
+    identities: [
+      ...(email === undefined ? [] : [toEmailIdentity(userId, email, {}, isEmailVerified)]),
+      ...(phone === undefined ? [] : [toPhoneIdentity(userId, phone, {}, isPhoneVerified)]),
+    ],
+    copied_metadata: {
+      ...(email !== undefined && { email, email_verified: isEmailVerified }),
+      ...(phone !== undefined && { phone, phone_verified: isPhoneVerified }),
+    },
+  }
+}
+
+/** All but those that the same statement writes. */
+export function allTokensBut(
+  written: readonly { readonly token_type: string }[],
+): readonly OneTimeTokenType[] {
+  return oneTimeTokenTypes.filter((type) => !written.some(({ token_type }) => token_type === type))
 }

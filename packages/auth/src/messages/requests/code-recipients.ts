@@ -1,6 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { parseEmail } from '../../features/users/email-address.ts'
-import { parsePhone } from '../../features/users/phone-number.ts'
+import { parseEmail, parsePhone } from '../../features/users/addresses.ts'
 import type { CodeRecipient } from './daily-codes.ts'
 
 interface Names {

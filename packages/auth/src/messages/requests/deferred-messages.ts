@@ -1,6 +1,5 @@
-import { sendTextAgain } from '../../features/recovery/phone-resend.ts'
 import { sendRecovery } from '../../features/recovery/recover.ts'
-import { sendEmailAgain } from '../../features/recovery/resend.ts'
+import { sendEmailAgain, sendTextAgain } from '../../features/recovery/resend.ts'
 import { type DeferredMagicLink, sendMagicLink } from '../../features/sign-in/magic-link.ts'
 import { type DeferredOtp, sendPhoneOtp } from '../../features/sign-in/phone-otp.ts'
 import type { Services } from '../../services.ts'

@@ -1,6 +1,6 @@
 import { findRedirectTarget } from '../../features/redirects/redirect-target.ts'
 import { parseChallenge } from '../../features/sessions/pkce.ts'
-import { checkAuthorized } from '../../features/users/authorized-addresses.ts'
+import { checkAuthorized } from '../../features/users/addresses.ts'
 import type { Call } from '../../http/call.ts'
 import type { Services } from '../../services.ts'
 import type { MailAsk } from './user-mail.ts'

@@ -1,5 +1,5 @@
 import type { NotificationKind } from '../../config/notifications.ts'
-import { isAuthorized } from '../../features/users/authorized-addresses.ts'
+import { isAuthorized } from '../../features/users/addresses.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Services } from '../../services.ts'
 import type { Notice } from '../statements/notices.ts'

@@ -1,7 +1,6 @@
-import { parseEmail } from '../../features/users/email-address.ts'
+import { parseEmail } from '../../features/users/addresses.ts'
 import type { Json, Metadata } from '../../features/users/metadata.ts'
-import { findUnstorable } from '../../features/users/storable-json.ts'
-import { countStoredBytes } from '../../features/users/stored-size.ts'
+import { countStoredBytes, findUnstorable } from '../../features/users/metadata.ts'
 
 /** An address as a provider knows it. */
 export interface ExternalEmail {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isStorableText } from '../../features/users/storable-json.ts'
+import { isStorableText } from '../../features/users/metadata.ts'
 import { type OAuth1Request, toOAuth1Header } from './oauth1-signature.ts'
 import type {
   Addresses,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { isStorableText } from '../../features/users/storable-json.ts'
+import { isStorableText } from '../../features/users/metadata.ts'
 import { type ExternalIdTokens, IdTokenError } from './external-provider.ts'
 import type {
   Addresses,

@@ -1,5 +1,5 @@
 import type { Json, Metadata } from '../../features/users/metadata.ts'
-import { isStorableText } from '../../features/users/storable-json.ts'
+import { isStorableText } from '../../features/users/metadata.ts'
 import { type ExternalEmail, type ExternalProfile, ProfileError } from './external-profile.ts'
 import type { ExternalProvider } from './external-provider.ts'
 import type { OpenId } from './oidc.ts'

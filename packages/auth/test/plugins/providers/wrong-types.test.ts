@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findUnstorable } from '../../../src/features/users/storable-json.ts'
+import { findUnstorable } from '../../../src/features/users/metadata.ts'
 import {
   ProfileError,
   toEmails,

@@ -3,7 +3,7 @@ import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { parsePage, toPageHeaders } from '../../../http/pagination.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
-import { isStorableText } from '../../users/storable-json.ts'
+import { isStorableText } from '../../users/metadata.ts'
 import { type AuditSearch, parseBefore, searchAudit } from '../audit-search.ts'
 
 const path = '/admin/audit'

@@ -1,8 +1,7 @@
 import { invalid } from '../../../errors.ts'
 import { type Static, Type } from '../../../http/schema.ts'
-import { parseEmail } from '../../users/email-address.ts'
-import { parsePhone } from '../../users/phone-number.ts'
-import { isStorableText } from '../../users/storable-json.ts'
+import { parseEmail, parsePhone } from '../../users/addresses.ts'
+import { isStorableText } from '../../users/metadata.ts'
 
 const metadata = Type.Record(Type.String(), Type.Unknown())
 

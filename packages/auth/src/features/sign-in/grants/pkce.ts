@@ -1,5 +1,5 @@
 import { json } from '../../../http/call.ts'
-import { exchangeCode } from '../../sessions/flow-states.ts'
+import { exchangeCode } from '../code-exchange.ts'
 import type { Grant } from './grant.ts'
 
 export const pkceGrant: Grant = async ({ body, client, externalUrl }, services) => {

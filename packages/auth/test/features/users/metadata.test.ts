@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findUnstorable } from '../../../src/features/users/storable-json.ts'
+import { findUnstorable } from '../../../src/features/users/metadata.ts'
 
 test('what PostgreSQL can store has no flaw', () => {
   for (const json of [

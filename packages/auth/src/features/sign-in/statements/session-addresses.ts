@@ -1,5 +1,5 @@
-import type { Row } from '../../db/database.ts'
-import { statement } from '../../db/statement.ts'
+import type { Row } from '../../../db/database.ts'
+import { statement } from '../../../db/statement.ts'
 
 export interface AddressRow extends Row {
   readonly ip: string

@@ -6,15 +6,15 @@ import { auditActions } from '../audit/audit.ts'
 import { createAuditId } from '../audit/audit-ids.ts'
 import { linkIdentity } from '../external/identities.ts'
 import { takeLinkingFlow } from '../external/statements/linking-flows.ts'
-import { matchesVerifier } from './pkce.ts'
-import type { Client, TokenResponse } from './sessions.ts'
+import { matchesVerifier } from '../sessions/pkce.ts'
+import type { Client, TokenResponse } from '../sessions/sessions.ts'
+import type { SessionRow } from '../sessions/statements/sessions.ts'
 import {
   exchangeFlow,
   type FlowExchange,
   type FlowRow,
   findFlow,
-} from './statements/flow-states.ts'
-import type { SessionRow } from './statements/sessions.ts'
+} from './statements/code-exchange.ts'
 
 /** From when the code is shown. The flow began when the message was asked for, and mail may lie. */
 const codeLifetimeMs = 300_000

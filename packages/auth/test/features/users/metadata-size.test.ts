@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
 import type { Json } from '../../../src/features/users/metadata.ts'
-import { countStoredBytes } from '../../../src/features/users/stored-size.ts'
+import { countStoredBytes } from '../../../src/features/users/metadata.ts'
 import { openSharedPostgres } from '../../support/shared-postgres.ts'
 
 test('sizes are those that PostgreSQL counts', async (t) => {

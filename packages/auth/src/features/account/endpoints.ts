@@ -1,3 +1,4 @@
+import { invalid } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { Type } from '../../http/schema.ts'
@@ -5,11 +6,23 @@ import { readRecipients } from '../../messages/requests/code-recipients.ts'
 import { parseTextChannel } from '../../messages/requests/phone-gateway.ts'
 import { findRedirectTarget } from '../redirects/redirect-target.ts'
 import { parseChallenge } from '../sessions/pkce.ts'
-import { parseEmail } from '../users/email-address.ts'
-import { toMetadata } from '../users/metadata.ts'
-import { parseOwnChange } from '../users/metadata-limits.ts'
-import { parsePhone } from '../users/phone-number.ts'
+import { parseEmail, parsePhone } from '../users/addresses.ts'
+import { parseOwnChange, toMetadata } from '../users/metadata.ts'
+import { toUserRecord } from '../users/user-record.ts'
+import { requestReauthentication } from './reauthentication.ts'
 import { updateSelf } from './update-own-user.ts'
+
+export const getUser = defineEndpoint({
+  method: 'GET',
+  path: '/user',
+  summary: 'The user who asks',
+  allowed: 'former user',
+  success: { status: 200, description: 'The user record' },
+  async handle({ caller, audience }) {
+    if (caller.aud !== audience) throw invalid("Token audience doesn't match request audience")
+    return json(toUserRecord(caller))
+  },
+})
 
 const metadata = Type.Record(Type.String(), Type.Unknown())
 
@@ -68,5 +81,19 @@ export const putUser = defineEndpoint({
         externalUrl,
       }),
     )
+  },
+})
+
+export const reauthenticate = defineEndpoint({
+  method: 'GET',
+  path: '/reauthenticate',
+  summary: 'Sends the user who asks a code, which a change of the password may need',
+  allowed: 'user',
+  sendsCodesTo: ({ caller }) =>
+    readRecipients(caller.email === null ? { phone: caller.phone ?? '' } : { email: caller.email }),
+  success: { status: 200, description: 'An empty object' },
+  async handle({ caller, client, externalUrl }, services) {
+    await requestReauthentication(services, { user: caller, client, externalUrl })
+    return json({})
   },
 })

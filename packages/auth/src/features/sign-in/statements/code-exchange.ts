@@ -2,8 +2,8 @@ import type { Row } from '../../../db/database.ts'
 import { statement } from '../../../db/statement.ts'
 import type { ExternalProfile } from '../../../plugins/providers/external-profile.ts'
 import type { NewSession } from '../../one-time-codes/statements/verify.ts'
+import { selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUser, type Time } from '../../users/statements/user-row.ts'
-import { selectSession } from './sessions.ts'
 
 export interface FlowRow extends Row {
   readonly id: string

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toDeviceName } from '../../../src/features/sessions/device-name.ts'
+import { toDeviceName } from '../../../src/features/sessions/session-list.ts'
 
 test('a user agent becomes what people call the device', () => {
   const names = {

@@ -1,0 +1,69 @@
+import { invalid } from '../../errors.ts'
+import { json, noContent } from '../../http/call.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { toAuditEntry } from '../audit/audit.ts'
+import { uuidPattern } from './bearer.ts'
+import { closeSession, findSessions } from './session-list.ts'
+import { revokeByScope } from './statements/sessions.ts'
+
+const scopes: ReadonlySet<string> = new Set(['global', 'local', 'others'])
+
+export const logout = defineEndpoint({
+  method: 'POST',
+  path: '/logout',
+  summary: 'Ends sessions of the user who asks',
+  allowed: 'former user',
+  query: { scope: 'global (all sessions, the default), local (this one) or others' },
+  success: { status: 204, description: 'Their refresh tokens are revoked' },
+  async handle({ caller, query, client }, { db, now }) {
+    const { scope = 'global' } = query
+    if (!scopes.has(scope)) throw invalid(`Unsupported logout scope "${scope}"`)
+    const { id, payload } = toAuditEntry('logout', caller)
+    await db.run(revokeByScope, [
+      caller.id,
+      caller.session_id,
+      scope,
+      new Date(now()),
+      id,
+      payload,
+      client.ip,
+    ])
+    return noContent
+  },
+})
+
+export const listOwnSessions = defineEndpoint({
+  method: 'GET',
+  path: '/user/sessions',
+  summary: 'Where the user who asks is signed in: device, address and last use, newest first',
+  allowed: 'user',
+  success: { status: 200, description: 'An array of sessions; is_current marks this one' },
+  async handle({ caller }, services) {
+    return json(await findSessions(services, caller.id, caller.session_id))
+  },
+})
+
+export const endOwnSession = defineEndpoint({
+  method: 'DELETE',
+  path: '/user/sessions/:session_id',
+  summary: 'Ends one session of the user who asks, on whatever device it is',
+  allowed: 'user',
+  success: { status: 204, description: 'Its refresh token is revoked' },
+  async handle({ caller, params, client }, services) {
+    const sessionId = readSessionId(params)
+    await closeSession(services, {
+      userId: caller.id,
+      sessionId,
+      entry: toAuditEntry('token_revoked', caller, { session_id: sessionId }),
+      ip: client.ip,
+    })
+    return noContent
+  },
+})
+
+/** The session in the path. @throws {ApiError} */
+export function readSessionId(params: Readonly<Record<string, string>>): string {
+  const id = params['session_id'] ?? ''
+  if (uuidPattern.test(id)) return id.toLowerCase()
+  throw invalid('session_id must be an UUID', { status: 404 })
+}

@@ -1,0 +1,173 @@
+import { ApiError, invalid } from '../../errors.ts'
+import { type Answer, type Call, json } from '../../http/call.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { type Static, Type } from '../../http/schema.ts'
+import { readRecipients } from '../../messages/requests/code-recipients.ts'
+import { type MailBody, readMailAsk } from '../../messages/requests/mail-ask.ts'
+import { parseTextChannel } from '../../messages/requests/phone-gateway.ts'
+import type { Services } from '../../services.ts'
+import { parseEmail, parsePhone } from '../users/addresses.ts'
+import { parseOwnMetadata } from '../users/metadata.ts'
+import { grants } from './grants/index.ts'
+import { type MagicLinkAsk, requestMagicLink } from './magic-link.ts'
+import { requestPhoneOtp } from './phone-otp.ts'
+
+/** Those that somebody could try out by the thousand (reference 1.7). */
+const humanGrants: ReadonlySet<string> = new Set(['password', 'web3'])
+
+export const token = defineEndpoint({
+  method: 'POST',
+  path: '/token',
+  summary: 'Exchanges a password, a refresh token, a code or an ID token for tokens',
+  allowed: 'anyone',
+  limiter: 'token',
+  captcha: ({ grant_type: name = '' }) => humanGrants.has(name),
+  query: { grant_type: 'password, refresh_token, pkce or id_token' },
+  body: Type.Object({
+    email: Type.Optional(Type.String()),
+    phone: Type.Optional(Type.String()),
+    password: Type.Optional(Type.String()),
+    refresh_token: Type.Optional(Type.String()),
+    auth_code: Type.Optional(Type.String()),
+    code_verifier: Type.Optional(Type.String()),
+    provider: Type.Optional(Type.String()),
+    id_token: Type.Optional(Type.String({ description: 'One that the provider has given an app' })),
+    access_token: Type.Optional(Type.String({ description: 'That which came with it' })),
+    nonce: Type.Optional(Type.String({ description: 'Its SHA-256 is in the ID token' })),
+    link_identity: Type.Optional(Type.Boolean({ description: 'Into the account of the bearer' })),
+    client_id: Type.Optional(Type.String({ description: 'With issuer, in place of provider' })),
+    issuer: Type.Optional(Type.String()),
+  }),
+  success: { status: 200, description: 'A token response' },
+  async handle(call, services) {
+    const { grant_type: name = '' } = call.query
+    const grant = Object.hasOwn(grants, name) ? grants[name] : undefined
+    if (grant === undefined) throw new ApiError('invalid_credentials', 'unsupported_grant_type')
+    return grant(call, services)
+  },
+})
+
+export const magiclink = defineEndpoint({
+  method: 'POST',
+  path: '/magiclink',
+  summary: 'Sends a magic link; POST /otp does the same and more',
+  allowed: 'anyone',
+  limiter: 'magiclink',
+  captcha: 'always',
+  sendsCodesTo: ({ body }) => readRecipients(body),
+  query: { redirect_to: 'Where the link leads in the end' },
+  body: Type.Object({
+    email: Type.Optional(Type.String()),
+    data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    code_challenge: Type.Optional(Type.String()),
+    code_challenge_method: Type.Optional(Type.String()),
+  }),
+  success: { status: 200, description: 'An empty object, whether there is such a user or not' },
+  async handle(call, services) {
+    checkMagicLinkAllowed(services)
+    if ((call.body.email ?? '') === '') {
+      throw invalid('Password recovery requires an email', { status: 422 })
+    }
+    await sendMagicLink(call, services, 'create')
+    return json({})
+  },
+})
+
+export function checkMagicLinkAllowed({ config: { site } }: Services): void {
+  if (!site.emailEnabled) {
+    throw new ApiError('email_provider_disabled', 'Email logins are disabled')
+  }
+  if (!site.magicLinkEnabled) {
+    throw new ApiError('email_provider_disabled', 'Login with magic link is disabled')
+  }
+}
+
+interface MagicLinkBody extends MailBody {
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+export async function sendMagicLink(
+  call: Call<MagicLinkBody>,
+  services: Services,
+  newcomer: MagicLinkAsk['newcomer'],
+): Promise<void> {
+  const email = parseEmail(call.body.email)
+  await requestMagicLink(services, {
+    ...readMailAsk(call, services, email),
+    data: parseOwnMetadata(services, call.body.data),
+    newcomer,
+    firstMail: call.isSdk ? 'confirmation' : 'magicLink',
+  })
+}
+
+const body = Type.Object({
+  email: Type.Optional(Type.String({ description: 'Address that gets a magic link' })),
+  phone: Type.Optional(Type.String({ description: 'Number that gets a code (E.164)' })),
+  create_user: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: somebody without an account gets none, and no message. With the header of the ' +
+        'client it means the opposite, and is true by default',
+    }),
+  ),
+  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  channel: Type.Optional(
+    Type.String({ description: 'How a code is sent to a phone: sms or whatsapp' }),
+  ),
+  code_challenge: Type.Optional(Type.String()),
+  code_challenge_method: Type.Optional(Type.String()),
+})
+type OtpCall = Call<Static<typeof body>>
+
+export const otp = defineEndpoint({
+  method: 'POST',
+  path: '/otp',
+  summary: 'Sends a magic link, or a code to a phone',
+  allowed: 'anyone',
+  limiter: 'otp',
+  captcha: 'always',
+  sendsCodesTo: ({ body }) => readRecipients(body),
+  query: { redirect_to: 'Where the link in the email leads in the end' },
+  body,
+  success: { status: 200, description: 'An empty object, whether there is such a user or not' },
+  async handle(call, services) {
+    const { email = '', phone = '', channel = '' } = call.body
+    if (email !== '' && phone !== '') {
+      throw invalid('Only an email address or phone number should be provided')
+    }
+    if (email !== '' && channel !== '') {
+      throw invalid('Channel should only be specified with Phone OTP')
+    }
+    if (phone !== '') return sendCode(call, services)
+    if (email === '') throw invalid('One of email or phone must be set')
+    checkMagicLinkAllowed(services)
+    await sendMagicLink(call, services, findNewcomerRule(call))
+    return json({})
+  },
+})
+
+/**
+ * D4: to the specification, true says that nobody is signed up. To the client it says that somebody
+ * may be, and it is told when not.
+ */
+function findNewcomerRule({ isSdk, body: { create_user } }: OtpCall) {
+  if (isSdk) return create_user === false ? 'refuse' : 'create'
+  return create_user === true ? 'ignore' : 'create'
+}
+
+async function sendCode(call: OtpCall, services: Services): Promise<Answer> {
+  const { body, audience, client } = call
+  const channel = parseTextChannel(services, body.channel)
+  if (!services.config.site.phoneEnabled) {
+    throw new ApiError('phone_provider_disabled', 'Unsupported phone provider', { status: 400 })
+  }
+  await requestPhoneOtp(services, {
+    phone: parsePhone(body.phone ?? ''),
+    audience,
+    client,
+    channel,
+    data: parseOwnMetadata(services, body.data),
+    newcomer: findNewcomerRule(call),
+  })
+  return json({})
+}

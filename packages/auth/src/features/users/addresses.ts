@@ -1,0 +1,79 @@
+import { isTaken } from '../../db/violations.ts'
+import { ApiError, invalid } from '../../errors.ts'
+
+/** The pattern of HTML for input fields, which allows hosts without a dot. */
+const emailPattern =
+  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
+
+/**
+ * As it is stored and compared: in lower case.
+ * @throws {ApiError}
+ */
+export function parseEmail(text: string | undefined): string {
+  if (text === undefined || text === '') throw invalid('An email address is required')
+  if (Buffer.byteLength(text) > 255) throw invalid('An email address is too long')
+  if (!emailPattern.test(text)) throw invalid('Unable to validate email address: invalid format')
+  return text.toLowerCase()
+}
+
+/**
+ * E.164 as it is stored and returned: digits without the plus.
+ * @throws {ApiError}
+ */
+export function parsePhone(text: string): string {
+  const digits = text.replace(/^\+/, '').replaceAll(' ', '')
+  if (!/^[1-9]\d{1,14}$/.test(digits)) {
+    throw invalid('Invalid phone number format (E.164 required)')
+  }
+  return digits
+}
+
+interface MailSettings {
+  readonly config: { readonly mail: { readonly authorizedAddresses: readonly string[] } }
+}
+
+/**
+ * Reference 11.5: an installation may be allowed to write to some people only, such as those who build
+ * the site. Asked before anybody is looked up, so that the answer tells nothing about accounts.
+ * @throws {ApiError}
+ */
+export function checkAuthorized(services: MailSettings, email: string): void {
+  if (isAuthorized(services, email)) return
+  throw new ApiError(
+    'email_address_not_authorized',
+    `Email address "${email}" cannot be used as it is not authorized`,
+  )
+}
+
+export function isAuthorized({ config }: MailSettings, email: string): boolean {
+  const { authorizedAddresses: addresses } = config.mail
+  // `ada+anything@site.example` is read by who reads `ada@site.example`.
+  return addresses.length === 0 || addresses.includes(email.replace(/\+[^@]*@/, '@'))
+}
+
+export function emailExists(): ApiError {
+  return new ApiError('email_exists', 'A user with this email address has already been registered')
+}
+
+/** In the words of users who change their own, and of administrators. */
+export const phoneTexts = {
+  own: 'A user with this phone number has already been registered',
+  admin: 'Phone number already registered by another user',
+} as const
+
+export function phoneExists(speaker: keyof typeof phoneTexts): ApiError {
+  return new ApiError('phone_exists', phoneTexts[speaker])
+}
+
+/**
+ * What the database says when somebody else has the address, number or id already, be it only since
+ * we looked. Anything else stays what it is.
+ */
+export function toTakenError(error: unknown, speaker: keyof typeof phoneTexts): unknown {
+  if (isTaken(error, 'users_email')) return emailExists()
+  if (isTaken(error, 'users_phone')) return phoneExists(speaker)
+  if (isTaken(error, 'users_pkey')) {
+    return new ApiError('user_already_exists', 'A user with this ID has already been registered')
+  }
+  return error
+}
