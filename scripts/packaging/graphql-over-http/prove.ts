@@ -129,7 +129,7 @@ async function proveTypes(proofs: Proofs, consumer: Project, browser: Project): 
   const proveWith = async (title: keyof typeof compilers): Promise<void> => {
     const check = (project: Project, settings: Settings) => () =>
       typeCheck(project, compilers[title], settings)
-    for (const settings of consumerSettings) {
+    for (const settings of consumerSettings[title]) {
       const files = [...settings.files, ...examples]
       await proofs.prove(
         `${title} compiles servers and clients (${settings.title})`,
