@@ -1,10 +1,10 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from './config/config.ts'
+import { post } from './outgoing/http-client.ts'
 import { createLeakedPasswords } from './passwords/leaked-passwords.ts'
 import { createCaptcha } from './plugins/captcha/create-captcha.ts'
 import { createPwnedPasswords } from './plugins/password-checks/pwned-passwords.ts'
 import { createProviderHttp } from './plugins/providers/provider-http.ts'
-import { postMessage } from './plugins/sms/post-message.ts'
 import type { Services } from './services.ts'
 
 export interface ChecksSettings {
@@ -29,11 +29,10 @@ export function createChecks(
 function toCaptcha({ config, log, checkers }: ChecksSettings): Services['captcha'] {
   if (config.captcha === undefined) return undefined
   const limits = { timeoutMs: toTimeoutMs(config, config.captcha.timeoutMs), maxBytes: 65_536 }
-  const { signal } = new AbortController()
   return createCaptcha({
     config: config.captcha,
     log,
-    post: (url, form) => postMessage({ url, body: { form } }, limits, signal),
+    post: (url, form) => post({ url, body: { form } }, limits),
     url: checkers?.captchaUrl,
   })
 }

@@ -33,7 +33,8 @@ export const auth: PackageTable = {
   },
   'messages/**': {
     inside: `
-      features/** plugins/** tokens/ limits/** outgoing/ db/ http/** config/ services.ts errors.ts`,
+      features/** plugins/** template/ tokens/ limits/** outgoing/ db/ http/** config/ services.ts
+      errors.ts`,
     outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
   },
   'tokens/': {
@@ -48,16 +49,21 @@ export const auth: PackageTable = {
   },
 
   'plugins/providers/': {
-    inside: 'features/users/** config/ errors.ts',
-    outside: 'jose node:crypto',
-    because: 'A provider describes one service, and knows nobody who uses it.',
+    inside: 'features/users/** outgoing/ config/checks.ts config/variables.ts errors.ts',
+    outside: '@portcullis/service-kit jose node:crypto',
+    because: 'A provider describes one service and its settings, and knows nobody who uses it.',
   },
   'plugins/hooks/': {
-    inside: 'outgoing/ config/ db/ errors.ts',
-    outside: 'node:crypto node:http node:https node:net node:timers',
-    types: 'features/** tokens/ @portcullis/service-kit',
+    inside: 'outgoing/ config/checks.ts config/variables.ts db/ errors.ts',
+    outside: '@portcullis/service-kit node:crypto node:http node:https node:net node:timers',
+    types: 'features/** tokens/',
   },
-  'plugins/**': { types: 'passwords/ config/ @portcullis/service-kit' },
+  'plugins/**': {
+    inside: 'features/users/** config/checks.ts config/variables.ts errors.ts',
+    outside: '@portcullis/service-kit',
+    types: 'passwords/ outgoing/',
+  },
+  'template/': {},
 
   'limits/**': {
     inside: 'config/ errors.ts',
@@ -71,9 +77,20 @@ export const auth: PackageTable = {
     types: 'features/** passwords/ db/ config/ errors.ts @portcullis/service-kit',
   },
   'config/': {
-    inside:
-      'features/** messages/** plugins/hooks/ tokens/ passwords/ db/ db/connection/ errors.ts',
+    inside: `
+      config/checks.ts config/variables.ts features/** plugins/** tokens/ passwords/ db/
+      db/connection/`,
     outside: '@portcullis/service-kit node:fs node:net node:os',
+  },
+  'config/checks.ts': {
+    inside: 'template/',
+    outside: 'node:net',
+    types: '@portcullis/service-kit',
+    because: 'Plug-ins check their settings with it.',
+  },
+  'config/variables.ts': {
+    outside: '@portcullis/service-kit',
+    because: 'Plug-ins declare their settings with it.',
   },
 
   'db/': {

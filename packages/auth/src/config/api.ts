@@ -1,5 +1,8 @@
+import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 import type { Check } from '@portcullis/service-kit/config-check'
 import {
+  boolean,
   type Chapter,
   choice,
   duration,
@@ -9,9 +12,15 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { withOldNames } from './auth-name.ts'
-import { checkDuration, oneDay } from './durations.ts'
-import { checkHeaderName, checkHost, checkPresent, checkWebUrl } from './required.ts'
+import {
+  checkDuration,
+  checkHeaderName,
+  checkHost,
+  checkPresent,
+  checkWebUrl,
+  oneDay,
+} from './checks.ts'
+import { withOldNames } from './variables.ts'
 
 const compatModes = ['auto', 'specification', 'upstream'] as const
 
@@ -111,4 +120,124 @@ export function toApi(settings: Settings<typeof api.variables>, check: Check): A
     pathPrefix,
     requestIdHeader: requestIdHeader.toLowerCase() || undefined,
   }
+}
+
+export const proxies = {
+  title: 'Behind a proxy',
+  variables: withOldNames({
+    hops: integer(
+      'AUTH_TRUSTED_HOPS',
+      0,
+      'How many proxies in front of this server append an address to the forwarding header ' +
+        '(AUTH_RATE_LIMIT_HEADER, or X-Forwarded-For): the client is that many values from the right',
+      { max: 100, defaultText: '1 with AUTH_RATE_LIMIT_HEADER, otherwise no header is trusted' },
+    ),
+    addresses: list(
+      'AUTH_TRUSTED_PROXIES',
+      [],
+      'Addresses of proxies, such as 10.0.0.0/8,2001:db8::1: a forwarding header counts only if it ' +
+        'comes from one of these. Without AUTH_TRUSTED_HOPS the client is the last address in it ' +
+        'that is not one of them',
+      { defaultText: 'none are listed' },
+    ),
+    takesSbForwardedFor: boolean(
+      'AUTH_SECURITY_SB_FORWARDED_FOR_ENABLED',
+      false,
+      'Whether Sb-Forwarded-For is the forwarding header where a request has it; only where a ' +
+        'proxy writes that header',
+    ),
+  }),
+} satisfies Chapter
+
+/** Which forwarding headers are trusted, and from whom. `http/client-address.ts` reads them. */
+export interface ProxiesConfig {
+  /** In lower case; the first one with a usable value counts. Empty: no header is trusted. */
+  readonly headers: readonly string[]
+  /** Undefined: the client is the last address that is not a trusted proxy. */
+  readonly hops: number | undefined
+  /** Empty: a trusted header counts whoever sends it. */
+  readonly trusted: readonly Subnet[]
+}
+
+export interface Subnet {
+  readonly address: string
+  readonly prefix: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+export const noProxyRemark =
+  'No proxy is trusted, so that clients are told apart by the address of their connection. Behind a ' +
+  'proxy all users would share one limit: set AUTH_TRUSTED_PROXIES (or AUTH_TRUSTED_HOPS) there'
+
+export const sbForwardedFor = 'sb-forwarded-for'
+export const xForwardedFor = 'x-forwarded-for'
+
+/** @param limitHeader AUTH_RATE_LIMIT_HEADER in lower case. */
+export function toProxies(
+  settings: Settings<typeof proxies.variables>,
+  limitHeader: string | undefined,
+  check: Check,
+): ProxiesConfig {
+  const { variables } = proxies
+  const { hops, takesSbForwardedFor } = settings
+  const subnets = settings.addresses.map(parseSubnet)
+  for (const [at, subnet] of subnets.entries()) {
+    if (subnet !== undefined) continue
+    const message = `${settings.addresses[at]} is not an address or a network such as 10.0.0.0/8`
+    check.fault(variables.addresses, message)
+  }
+  const trusted = subnets.filter((subnet) => subnet !== undefined)
+  const isListed = settings.addresses.length > 0
+  if (check.isSet(variables.hops) && hops === 0 && limitHeader !== undefined && !isListed) {
+    check.fault(variables.hops, 'must be at least 1: AUTH_RATE_LIMIT_HEADER would have no effect')
+  }
+  const header = limitHeader ?? (hops > 0 || isListed ? xForwardedFor : undefined)
+  return {
+    headers: [takesSbForwardedFor ? sbForwardedFor : undefined, header].filter(
+      (name) => name !== undefined,
+    ),
+    hops: hops > 0 ? hops : isListed ? undefined : 1,
+    trusted,
+  }
+}
+
+function parseSubnet(text: string): Subnet | undefined {
+  const [, address = '', digits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const version = isIP(address)
+  const longest = version === 4 ? 32 : 128
+  const prefix = digits === undefined ? longest : Number(digits)
+  if (version === 0 || prefix > longest) return undefined
+  return { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' }
+}
+
+export const processes = {
+  title: 'Processes',
+  variables: withOldNames({
+    workers: string(
+      'AUTH_WORKERS',
+      '1',
+      'How many processes share the port on this machine; auto or 0: one for each core',
+      { aliases: ['WORKERS'] },
+    ),
+  }),
+} satisfies Chapter
+
+const mostWorkers = 1_024
+
+/** How many processes answer requests. */
+export function toWorkers(
+  settings: Settings<typeof processes.variables>,
+  check: Check,
+  cores = availableParallelism(),
+): number {
+  const text = settings.workers.trim().toLowerCase()
+  if (text === '') return 1
+  if (text === 'auto') return cores
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
+  if (count <= mostWorkers) return count || cores
+  check.fault(
+    processes.variables.workers,
+    `must be a whole number from 0 to ${mostWorkers}, or auto`,
+  )
+  return 1
 }

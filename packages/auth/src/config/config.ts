@@ -5,30 +5,47 @@ import {
   type Fault,
   readSettings,
 } from '@portcullis/service-kit/env'
-import { type ApiConfig, api, toApi } from './api.ts'
-import { type CaptchaConfig, captcha, toCaptcha } from './captcha.ts'
-import { type DatabaseConfig, database, toDatabase } from './database.ts'
-import { type ExternalConfig, external, toExternal } from './external.ts'
-import { type ExternalFlowConfig, externalFlow, toExternalFlow } from './external-flow.ts'
-import { type HooksConfig, hooks, toHooks } from './hooks.ts'
-import { inheritedNames, toDeprecations } from './inherited.ts'
+import { type CaptchaConfig, captcha, toCaptcha } from '../plugins/captcha/settings.ts'
+import { type HooksConfig, hooks, toHooks } from '../plugins/hooks/settings.ts'
+import {
+  type ExternalConfig,
+  type ExternalFlowConfig,
+  external,
+  externalFlow,
+  toExternal,
+  toExternalFlow,
+} from '../plugins/providers/settings.ts'
+import { type SmsConfig, sms, toSms } from '../plugins/sms/settings.ts'
+import {
+  type ApiConfig,
+  api,
+  noProxyRemark,
+  type ProxiesConfig,
+  processes,
+  proxies,
+  toApi,
+  toProxies,
+  toWorkers,
+} from './api.ts'
+import {
+  type DatabaseConfig,
+  database,
+  type MigrationsConfig,
+  migrations,
+  toDatabase,
+  toMigrations,
+} from './database.ts'
 import { type LimitsConfig, limits, toLimits } from './limits.ts'
-import { type MailConfig, mail, toMail } from './mail.ts'
-import { type MessagesConfig, messages } from './messages.ts'
-import { type MetadataConfig, metadata } from './metadata.ts'
+import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail.ts'
 import { type MfaConfig, mfa, toMfa } from './mfa.ts'
-import { type MigrationsConfig, migrations, toMigrations } from './migrations.ts'
 import { type ObservabilityConfig, observability, toObservability } from './observability.ts'
+import { inheritedNames, noteWithoutEffect, toDeprecations } from './old-variables.ts'
 import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open-telemetry.ts'
 import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
-import { processes, toWorkers } from './processes.ts'
-import { noProxyRemark, type ProxiesConfig, proxies, toProxies } from './proxies.ts'
 import { secrets, toSecrets } from './secrets.ts'
-import { type SiteConfig, site, toSite } from './site.ts'
-import { type SmsConfig, sms, toSms } from './sms.ts'
+import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
 import { type TokensConfig, tokens, toTokens } from './tokens.ts'
-import { noteWithoutEffect } from './without-effect.ts'
 
 /** Every variable there is. Validation, `--help` and the manual come from this table. */
 export const chapters = {

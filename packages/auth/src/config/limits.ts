@@ -7,12 +7,9 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { withOldNames } from './auth-name.ts'
-import { tenYears } from './durations.ts'
+import { checkHeaderName, tenYears } from './checks.ts'
 import { type LimitService, parseLimitService } from './limit-service.ts'
-import { checkHeaderName } from './required.ts'
-import { noteIfOff, off, switchableLimit } from './switchable-limit.ts'
-import { unlessBlank } from './unless-blank.ts'
+import { noteIfOff, off, switchableLimit, unlessBlank, withOldNames } from './variables.ts'
 
 export const limits = {
   title: 'Limits',

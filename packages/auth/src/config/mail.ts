@@ -9,16 +9,20 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { parseLineTemplate, TemplateError } from '../messages/template/index.ts'
-import { withOldNames } from './auth-name.ts'
-import { checkDuration, tenYears, tenYearsInSeconds } from './durations.ts'
+import {
+  checkDuration,
+  checkHost,
+  checkLineTemplate,
+  checkWebUrl,
+  tenYears,
+  tenYearsInSeconds,
+} from './checks.ts'
 import {
   type NotificationsConfig,
   notificationVariables,
   toNotifications,
 } from './notifications.ts'
-import { checkHost, checkWebUrl } from './required.ts'
-import { unlessBlank } from './unless-blank.ts'
+import { unlessBlank, withOldNames } from './variables.ts'
 
 /** The messages there are; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
 export const mailKinds = [
@@ -265,14 +269,7 @@ function checkSubjects(settings: MailSettings, check: Check): void {
     'subjectEmailChange',
     'subjectReauthentication',
   ] as const
-  for (const name of subjects) {
-    try {
-      parseLineTemplate(settings[name])
-    } catch (error) {
-      if (!(error instanceof TemplateError)) throw error
-      check.fault(mail.variables[name], `is not a template: ${error.message}`)
-    }
-  }
+  for (const name of subjects) checkLineTemplate(mail.variables[name], settings[name], check)
 }
 
 /** A path of the site, or a URL that a web server answers. */
@@ -326,3 +323,17 @@ function toSmtp(
     from: { name: settings.senderName || address, address },
   }
 }
+
+export const messages = {
+  title: 'Sending messages',
+  variables: withOldNames({
+    concurrency: integer(
+      'AUTH_MESSAGES_CONCURRENCY',
+      4,
+      'How many messages each process sends at the same time, of each kind: email, text messages, hooks',
+      { min: 1, max: 1_000 },
+    ),
+  }),
+} satisfies Chapter
+
+export type MessagesConfig = Settings<typeof messages.variables>

@@ -7,11 +7,8 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { withOldNames } from './auth-name.ts'
-import { checkDuration, tenYears } from './durations.ts'
-import { checkTemplate } from './sms.ts'
-import { noteIfOff, switchableLimit } from './switchable-limit.ts'
-import { unlessBlank } from './unless-blank.ts'
+import { checkDuration, checkTextTemplate, tenYears } from './checks.ts'
+import { noteIfOff, switchableLimit, unlessBlank, withOldNames } from './variables.ts'
 
 export const mfa = {
   title: 'Second factors',
@@ -117,7 +114,7 @@ export function toMfa(settings: Settings<typeof mfa.variables>, check: Check): M
     check.note(`${check.nameOf(mfa.variables.phoneOtpLength)} must be from 6 to 10: 6 is used`)
   }
   noteIfOff(mfa.variables.requestsPerMinute, rest.requestsPerMinute, check)
-  checkTemplate(mfa.variables.phoneTemplate, rest.phoneTemplate, check)
+  checkTextTemplate(mfa.variables.phoneTemplate, rest.phoneTemplate, check)
   for (const name of [
     'challengeExpiresInMs',
     'factorExpiresInMs',

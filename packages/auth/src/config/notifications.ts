@@ -1,7 +1,7 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { boolean, type Settings, string } from '@portcullis/service-kit/env'
-import { parseLineTemplate, TemplateError } from '../messages/template/index.ts'
-import { unlessBlank } from './unless-blank.ts'
+import { checkLineTemplate } from './checks.ts'
+import { unlessBlank } from './variables.ts'
 
 /** What people may be told of after it has happened, all of it off by default (reference 11.1). */
 export const notificationKinds = [
@@ -84,12 +84,7 @@ export function toNotifications(
 ): NotificationsConfig {
   const toOne = (kind: NotificationKind): NotificationConfig => {
     const text = settings[`subject_${kind}`]
-    try {
-      parseLineTemplate(text)
-    } catch (error) {
-      if (!(error instanceof TemplateError)) throw error
-      check.fault(variables[`subject_${kind}`], `is not a template: ${error.message}`)
-    }
+    checkLineTemplate(variables[`subject_${kind}`], text, check)
     return {
       isEnabled: settings[`tells_${kind}`],
       subject: text,

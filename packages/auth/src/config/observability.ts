@@ -9,9 +9,8 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { type LogLevel, logLevels } from '@portcullis/service-kit/log'
-import { withOldNames } from './auth-name.ts'
-import { checkDuration, oneHour, tenYears } from './durations.ts'
-import { unlessBlank } from './unless-blank.ts'
+import { checkDuration, oneHour, tenYears } from './checks.ts'
+import { unlessBlank, withOldNames } from './variables.ts'
 
 export const observability = {
   title: 'Logs, traces and metrics',

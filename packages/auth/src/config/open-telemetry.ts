@@ -10,7 +10,7 @@ import {
   type Variables,
   withAlias,
 } from '@portcullis/service-kit/env'
-import { withOldNames } from './auth-name.ts'
+import { withOldNames } from './variables.ts'
 
 const protocols = ['http/protobuf', 'grpc'] as const
 const samplers = [

@@ -1,7 +1,7 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { boolean, type Chapter, choice, type Settings, string } from '@portcullis/service-kit/env'
 import type { WrittenFormatName } from '../passwords/password-formats.ts'
-import { withOldNames } from './auth-name.ts'
+import { withOldNames } from './variables.ts'
 
 export const passwords = {
   title: 'Stored and leaked passwords',

@@ -8,7 +8,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { withOldNames } from './auth-name.ts'
+import { withOldNames } from './variables.ts'
 
 export const secrets = {
   title: 'Secrets',

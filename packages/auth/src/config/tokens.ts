@@ -13,9 +13,8 @@ import type { SessionLimits } from '../features/sessions/session-limits.ts'
 import { privilegedRoles } from '../features/users/privileged-roles.ts'
 import { longestAudience } from '../tokens/audiences.ts'
 import { createSigningKeys, SigningKeysError } from '../tokens/signing-keys.ts'
-import { withOldNames } from './auth-name.ts'
-import { checkPresent } from './required.ts'
-import { unlessBlank } from './unless-blank.ts'
+import { checkPresent } from './checks.ts'
+import { unlessBlank, withOldNames } from './variables.ts'
 
 export const tokens = {
   title: 'Tokens and sessions',

@@ -3,6 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { toReach } from './address-check.ts'
+import { readLimited } from './http-client.ts'
 
 export interface ResolvedAddress {
   readonly address: string
@@ -127,17 +128,9 @@ function toLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
 }
 
 async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    bytes += chunk.length
-    if (bytes > maxBytes) {
-      response.destroy()
-      throw new FetchError(`it is longer than ${maxBytes} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const text = await readLimited(response, maxBytes)
+  if (text !== undefined) return text
+  throw new FetchError(`it is longer than ${maxBytes} bytes`)
 }
 
 function toReason(error: unknown): string {

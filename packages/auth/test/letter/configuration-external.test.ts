@@ -1,11 +1,12 @@
 /**
  * @servers postgres
  */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { parseConfig } from '../../src/config/config.ts'
-import { providerIds } from '../../src/config/external.ts'
+import { providerIds } from '../../src/plugins/providers/index.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { openExternalServer } from '../support/external-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'

@@ -1,12 +1,13 @@
 /**
  * @servers postgres
  */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type AnyVariable, toFaultText } from '@portcullis/service-kit/env'
 import { chapters, parseConfig } from '../../src/config/config.ts'
-import type { SmsGatewayName } from '../../src/config/sms-gateways.ts'
 import { createSmsChannel } from '../../src/messages/sending/sms-channel.ts'
+import type { SmsGatewayName } from '../../src/plugins/sms/index.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { errorOf } from '../support/flow-server.ts'
 import { password } from '../support/http-client.ts'

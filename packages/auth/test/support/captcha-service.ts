@@ -4,15 +4,15 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import type { CaptchaName } from '../../src/plugins/captcha/index.ts'
 
 export const captchaSecret = 'our secret there'
 
 /** Their words for a token that was used before. */
-const usedBefore = {
+const usedBefore: Readonly<Record<CaptchaName, string>> = {
   hcaptcha: 'invalid-or-already-seen-response',
   turnstile: 'timeout-or-duplicate',
-} as const
-export type CaptchaName = keyof typeof usedBefore
+}
 
 export interface CaptchaService {
   readonly url: string

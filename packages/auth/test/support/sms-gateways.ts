@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { SmsGatewayName } from '../../src/config/sms-gateways.ts'
+import type { SmsGatewayName } from '../../src/plugins/sms/index.ts'
 
 /** A request as it came. */
 export interface GatewayCall {

@@ -1,4 +1,4 @@
-import { providerIds } from '../../src/config/external.ts'
+import { providerIds } from '../../src/plugins/providers/index.ts'
 
 /**
  * The configuration table of the specification, written out a second time on purpose: name, and the

@@ -1,4 +1,3 @@
-import type { TextChannel } from '../../config/sms-gateways.ts'
 import type { Queries } from '../../db/database.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import {
@@ -12,6 +11,7 @@ import { findTextGapMs } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import { toSmsCapError, toSmsGapError } from '../../messages/requests/sms-limits.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
+import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { isBelowLevel } from '../factors/assurance-level.ts'

@@ -13,7 +13,7 @@ import {
   findMainEmail,
   toIdentityData,
 } from '../../plugins/providers/external-profile.ts'
-import type { ExternalProvider } from '../../plugins/providers/external-provider.ts'
+import type { ExternalProvider } from '../../plugins/providers/provider.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'

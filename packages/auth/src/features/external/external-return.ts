@@ -9,7 +9,7 @@ import type {
   ExternalProvider,
   ExternalReturn,
   ExternalTokens,
-} from '../../plugins/providers/external-provider.ts'
+} from '../../plugins/providers/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'

@@ -10,7 +10,7 @@ import {
   type ExternalProvider,
   type IdTokenClaims,
   IdTokenError,
-} from '../../plugins/providers/external-provider.ts'
+} from '../../plugins/providers/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'

@@ -1,6 +1,6 @@
-import { providerIds } from '../../config/external.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { providerIds } from '../../plugins/providers/index.ts'
 
 export const settings = defineEndpoint({
   method: 'GET',

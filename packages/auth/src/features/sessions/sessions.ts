@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import type { Hooks } from '../../plugins/hooks/hooks.ts'
+import type { Hooks } from '../../plugins/hooks/index.ts'
 import {
   type AccessTokenSettings,
   createAccessToken,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
-import { type ProxiesConfig, sbForwardedFor, xForwardedFor } from '../../config/proxies.ts'
+import { type ProxiesConfig, sbForwardedFor, xForwardedFor } from '../../config/api.ts'
 import { toNetwork } from '../../limits/network.ts'
 
 /** Where a request comes from. Everything that needs an address gets it from here. */

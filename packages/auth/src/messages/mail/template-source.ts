@@ -1,6 +1,6 @@
 import type { Log } from '@portcullis/service-kit/log'
 import { type FetchSettings, fetchGuarded } from '../../outgoing/guarded-fetch.ts'
-import { parseHtmlTemplate, type Template } from '../template/index.ts'
+import { parseHtmlTemplate, type Template } from '../../template/index.ts'
 
 export interface TemplateSource {
   /** Undefined: not to be had now, and never before. It never fails. */

@@ -1,5 +1,5 @@
-import type { TextChannel } from '../../config/sms-gateways.ts'
 import type { OneTimeTokenType } from '../../features/one-time-codes/one-time-tokens.ts'
+import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
 import type { NewMessage, NewToken, RequestParts } from '../statements/request-parts.ts'
 import { toCapParts } from './email-limits.ts'

@@ -1,5 +1,5 @@
-import type { TextChannel } from '../../config/sms-gateways.ts'
 import { ApiError, invalid } from '../../errors.ts'
+import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
 
 /** Why a code is sent, as errors and the outbox call it. */

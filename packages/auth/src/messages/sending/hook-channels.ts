@@ -4,14 +4,10 @@ import { findEmailActionType } from '../../features/redirects/confirmation-link.
 import { findUserById } from '../../features/users/statements/find-users.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../../features/users/user-record.ts'
-import {
-  type EmailData,
-  type EmailToSend,
-  type HookCall,
-  HookRejection,
-  type NewUserNotice,
-  type SmsToSend,
-} from '../../plugins/hooks/hooks.ts'
+import type { NewUserNotice } from '../../plugins/hooks/before-user-created.ts'
+import { type HookCall, HookRejection } from '../../plugins/hooks/hook.ts'
+import type { EmailData, EmailToSend } from '../../plugins/hooks/send-email.ts'
+import type { SmsToSend } from '../../plugins/hooks/send-sms.ts'
 import type { OutboxRow } from '../statements/outbox.ts'
 import type { Deliver } from './outbox-sender.ts'
 import { UndeliverableError } from './undeliverable-error.ts'

@@ -1,7 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../../config/config.ts'
 import type { Queries } from '../../db/database.ts'
-import type { Hooks } from '../../plugins/hooks/hooks.ts'
+import type { Hooks } from '../../plugins/hooks/index.ts'
 import { createMailRenderer } from '../mail/mail-renderer.ts'
 import { openSmtpLater } from '../mail/smtp-later.ts'
 import {

@@ -8,3 +8,12 @@ export interface Captcha {
    */
   findReasons(token: string, ip: string): Promise<readonly string[]>
 }
+
+/** A CAPTCHA service: what is asked is the same everywhere, what the answers mean is not. */
+export interface CaptchaService {
+  readonly url: string
+  /** Error codes that mean a wrong configuration: no token would be accepted. */
+  readonly configurationErrors: readonly string[]
+  /** Error codes of a failure inside the service: the token may be valid. */
+  readonly providerFailures: readonly string[]
+}

@@ -1,12 +1,11 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { CaptchaConfig } from '../../config/captcha.ts'
-import type { Captcha } from './captcha.ts'
+import type { Captcha, CaptchaService } from './captcha.ts'
 import { captchaServices } from './index.ts'
-import type { CaptchaService } from './service.ts'
+import type { CaptchaConfig } from './settings.ts'
 
 export interface CaptchaParts {
   readonly config: CaptchaConfig
-  readonly log: Log
+  readonly log: Pick<Log, 'error'>
   /** Sends a form. @throws where there is no answer in time. */
   readonly post: (
     url: string,
@@ -33,9 +32,9 @@ export function createCaptcha({ config, log, post, url }: CaptchaParts): Captcha
         throw new Error(`${config.provider} answered ${status}, and nothing about the token`)
       }
       if (success) return []
-      const trouble = reasons.find((reason) => service.itsTroubles.includes(reason))
+      const trouble = reasons.find((reason) => service.providerFailures.includes(reason))
       if (trouble !== undefined) throw new Error(`${config.provider} answered ${trouble}`)
-      const mistake = reasons.find((reason) => service.ourMistakes.includes(reason))
+      const mistake = reasons.find((reason) => service.configurationErrors.includes(reason))
       if (mistake !== undefined && !isMistakeTold) {
         // Once is enough: with this secret it stays so.
         isMistakeTold = true

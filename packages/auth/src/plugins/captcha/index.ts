@@ -1,6 +1,12 @@
+import type { CaptchaService } from './captcha.ts'
 import { hcaptcha } from './hcaptcha.ts'
-import type { CaptchaService } from './service.ts'
 import { turnstile } from './turnstile.ts'
 
-/** By AUTH_SECURITY_CAPTCHA_PROVIDER. */
+/** By AUTH_SECURITY_CAPTCHA_PROVIDER: a file and a line for each. */
 export const captchaServices = { hcaptcha, turnstile } satisfies Record<string, CaptchaService>
+
+export type CaptchaName = keyof typeof captchaServices
+
+export function isCaptchaName(text: string): text is CaptchaName {
+  return Object.hasOwn(captchaServices, text)
+}

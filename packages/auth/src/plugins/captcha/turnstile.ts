@@ -1,7 +1,7 @@
-import type { CaptchaService } from './service.ts'
+import type { CaptchaService } from './captcha.ts'
 
 export const turnstile: CaptchaService = {
   url: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
-  ourMistakes: ['missing-input-secret', 'invalid-input-secret'],
-  itsTroubles: ['internal-error'],
+  configurationErrors: ['missing-input-secret', 'invalid-input-secret'],
+  providerFailures: ['internal-error'],
 }

@@ -1,11 +1,10 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { HookName, HooksConfig } from '../../config/hooks.ts'
 import type { Database } from '../../db/database.ts'
-import { createHookCall, type HookDefinition } from './hook.ts'
-import type { HookCall, Hooks } from './hooks.ts'
+import { createHookCall, type HookCall, type HookDefinition } from './hook.ts'
 import { createHttpTransport, type HttpTransportParts } from './http-transport.ts'
-import { hookDefinitions } from './index.ts'
+import { type HookName, type Hooks, hookDefinitions, hookNames } from './index.ts'
 import { createPostgresTransport } from './postgres-transport.ts'
+import type { HooksConfig } from './settings.ts'
 
 export interface HooksParts {
   readonly config: HooksConfig
@@ -19,10 +18,8 @@ export interface HooksParts {
 /** Nothing is made for a hook that is off. */
 export function createHooks(parts: HooksParts): Hooks {
   const { config, db, now, log, http, functionTimeoutMs } = parts
-  const open = <Input extends object, Output>(
-    name: HookName,
-    definition: HookDefinition<Input, Output>,
-  ): HookCall<Input, Output> | undefined => {
+  const open = (name: HookName): HookCall<never, unknown> | undefined => {
+    const definition: HookDefinition<never, unknown> = hookDefinitions[name]
     const hook = config[name]
     if (hook === undefined) return undefined
     const { target, secrets } = hook
@@ -37,16 +34,6 @@ export function createHooks(parts: HooksParts): Hooks {
           })
     return createHookCall(definition, { transport, now, log })
   }
-  return {
-    sendSms: open('sendSms', hookDefinitions.sendSms),
-    sendEmail: open('sendEmail', hookDefinitions.sendEmail),
-    customAccessToken: open('customAccessToken', hookDefinitions.customAccessToken),
-    mfaVerificationAttempt: open('mfaVerificationAttempt', hookDefinitions.mfaVerificationAttempt),
-    passwordVerificationAttempt: open(
-      'passwordVerificationAttempt',
-      hookDefinitions.passwordVerificationAttempt,
-    ),
-    beforeUserCreated: open('beforeUserCreated', hookDefinitions.beforeUserCreated),
-    afterUserCreated: open('afterUserCreated', hookDefinitions.afterUserCreated),
-  }
+  // The type of Hooks says which definition makes which call; a loop cannot.
+  return Object.fromEntries(hookNames.map((name) => [name, open(name)])) as Hooks
 }

@@ -1,6 +1,11 @@
 import type { Claims } from '../../tokens/json-web-token.ts'
 import { badAnswer, type HookDefinition, isObject } from './hook.ts'
-import type { TokenToIssue } from './hooks.ts'
+
+interface TokenToIssue {
+  readonly user_id: string
+  readonly claims: Claims
+  readonly authentication_method: string
+}
 
 /** Without these a token is none of ours (reference 5.5). */
 const required: Readonly<Record<string, 'string' | 'integer' | 'boolean' | 'audience'>> = {
@@ -20,6 +25,8 @@ const required: Readonly<Record<string, 'string' | 'integer' | 'boolean' | 'audi
 const fixed = ['sub', 'session_id'] as const
 
 export const customAccessToken: HookDefinition<TokenToIssue, Claims> = {
+  variable: 'CUSTOM_ACCESS_TOKEN',
+  purpose: 'changes the claims of access tokens',
   name: 'customize-access-token',
   parseAnswer({ claims }, input) {
     if (!isObject(claims)) throw badAnswer('output claims field is missing')

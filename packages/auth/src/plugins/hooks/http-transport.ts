@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
 import { Agent as HttpsAgent, request as requestTls } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,9 +8,8 @@ import {
   FetchError,
   type ResolvedAddress,
 } from '../../outgoing/guarded-fetch.ts'
-import { badAnswer, type Transport } from './hook.ts'
-import { toSignature } from './signature.ts'
-import { toTimeout } from './timeout.ts'
+import { readLimited } from '../../outgoing/http-client.ts'
+import { badAnswer, type Transport, toTimeout } from './hook.ts'
 import type { HttpTarget } from './uri.ts'
 
 export interface HttpLimits {
@@ -119,21 +119,15 @@ async function send(outgoing: ClientRequest, body: string): Promise<IncomingMess
 async function read(response: IncomingMessage, maxBytes: number): Promise<Answer> {
   const { statusCode: status = 0, headers } = response
   const isBusy = status === 429 || status === 503
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    bytes += chunk.length
-    if (bytes > maxBytes) {
-      response.destroy()
-      const message = `Payload size exceeded size limit of ${maxBytes} bytes`
-      throw new ApiError('hook_payload_over_size_limit', message)
-    }
-    chunks.push(chunk)
+  const text = await readLimited(response, maxBytes)
+  if (text === undefined) {
+    const message = `Payload size exceeded size limit of ${maxBytes} bytes`
+    throw new ApiError('hook_payload_over_size_limit', message)
   }
   return {
     status,
     contentType: headers['content-type'] ?? '',
-    text: Buffer.concat(chunks).toString('utf8'),
+    text,
     isLater: isBusy && headers['retry-after'] !== undefined,
   }
 }
@@ -173,4 +167,19 @@ function toBody({ status, contentType, text }: Answer): unknown {
 
 function isReset(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+}
+
+interface SignedRequest {
+  readonly id: string
+  /** Seconds since the epoch. */
+  readonly timestamp: number
+  readonly body: string
+}
+
+/** Standard Webhooks: one signature for each secret, so that secrets can be changed without a gap. */
+function toSignature(secrets: readonly Buffer[], request: SignedRequest): string {
+  const signed = `${request.id}.${request.timestamp}.${request.body}`
+  return secrets
+    .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+    .join(' ')
 }

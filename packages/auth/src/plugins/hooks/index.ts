@@ -1,41 +1,35 @@
-import type { HookName } from '../../config/hooks.ts'
+import { afterUserCreated } from './after-user-created.ts'
+import { beforeUserCreated } from './before-user-created.ts'
 import { customAccessToken } from './custom-access-token.ts'
-import type { HookDefinition } from './hook.ts'
-import type {
-  EmailToSend,
-  FactorAttempt,
-  HookCall,
-  Hooks,
-  NewUserNotice,
-  PasswordAttempt,
-  SmsToSend,
-  Verdict,
-} from './hooks.ts'
-import { parseVerdict } from './verdict.ts'
+import type { HookCall, HookDefinition } from './hook.ts'
+import { mfaVerificationAttempt } from './mfa-verification-attempt.ts'
+import { passwordVerificationAttempt } from './password-verification-attempt.ts'
+import { sendEmail } from './send-email.ts'
+import { sendSms } from './send-sms.ts'
 
-/** The hooks there are: another one is a line here, and its variables in `config/hooks.ts`. */
+/** What operators may have a say in (reference 14): a file and a line for each. */
 export const hookDefinitions = {
-  sendSms: tell<SmsToSend>('send-sms'),
-  sendEmail: tell<EmailToSend>('send-email'),
+  sendSms,
+  sendEmail,
   customAccessToken,
-  mfaVerificationAttempt: decide<FactorAttempt>('mfa-verification'),
-  passwordVerificationAttempt: decide<PasswordAttempt>('password-verification'),
-  beforeUserCreated: tell<NewUserNotice>('before-user-created'),
-  afterUserCreated: tell<NewUserNotice>('after-user-created'),
-} satisfies Definitions
+  mfaVerificationAttempt,
+  passwordVerificationAttempt,
+  beforeUserCreated,
+  afterUserCreated,
+}
 
-/** Each as the core wants it. */
-type Definitions = {
-  readonly [Name in HookName]: NonNullable<Hooks[Name]> extends HookCall<infer Input, infer Output>
-    ? HookDefinition<Input, Output>
+export type HookName = keyof typeof hookDefinitions
+
+/** The hooks of this installation. Each is undefined where it is off, and then nothing is done for it. */
+export type Hooks = {
+  readonly [Name in HookName]: (typeof hookDefinitions)[Name] extends HookDefinition<
+    infer Input,
+    infer Output
+  >
+    ? HookCall<Input, Output> | undefined
     : never
 }
 
-/** Nothing of the answer is used, but whether it is a rejection. */
-function tell<Input extends object>(name: string): HookDefinition<Input, void> {
-  return { name, parseAnswer: () => undefined }
-}
-
-function decide<Input extends object>(name: string): HookDefinition<Input, Verdict> {
-  return { name, parseAnswer: parseVerdict }
-}
+export const hookNames = Object.keys(hookDefinitions).filter((name): name is HookName =>
+  Object.hasOwn(hookDefinitions, name),
+)

@@ -1,8 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { DatabaseLostError } from '../../db/database-lost-error.ts'
-import { badAnswer, type Transport } from './hook.ts'
-import { type FunctionAnswer, limitStatements, toFunctionCall } from './hook-function.ts'
-import { toTimeout } from './timeout.ts'
+import { badAnswer, type Transport, toTimeout } from './hook.ts'
+import { type FunctionAnswer, limitStatements, toFunctionCall } from './statements.ts'
 import type { FunctionTarget } from './uri.ts'
 
 export interface PostgresTransportParts {

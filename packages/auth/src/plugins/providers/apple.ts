@@ -1,7 +1,6 @@
-import { joinNames, readAt } from './answer-parts.ts'
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { type IdTokenClaims, isTrue, toOneEmail, toProfile } from './provider.ts'
+import { isTrue, isTrusted, joinNames, readAt, toOneEmail, toProfile } from './profile-parts.ts'
+import type { IdTokenClaims } from './provider.ts'
 import { ProviderHttpError } from './provider-http.ts'
 
 /** It is moving from the first to the second. */
@@ -10,8 +9,13 @@ const issuers: ReadonlySet<string> = new Set([
   'https://account.apple.com',
 ])
 
+const trustsEmails = true
+
 /** Our secret there is a token that the operator signs; it has no API to ask about people. */
 export const apple = defineOAuth2({
+  isAtOnePlace: true,
+  hasIosApps: true,
+  trustsEmails,
   url: 'https://appleid.apple.com',
   authorizeUrl: ({ url }) => `${url}/auth/authorize`,
   tokenUrl: ({ url }) => `${url}/auth/token`,
@@ -28,7 +32,7 @@ export const apple = defineOAuth2({
       toProfile({
         id: claims['sub'],
         issuer: typeof claims['iss'] === 'string' ? claims['iss'] : url,
-        emails: toOneEmail(claims['email'], isTrusted('apple', claims['email_verified'])),
+        emails: toOneEmail(claims['email'], isTrusted(trustsEmails, claims['email_verified'])),
         custom: toCustom(claims),
       }),
   },

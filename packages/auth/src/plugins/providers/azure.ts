@@ -1,10 +1,15 @@
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { type Addresses, toOneEmail, toProfile } from './provider.ts'
+import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
+import type { Addresses } from './provider.ts'
 import { ProviderHttpError } from './provider-http.ts'
+
+// Since 2023 new registrations get no address whose domain nobody has shown to own.
+const trustsEmails = true
 
 /** Its URL is that of a tenant: `https://login.microsoftonline.com/<id>`. */
 export const azure = defineOAuth2({
+  trustsEmails,
+  findUrlFault: (url) => (isTenant(url) ? undefined : 'must end with the id of your tenant'),
   url: 'https://login.microsoftonline.com/common',
   authorizeUrl: ({ url }) => `${url}/oauth2/v2.0/authorize`,
   tokenUrl: ({ url }) => `${url}/oauth2/v2.0/token`,
@@ -18,7 +23,7 @@ export const azure = defineOAuth2({
       toProfile({
         id: claims['sub'],
         issuer: `${claims['iss']}`,
-        emails: toOneEmail(claims['email'], isTrusted('azure', toWord(claims['xms_edov']))),
+        emails: toOneEmail(claims['email'], isTrusted(trustsEmails, toWord(claims['xms_edov']))),
         name: claims['name'],
         more: { preferred_username: claims['preferred_username'] },
       }),
@@ -43,4 +48,13 @@ const forMany = /^https:\/\/login\.microsoftonline\.com\/(?:common|organizations
 function isIssuer(issuer: string, { url }: Addresses): boolean {
   if (!forMany.test(url)) return issuer === `${url}/v2.0`
   return ofTenant.test(issuer) || ofCustomers.test(issuer)
+}
+
+/** ID tokens have the id of the tenant: with its name in the URL none of them would fit. */
+const ofAzure = /^https:\/\/login\.microsoftonline\.com\/?/
+const tenantPath =
+  /^(?:common|organizations|consumers|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/?$/
+
+function isTenant(url: string): boolean {
+  return !ofAzure.test(url) || tenantPath.test(url.replace(ofAzure, ''))
 }

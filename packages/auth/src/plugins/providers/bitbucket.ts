@@ -1,6 +1,5 @@
-import { readAt, readObjects } from './answer-parts.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, toOneEmail, toProfile } from './provider.ts'
+import { isTrue, readAt, readObjects, toOneEmail, toProfile } from './profile-parts.ts'
 
 export const bitbucket = defineOAuth2({
   url: 'https://bitbucket.org',

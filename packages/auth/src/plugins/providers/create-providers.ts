@@ -1,16 +1,16 @@
-import {
-  type ExternalConfig,
-  isProviderId,
-  type ProviderConfig,
-  type ProviderId,
-  providerIds,
-} from '../../config/external.ts'
 import { invalid } from '../../errors.ts'
-import type { ExternalProvider, ExternalProviders } from './external-provider.ts'
-import { providers } from './index.ts'
-import { createOpenIdLater } from './oidc-later.ts'
-import type { Addresses, ProviderDefinition, ProviderSetup } from './provider.ts'
+import { isProviderId, type ProviderId, providerIds, providers } from './index.ts'
+import type { OpenIdSettings } from './oidc.ts'
+import type {
+  Addresses,
+  ExternalProvider,
+  ExternalProviders,
+  OpenId,
+  ProviderDefinition,
+  ProviderSetup,
+} from './provider.ts'
 import { createProviderHttp } from './provider-http.ts'
+import type { ExternalConfig, ProviderConfig } from './settings.ts'
 
 export interface ProvidersSettings {
   readonly config: ExternalConfig
@@ -35,7 +35,8 @@ export function createProviders(settings: ProvidersSettings): ExternalProviders 
     if (clientId === undefined) throw unsupported('missing OAuth client ID')
     if (registered.secret === '') throw unsupported('missing OAuth secret')
     if (registered.redirectUri === '') throw unsupported('missing redirect URI')
-    const ofApps = id === 'apple' && settings.iosBundleId !== '' ? [settings.iosBundleId] : []
+    const hasApp = definition.hasIosApps && settings.iosBundleId !== ''
+    const ofApps = hasApp ? [settings.iosBundleId] : []
     const setup: ProviderSetup = {
       id,
       clientIds: [clientId, ...others, ...ofApps],
@@ -93,4 +94,15 @@ function toAddresses(definition: ProviderDefinition, config: ProviderConfig): Ad
 
 function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '')
+}
+
+/** Loaded, and with it all it takes to check signatures, when the first ID token comes. */
+function createOpenIdLater(settings: OpenIdSettings): OpenId {
+  let loaded: Promise<OpenId> | undefined
+  return {
+    async verify(idToken, expected) {
+      loaded ??= import('./oidc.ts').then(({ createOpenId }) => createOpenId(settings))
+      return (await loaded).verify(idToken, expected)
+    },
+  }
 }

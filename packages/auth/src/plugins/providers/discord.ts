@@ -1,5 +1,5 @@
 import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, toOneEmail, toProfile } from './provider.ts'
+import { isTrue, toOneEmail, toProfile } from './profile-parts.ts'
 import type { JsonObject } from './provider-http.ts'
 
 export const discord = defineOAuth2({

@@ -1,6 +1,10 @@
 import { parseEmail } from '../../features/users/addresses.ts'
-import type { Json, Metadata } from '../../features/users/metadata.ts'
-import { countStoredBytes, findUnstorable } from '../../features/users/metadata.ts'
+import {
+  countStoredBytes,
+  findUnstorable,
+  type Json,
+  type Metadata,
+} from '../../features/users/metadata.ts'
 
 /** An address as a provider knows it. */
 export interface ExternalEmail {

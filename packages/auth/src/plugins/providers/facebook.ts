@@ -1,12 +1,13 @@
 import { createHmac } from 'node:crypto'
-import { joinNames, readAt } from './answer-parts.ts'
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import { isTrusted, joinNames, readAt, toOneEmail, toProfile } from './profile-parts.ts'
 
 const fields = 'email,first_name,last_name,name,picture'
 
+const trustsEmails = true
+
 export const facebook = defineOAuth2({
+  trustsEmails,
   url: 'https://www.facebook.com',
   apiUrl: 'https://graph.facebook.com',
   authorizeUrl: ({ url }) => `${url}/dialog/oauth`,
@@ -45,7 +46,7 @@ function toPerson(issuer: string, { id, email, name, picture }: Person) {
   return toProfile({
     id,
     issuer,
-    emails: toOneEmail(email, isTrusted('facebook')),
+    emails: toOneEmail(email, isTrusted(trustsEmails)),
     name,
     picture,
     more: { nickname: name, slug: name },

@@ -1,8 +1,10 @@
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
+
+const trustsEmails = true
 
 export const figma = defineOAuth2({
+  trustsEmails,
   url: 'https://www.figma.com',
   apiUrl: 'https://api.figma.com',
   authorizeUrl: ({ url }) => `${url}/oauth`,
@@ -14,7 +16,7 @@ export const figma = defineOAuth2({
     return toProfile({
       id: user['id'],
       issuer: at.apiUrl,
-      emails: toOneEmail(user['email'], isTrusted('figma')),
+      emails: toOneEmail(user['email'], isTrusted(trustsEmails)),
       name: user['handle'],
       picture: user['img_url'],
     })

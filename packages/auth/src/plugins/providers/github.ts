@@ -1,5 +1,5 @@
 import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, toOneEmail, toProfile } from './provider.ts'
+import { isTrue, toOneEmail, toProfile } from './profile-parts.ts'
 
 export const github = defineOAuth2({
   url: 'https://github.com',

@@ -1,5 +1,5 @@
 import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import { toOneEmail, toProfile } from './profile-parts.ts'
 
 /** The public one, or an installation of one's own. */
 export const gitlab = defineOAuth2({

@@ -1,10 +1,12 @@
+import type { ExternalProfile } from './external-profile.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { type ExternalProfile, isTrue, toOneEmail, toProfile } from './provider.ts'
+import { isTrue, toOneEmail, toProfile } from './profile-parts.ts'
 import type { JsonObject } from './provider-http.ts'
 
 const issuers: ReadonlySet<string> = new Set(['https://accounts.google.com', 'accounts.google.com'])
 
 export const google = defineOAuth2({
+  isAtOnePlace: true,
   url: 'https://accounts.google.com',
   apiUrl: 'https://www.googleapis.com',
   authorizeUrl: ({ url }) => `${url}/o/oauth2/v2/auth`,

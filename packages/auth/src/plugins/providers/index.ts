@@ -1,4 +1,3 @@
-import type { ProviderId } from '../../config/external.ts'
 import { apple } from './apple.ts'
 import { azure } from './azure.ts'
 import { bitbucket } from './bitbucket.ts'
@@ -18,8 +17,8 @@ import { twitch } from './twitch.ts'
 import { twitter } from './twitter.ts'
 import { workos } from './workos.ts'
 
-/** A file and a line for each. */
-export const providers: Readonly<Record<ProviderId, ProviderDefinition>> = {
+/** A file and a line for each, in the order of their names: /settings lists them so. */
+export const providers = {
   apple,
   azure,
   bitbucket,
@@ -37,4 +36,12 @@ export const providers: Readonly<Record<ProviderId, ProviderDefinition>> = {
   twitch,
   twitter,
   workos,
+} satisfies Readonly<Record<string, ProviderDefinition>>
+
+export type ProviderId = keyof typeof providers
+
+export const providerIds = Object.keys(providers).filter(isProviderId)
+
+export function isProviderId(text: string): text is ProviderId {
+  return Object.hasOwn(providers, text)
 }

@@ -1,5 +1,6 @@
+import type { ExternalProfile } from './external-profile.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { type ExternalProfile, isTrue, toOneEmail, toProfile } from './provider.ts'
+import { isTrue, toOneEmail, toProfile } from './profile-parts.ts'
 import type { JsonObject } from './provider-http.ts'
 
 /** Its URL is that of a realm: `https://host/realms/name`. */

@@ -1,12 +1,20 @@
-import { joinNames, readAt, readObjects } from './answer-parts.ts'
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import {
+  isTrusted,
+  joinNames,
+  readAt,
+  readObjects,
+  toOneEmail,
+  toProfile,
+} from './profile-parts.ts'
 
 const ofProfile = '(id,firstName,lastName,profilePicture(displayImage~:playableStreams))'
 const ofEmail = '(elements*(handle~))'
 
+const trustsEmails = true
+
 export const linkedin = defineOAuth2({
+  trustsEmails,
   url: 'https://api.linkedin.com',
   authorizeUrl: ({ url }) => `${url}/oauth/v2/authorization`,
   tokenUrl: ({ apiUrl }) => `${apiUrl}/oauth/v2/accessToken`,
@@ -22,7 +30,7 @@ export const linkedin = defineOAuth2({
     return toProfile({
       id: user['id'],
       issuer: at.apiUrl,
-      emails: toOneEmail(readAt(first, 'handle~', 'emailAddress'), isTrusted('linkedin')),
+      emails: toOneEmail(readAt(first, 'handle~', 'emailAddress'), isTrusted(trustsEmails)),
       name: joinNames(toLocal(user['firstName']), toLocal(user['lastName'])),
       picture: readAt(stream, 'identifiers', 0, 'identifier'),
     })

@@ -1,9 +1,10 @@
-import { readAt } from './answer-parts.ts'
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import { isTrusted, readAt, toOneEmail, toProfile } from './profile-parts.ts'
+
+const trustsEmails = true
 
 export const notion = defineOAuth2({
+  trustsEmails,
   url: 'https://api.notion.com',
   authorizeUrl: ({ url }) => `${url}/v1/oauth/authorize`,
   tokenUrl: ({ apiUrl }) => `${apiUrl}/v1/oauth/token`,
@@ -17,7 +18,7 @@ export const notion = defineOAuth2({
     return toProfile({
       id: readAt(user, 'id'),
       issuer: at.apiUrl,
-      emails: toOneEmail(readAt(user, 'person', 'email'), isTrusted('notion')),
+      emails: toOneEmail(readAt(user, 'person', 'email'), isTrusted(trustsEmails)),
       name: readAt(user, 'name'),
       picture: readAt(user, 'avatar_url'),
     })

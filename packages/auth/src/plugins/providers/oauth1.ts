@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { isStorableText } from '../../features/users/metadata.ts'
+import type { ExternalProfile } from './external-profile.ts'
 import { type OAuth1Request, toOAuth1Header } from './oauth1-signature.ts'
 import type {
   Addresses,
-  ExternalProfile,
   ExternalTokens,
   ProviderDefinition,
   ProviderSetup,
@@ -29,12 +29,8 @@ interface Token {
 const noToken: Token = { token: '', secret: '' }
 
 /** There are no scopes in this version: what an application may do is registered with it. */
-export function defineOAuth1({ url, apiUrl, ...definition }: OAuth1Definition): ProviderDefinition {
-  return {
-    ...(url !== undefined && { url }),
-    ...(apiUrl !== undefined && { apiUrl }),
-    create: (setup) => createSteps(definition, setup),
-  }
+export function defineOAuth1(definition: OAuth1Definition): ProviderDefinition {
+  return { ...definition, create: (setup) => createSteps(definition, setup) }
 }
 
 function createSteps(definition: OAuth1Definition, setup: ProviderSetup): ProviderSteps {

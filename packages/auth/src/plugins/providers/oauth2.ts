@@ -1,15 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isStorableText } from '../../features/users/metadata.ts'
-import { type ExternalIdTokens, IdTokenError } from './external-provider.ts'
-import type {
-  Addresses,
-  ExternalProfile,
-  ExternalReturn,
-  ExternalTokens,
-  IdTokenClaims,
-  ProviderDefinition,
-  ProviderSetup,
-  ProviderSteps,
+import type { ExternalProfile } from './external-profile.ts'
+import {
+  type Addresses,
+  type ExternalIdTokens,
+  type ExternalReturn,
+  type ExternalTokens,
+  type IdTokenClaims,
+  IdTokenError,
+  type ProviderDefinition,
+  type ProviderSetup,
+  type ProviderSteps,
 } from './provider.ts'
 import { type JsonObject, ProviderHttpError } from './provider-http.ts'
 
@@ -61,13 +62,7 @@ export interface Visit {
 }
 
 export function defineOAuth2(definition: OAuth2Definition): ProviderDefinition {
-  const { url, apiUrl, toApiUrl } = definition
-  return {
-    ...(url !== undefined && { url }),
-    ...(apiUrl !== undefined && { apiUrl }),
-    ...(toApiUrl && { toApiUrl }),
-    create: (setup) => createSteps(definition, setup),
-  }
+  return { ...definition, create: (setup) => createSteps(definition, setup) }
 }
 
 function createSteps(definition: OAuth2Definition, setup: ProviderSetup): ProviderSteps {

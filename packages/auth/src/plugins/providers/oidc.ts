@@ -1,20 +1,11 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
-import { type IdTokenClaims, IdTokenError } from './external-provider.ts'
+import {
+  type IdTokenClaims,
+  IdTokenError,
+  type IdTokenExpectation,
+  type OpenId,
+} from './provider.ts'
 import type { ProviderHttp } from './provider-http.ts'
-
-export interface IdTokenExpectation {
-  /** Whom to ask for the keys: never taken from the token. */
-  readonly discoveryUrl: string
-  isIssuer(issuer: string): boolean
-  /** Our ids there, of which the token must be for one. */
-  readonly audiences: readonly string[]
-}
-
-/** ID tokens, checked with the keys that issuers publish. */
-export interface OpenId {
-  /** @throws {IdTokenError} */
-  verify(idToken: string, expected: IdTokenExpectation): Promise<IdTokenClaims>
-}
 
 export interface OpenIdSettings {
   readonly http: ProviderHttp

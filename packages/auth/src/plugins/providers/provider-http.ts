@@ -1,3 +1,10 @@
+import {
+  type HttpAnswer,
+  HttpClientError,
+  type HttpLimits,
+  request,
+} from '../../outgoing/http-client.ts'
+
 /** Objects of JSON, as providers answer. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -17,11 +24,6 @@ export interface ProviderHttp {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
 }
 
-export interface ProviderHttpSettings {
-  readonly timeoutMs: number
-  readonly maxBytes: number
-}
-
 /** For the log of the operator: with the host, never with a token. */
 export class ProviderHttpError extends Error {
   override readonly name = 'ProviderHttpError'
@@ -39,36 +41,33 @@ export class ProviderHttpError extends Error {
   }
 }
 
-export function createProviderHttp({ timeoutMs, maxBytes }: ProviderHttpSettings): ProviderHttp {
-  async function read(
-    url: string,
-    init: RequestInit,
-  ): Promise<{ response: Response; text: string }> {
-    const signal = AbortSignal.timeout(timeoutMs)
-    const { host } = new URL(url)
+export function createProviderHttp(limits: HttpLimits): ProviderHttp {
+  async function read(url: string, init: RequestInit): Promise<HttpAnswer> {
     try {
-      const response = await fetch(url, { ...init, signal, redirect: 'error' })
-      return { response, text: await readText(response, maxBytes) }
+      return await request(url, { ...init, redirect: 'error' }, limits)
     } catch (error) {
-      if (error instanceof ProviderHttpError) throw error
-      const why = signal.aborted ? `did not answer within ${timeoutMs} ms` : 'cannot be reached'
-      throw new ProviderHttpError(`${host} ${why}`, { cause: error })
+      throw toProviderError(error, new URL(url).host, limits.timeoutMs)
     }
   }
 
   async function ask(url: string, { headers = {}, form }: ProviderRequest = {}): Promise<unknown> {
-    const { response, text } = await read(url, {
+    const {
+      status,
+      headers: answered,
+      text,
+    } = await read(url, {
       method: form === undefined ? 'GET' : 'POST',
       headers: { accept: 'application/json', 'user-agent': 'portcullis-auth', ...headers },
       ...(form && { body: new URLSearchParams(form) }),
     })
-    const body = parse(text, response.headers.get('content-type') ?? '')
+    const body = parse(text, answered.get('content-type') ?? '')
+    const isOk = status >= 200 && status < 300
     const reason = isObject(body) && typeof body['error'] === 'string' ? body['error'] : undefined
-    if (response.ok && body !== undefined) return body
+    if (isOk && body !== undefined) return body
     const { host, pathname } = new URL(url)
-    const what = response.ok ? 'neither JSON nor a form' : `${response.status} ${reason ?? ''}`
+    const what = isOk ? 'neither JSON nor a form' : `${status} ${reason ?? ''}`
     throw new ProviderHttpError(`${host}${pathname} answered ${what}`.trim(), {
-      status: response.status,
+      status,
       ...(reason !== undefined && { reason: reason.slice(0, 100) }),
     })
   }
@@ -85,8 +84,7 @@ export function createProviderHttp({ timeoutMs, maxBytes }: ProviderHttpSettings
       throw new ProviderHttpError(`${new URL(url).host} answered JSON that is not a list`)
     },
     async fetch(url, init) {
-      const { response, text } = await read(url, init)
-      const { status, headers } = response
+      const { status, headers, text } = await read(url, init)
       return new Response(text, { status, headers })
     },
   }
@@ -106,15 +104,11 @@ function parse(text: string, type: string): unknown {
   }
 }
 
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > maxBytes) {
-      throw new ProviderHttpError(`${new URL(response.url).host} answered too much`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+function toProviderError(error: unknown, host: string, timeoutMs: number): ProviderHttpError {
+  const reason = error instanceof HttpClientError ? error.reason : 'unreachable'
+  if (reason === 'too-long') return new ProviderHttpError(`${host} answered too much`)
+  const why = reason === 'timeout' ? `did not answer within ${timeoutMs} ms` : 'cannot be reached'
+  return new ProviderHttpError(`${host} ${why}`, {
+    cause: error instanceof HttpClientError ? error.cause : error,
+  })
 }

@@ -1,17 +1,6 @@
-import type { Json, Metadata } from '../../features/users/metadata.ts'
-import { isStorableText } from '../../features/users/metadata.ts'
-import { type ExternalEmail, type ExternalProfile, ProfileError } from './external-profile.ts'
-import type { ExternalProvider } from './external-provider.ts'
-import type { OpenId } from './oidc.ts'
+import type { Metadata } from '../../features/users/metadata.ts'
+import type { ExternalProfile } from './external-profile.ts'
 import type { ProviderHttp } from './provider-http.ts'
-
-export type { ExternalEmail, ExternalProfile } from './external-profile.ts'
-export type {
-  ExternalProvider,
-  ExternalReturn,
-  ExternalTokens,
-  IdTokenClaims,
-} from './external-provider.ts'
 
 /** Where a provider is. Without a slash at the end. */
 export interface Addresses {
@@ -42,6 +31,22 @@ export interface ProviderSetup {
 export interface ProviderDefinition {
   /** Undefined: every installation has its own, and it must be configured. */
   readonly url?: string
+  /**
+   * There is only one of it, so that its URL cannot be configured: a URL of another would hand people's
+   * accounts to whoever is there.
+   */
+  readonly isAtOnePlace?: true
+  /** Why a configured URL cannot be right; undefined: nothing is wrong with it. */
+  findUrlFault?(url: string): string | undefined
+  /**
+   * Whether an address counts as verified where the provider does not say so about each; undefined: it
+   * always says so. A verified address leads to the account that has it (reference 6.9), so whoever can
+   * write any address into a profile there could enter any account here: `false` makes them confirm it
+   * by mail first.
+   */
+  readonly trustsEmails?: boolean
+  /** Whether ID tokens may be made for AUTH_EXTERNAL_IOS_BUNDLE_ID. */
+  readonly hasIosApps?: true
   /** Where it is not the same. */
   readonly apiUrl?: string
   /** Where the API of an installation of one's own is; otherwise at its URL. */
@@ -55,75 +60,93 @@ export type ProviderSteps = Pick<
   'start' | 'exchange' | 'readProfile' | 'idTokens' | 'returnsByForm'
 >
 
-export interface ProfileParts {
-  /** Numbers are ids as well. */
-  readonly id: unknown
-  /** The host of the API, or the issuer. */
-  readonly issuer: string
-  readonly emails: ExternalProfile['emails']
-  /** Also the full name, unless `full_name` says otherwise. */
-  readonly name?: unknown
-  readonly picture?: unknown
-  /** Under the names of reference 5.3. */
-  readonly more?: Readonly<Record<string, unknown>>
-  readonly custom?: Readonly<Record<string, unknown>>
+/** Somebody is to be sent to a provider. */
+export interface ExternalStart {
+  /** Comes back with the user. */
+  readonly state: string
+  /** Beside those that are always asked for. */
+  readonly scopes: readonly string[]
+  /** Of the request, for the provider: `prompt`, `login_hint`, … */
+  readonly parameters: Readonly<Record<string, string>>
 }
 
-/**
- * Reference 10.2: what is the same for all of them.
- * @throws {ProfileError} where a field is of the wrong type.
- * @throws {TypeError} without an id.
- */
-export function toProfile({ id, issuer, emails, ...parts }: ProfileParts): ExternalProfile {
-  const { name, picture, more = {}, custom = {} } = parts
-  const known = { name, full_name: name, picture, avatar_url: picture, ...more }
-  for (const [field, value] of Object.entries(known)) readText(field, value)
-  return {
-    id: readUserId(id),
-    emails,
-    claims: toJson({ iss: issuer, ...known, custom_claims: toJson(custom) }),
-  }
+export interface ExternalTarget {
+  /** Where the browser goes. */
+  readonly url: string
+  /** What the provider's file wants back with the user. Kept with the flow, seen by nobody. */
+  readonly memo: Metadata
 }
 
-/** The limit of OpenID Connect for `sub`. Ids are indexed, and an index has a limit too. */
-const longestUserId = 255
-
-function readUserId(id: unknown): string {
-  if (id === undefined || id === null || id === '') throw new TypeError('The profile has no id')
-  // A larger number is not the one that the provider sent: JSON.parse has rounded it.
-  const text = Number.isSafeInteger(id) ? `${id}` : id
-  if (typeof text !== 'string') throw new ProfileError('the user id must be a string')
-  if (text.length > longestUserId || !isStorableText(text)) {
-    throw new ProfileError(`the user id must be a text of at most ${longestUserId} characters`)
-  }
-  return text
+/** Somebody has come back from a provider. */
+export interface ExternalReturn {
+  /** Of the query, or of the form that was posted. */
+  readonly parameters: Readonly<Record<string, string | undefined>>
+  readonly memo: Metadata
 }
 
-/** Undefined where the provider sends nothing. @throws {ProfileError} */
-function readText(field: string, value: unknown): string | undefined {
-  if (value === undefined || value === null || value === '') return undefined
-  if (typeof value === 'string') return value
-  throw new ProfileError(`${field} must be a string`)
+export interface ExternalTokens {
+  readonly accessToken: string
+  readonly refreshToken: string | undefined
+  readonly idToken: string | undefined
+  /** All that the provider answered. */
+  readonly answer: Readonly<Record<string, unknown>>
 }
 
-/** None where the provider sends none. @throws {ProfileError} */
-export function toOneEmail(
-  value: unknown,
-  isVerified: boolean,
-  isPrimary = true,
-): readonly ExternalEmail[] {
-  const email = readText('email', value)
-  return email === undefined ? [] : [{ email, isVerified, isPrimary }]
+export type IdTokenClaims = Readonly<Record<string, unknown>>
+
+/** For applications that have signed in at the provider by themselves (reference 3.12). */
+export interface ExternalIdTokens {
+  /** Whether the provider speaks for that issuer. Keys are fetched from no other. */
+  isIssuer(issuer: string): boolean
+  /** Whether tokens are taken whose nonce nobody has checked. */
+  readonly skipsNonce: boolean
+  /**
+   * Checks signature, issuer, time and whom it was made for.
+   * @throws {IdTokenError}
+   */
+  verify(idToken: string): Promise<IdTokenClaims>
+  toProfile(claims: IdTokenClaims): ExternalProfile
 }
 
-/** What came as JSON, without what is not there. */
-function toJson(values: Readonly<Record<string, unknown>>): Metadata {
-  const isThere = (value: unknown) => value !== undefined && value !== null && value !== ''
-  const there = Object.entries(values).filter(([, value]) => isThere(value))
-  return Object.fromEntries(there) as { readonly [name: string]: Json }
+/** Why an ID token is not taken, in words for the caller. */
+export class IdTokenError extends Error {
+  override readonly name = 'IdTokenError'
 }
 
-/** Providers say yes in several ways. */
-export function isTrue(value: unknown): boolean {
-  return value === true || value === 'true'
+/** A provider as this installation is registered there. */
+export interface ExternalProvider {
+  readonly id: string
+  /** All of our ids there. */
+  readonly clientIds: readonly string[]
+  /** Whether a user without an address is taken. */
+  readonly isEmailOptional: boolean
+  /** Where it sends people back to. */
+  readonly redirectUri: string
+  /** Whether people come back by a form of the provider's page, with which no lax cookie comes. */
+  readonly returnsByForm: boolean
+  start(start: ExternalStart): Promise<ExternalTarget>
+  exchange(back: ExternalReturn): Promise<ExternalTokens>
+  readProfile(tokens: ExternalTokens, back: ExternalReturn): Promise<ExternalProfile>
+  readonly idTokens: ExternalIdTokens | undefined
+}
+
+export interface ExternalProviders {
+  /** @throws {ApiError} where people cannot sign in through it, in words that say why. */
+  find(id: string): ExternalProvider
+  /** Those that are switched on. */
+  readonly enabled: readonly ExternalProvider[]
+}
+
+export interface IdTokenExpectation {
+  /** Whom to ask for the keys: never taken from the token. */
+  readonly discoveryUrl: string
+  isIssuer(issuer: string): boolean
+  /** Our ids there, of which the token must be for one. */
+  readonly audiences: readonly string[]
+}
+
+/** ID tokens, checked with the keys that issuers publish. */
+export interface OpenId {
+  /** @throws {IdTokenError} */
+  verify(idToken: string, expected: IdTokenExpectation): Promise<IdTokenClaims>
 }

@@ -1,9 +1,11 @@
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
 import { ProviderHttpError } from './provider-http.ts'
 
+const trustsEmails = true
+
 export const slack = defineOAuth2({
+  trustsEmails,
   url: 'https://slack.com',
   authorizeUrl: ({ url }) => `${url}/oauth/authorize`,
   tokenUrl: ({ apiUrl }) => `${apiUrl}/api/oauth.access`,
@@ -18,7 +20,7 @@ export const slack = defineOAuth2({
     return toProfile({
       id: user['https://slack.com/user_id'],
       issuer: at.apiUrl,
-      emails: toOneEmail(user['email'], isTrusted('slack', user['email_verified'])),
+      emails: toOneEmail(user['email'], isTrusted(trustsEmails, user['email_verified'])),
       name: user['name'],
       picture: user['picture'],
       custom: { 'https://slack.com/team_id': user['https://slack.com/team_id'] },

@@ -1,9 +1,10 @@
-import { readObjects } from './answer-parts.ts'
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import { isTrusted, readObjects, toOneEmail, toProfile } from './profile-parts.ts'
+
+const trustsEmails = true
 
 export const twitch = defineOAuth2({
+  trustsEmails,
   url: 'https://id.twitch.tv',
   apiUrl: 'https://api.twitch.tv',
   authorizeUrl: ({ url }) => `${url}/oauth2/authorize`,
@@ -17,7 +18,7 @@ export const twitch = defineOAuth2({
     return toProfile({
       id: user['id'],
       issuer: at.apiUrl,
-      emails: toOneEmail(user['email'], isTrusted('twitch')),
+      emails: toOneEmail(user['email'], isTrusted(trustsEmails)),
       name: user['login'],
       picture: user['profile_image_url'],
       more: { nickname: user['display_name'], slug: user['display_name'] },

@@ -1,10 +1,12 @@
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth1 } from './oauth1.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
 
 const query = 'include_entities=false&skip_status=true&include_email=true'
 
+const trustsEmails = true
+
 export const twitter = defineOAuth1({
+  trustsEmails,
   url: 'https://api.twitter.com',
   requestTokenUrl: ({ apiUrl }) => `${apiUrl}/oauth/request_token`,
   authorizeUrl: ({ url }) => `${url}/oauth/authenticate`,
@@ -15,7 +17,7 @@ export const twitter = defineOAuth1({
       // The number is too large for a number of JSON.
       id: user['id_str'] ?? user['id'],
       issuer: apiUrl,
-      emails: toOneEmail(user['email'], isTrusted('twitter')),
+      emails: toOneEmail(user['email'], isTrusted(trustsEmails)),
       name: user['name'],
       picture: user['profile_image_url_https'],
       more: { user_name: user['screen_name'], preferred_username: user['screen_name'] },

@@ -1,11 +1,12 @@
-import { joinNames } from './answer-parts.ts'
-import { isTrusted } from './email-trust.ts'
 import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './provider.ts'
+import { isTrusted, joinNames, toOneEmail, toProfile } from './profile-parts.ts'
 import { isObject } from './provider-http.ts'
+
+const trustsEmails = true
 
 /** The application says where people sign in: `connection`, `organization` or `workos_provider`. */
 export const workos = defineOAuth2({
+  trustsEmails,
   url: 'https://api.workos.com',
   authorizeUrl: ({ url }) => `${url}/sso/authorize`,
   tokenUrl: ({ apiUrl }) => `${apiUrl}/sso/token`,
@@ -18,7 +19,7 @@ export const workos = defineOAuth2({
     return toProfile({
       id: user['id'],
       issuer: at.apiUrl,
-      emails: toOneEmail(user['email'], isTrusted('workos')),
+      emails: toOneEmail(user['email'], isTrusted(trustsEmails)),
       name: joinNames(user['first_name'], user['last_name']),
       custom: { connection_id: user['connection_id'], organization_id: user['organization_id'] },
     })

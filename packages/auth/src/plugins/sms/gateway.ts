@@ -1,7 +1,8 @@
-import type { SmsConfig } from '../../config/sms.ts'
-import type { TextChannel } from '../../config/sms-gateways.ts'
+import type { Settings, Variable } from '@portcullis/service-kit/env'
+import type { OutgoingPost, PostAnswer } from '../../outgoing/http-client.ts'
 
-export type { SmsConfig }
+/** Ways for a text message; a gateway may know several. */
+export type TextChannel = 'sms' | 'whatsapp'
 
 export interface TextMessage {
   /** The digits of a number, without + (E.164). */
@@ -12,20 +13,6 @@ export interface TextMessage {
   readonly channel: TextChannel
 }
 
-export interface GatewayRequest {
-  readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body:
-    | { readonly form: Readonly<Record<string, string>> }
-    | { readonly json: Readonly<Record<string, string>> }
-}
-
-export interface GatewayAnswer {
-  readonly status: number
-  /** Undefined where it is no JSON. */
-  readonly body: unknown
-}
-
 /** A message that the gateway does not take. */
 export interface Refusal {
   readonly reason: string
@@ -33,13 +20,29 @@ export interface Refusal {
   readonly isFinal: boolean
 }
 
-/** One service that sends text messages: what it is asked, and how its answer is to be read. */
-export interface Gateway {
+export type GatewayVariables = Readonly<Record<string, Variable<string>>>
+
+/** One service that sends text messages: its settings, its requests, and how it answers. */
+export interface Gateway<V extends GatewayVariables = GatewayVariables> {
+  /** Values of AUTH_SMS_PROVIDER that mean this gateway, besides its name in `index.ts`. */
+  readonly otherNames?: readonly string[]
+  readonly channels: readonly TextChannel[]
+  /** Environment variables; each also gets its GOTRUE_ name. */
+  readonly variables: V
+  /** Settings without which nothing can be sent, and the error message when one is empty. */
+  readonly required: Readonly<Partial<Record<keyof V & string, string>>>
+  /** Settings that must be http or https URLs. */
+  readonly webUrls?: readonly (keyof V & string)[]
   /** Where its API is. */
   readonly baseUrl: string
-  toRequest(message: TextMessage, settings: SmsConfig, baseUrl: string): GatewayRequest
+  toRequest(message: TextMessage, settings: Settings<V>, baseUrl: string): OutgoingPost
   /** Undefined: it has taken the message. */
-  findRefusal(answer: GatewayAnswer): Refusal | undefined
+  findRefusal(answer: PostAnswer): Refusal | undefined
+}
+
+/** Infers the settings that `toRequest` gets from `variables`. */
+export function defineGateway<V extends GatewayVariables>(gateway: Gateway<V>): Gateway {
+  return gateway
 }
 
 /**

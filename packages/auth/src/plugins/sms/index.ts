@@ -1,4 +1,3 @@
-import type { SmsGatewayName } from '../../config/sms-gateways.ts'
 import type { Gateway } from './gateway.ts'
 import { messagebird } from './messagebird.ts'
 import { textlocal } from './textlocal.ts'
@@ -6,11 +5,13 @@ import { twilio } from './twilio.ts'
 import { vonage } from './vonage.ts'
 import { webhook } from './webhook.ts'
 
-/** By AUTH_SMS_PROVIDER. What each must be told in the configuration: `config/sms-gateways.ts`. */
-export const gateways: Readonly<Record<SmsGatewayName, Gateway>> = {
+/** By AUTH_SMS_PROVIDER: a file and a line for each. */
+export const gateways = {
   twilio,
   messagebird,
   textlocal,
   vonage,
   webhook,
-}
+} satisfies Readonly<Record<string, Gateway>>
+
+export type SmsGatewayName = keyof typeof gateways

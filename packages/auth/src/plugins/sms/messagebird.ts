@@ -1,19 +1,38 @@
-import { type Gateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
+import { hideAll, string } from '@portcullis/service-kit/env'
+import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
 /** Of an account rather than of a message: no balance, and a fault of their own. */
 const passing = ['25', '99']
 
 /** https://developers.messagebird.com/api/sms-messaging */
-export const messagebird: Gateway = {
+export const messagebird = defineGateway({
+  otherNames: ['gatewayb'],
+  channels: ['sms'],
+  variables: {
+    accessKey: string('AUTH_SMS_GATEWAYB_ACCESS_KEY', '', 'Key of MessageBird', {
+      aliases: ['AUTH_SMS_MESSAGEBIRD_ACCESS_KEY', 'GOTRUE_SMS_MESSAGEBIRD_ACCESS_KEY'],
+      mask: hideAll,
+    }),
+    originator: string(
+      'AUTH_SMS_GATEWAYB_ORIGINATOR',
+      '',
+      'Number with +, or name, that messages by MessageBird come from',
+      { aliases: ['AUTH_SMS_MESSAGEBIRD_ORIGINATOR', 'GOTRUE_SMS_MESSAGEBIRD_ORIGINATOR'] },
+    ),
+  },
+  required: {
+    accessKey: 'missing Messagebird access key',
+    originator: 'missing Messagebird originator',
+  },
   baseUrl: 'https://rest.messagebird.com',
 
-  toRequest({ to, text }, { messagebirdAccessKey, messagebirdOriginator }, baseUrl) {
+  toRequest({ to, text }, { accessKey, originator }, baseUrl) {
     return {
       url: `${baseUrl}/messages`,
-      headers: { authorization: `AccessKey ${messagebirdAccessKey}` },
+      headers: { authorization: `AccessKey ${accessKey}` },
       body: {
         form: {
-          originator: messagebirdOriginator,
+          originator,
           body: text,
           recipients: to,
           type: 'sms',
@@ -36,4 +55,4 @@ export const messagebird: Gateway = {
     if (Number(readText(body, 'recipients', 'totalSentCount') ?? 0) >= 1) return undefined
     return { reason: 'messagebird error: total sent count: 0', isFinal: true }
   },
-}
+})

@@ -1,18 +1,25 @@
-import { type Gateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
+import { hideAll, string } from '@portcullis/service-kit/env'
+import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
 /** Of an account rather than of a message: wrong key, no credits. */
 const passing = ['3', '7']
 const templateNotApproved = '80'
 
 /** https://api.textlocal.in/docs/sendsms */
-export const textlocal: Gateway = {
+export const textlocal = defineGateway({
+  channels: ['sms'],
+  variables: {
+    apiKey: string('AUTH_SMS_TEXTLOCAL_API_KEY', '', 'Key of Textlocal', { mask: hideAll }),
+    sender: string('AUTH_SMS_TEXTLOCAL_SENDER', '', 'Sender of messages by Textlocal'),
+  },
+  required: { apiKey: 'missing Textlocal API key', sender: 'missing Textlocal sender' },
   baseUrl: 'https://api.textlocal.in',
 
-  toRequest({ to, text }, { textlocalApiKey, textlocalSender }, baseUrl) {
+  toRequest({ to, text }, { apiKey, sender }, baseUrl) {
     return {
       url: `${baseUrl}/send`,
       body: {
-        form: { sender: textlocalSender, apikey: textlocalApiKey, message: text, numbers: to },
+        form: { sender, apikey: apiKey, message: text, numbers: to },
       },
     }
   },
@@ -33,4 +40,4 @@ export const textlocal: Gateway = {
         : isFinalStatus(status),
     }
   },
-}
+})

@@ -1,14 +1,44 @@
-import { type Gateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
+import { hideAll, string } from '@portcullis/service-kit/env'
+import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
 /** https://www.twilio.com/docs/messaging/api/message-resource */
-export const twilio: Gateway = {
+export const twilio = defineGateway({
+  otherNames: ['gatewaya'],
+  channels: ['sms', 'whatsapp'],
+  variables: {
+    accountSid: string('AUTH_SMS_GATEWAYA_ACCOUNT_SID', '', 'Account of Twilio', {
+      aliases: ['AUTH_SMS_TWILIO_ACCOUNT_SID', 'GOTRUE_SMS_TWILIO_ACCOUNT_SID'],
+    }),
+    authToken: string('AUTH_SMS_GATEWAYA_AUTH_TOKEN', '', 'Token of Twilio', {
+      aliases: ['AUTH_SMS_TWILIO_AUTH_TOKEN', 'GOTRUE_SMS_TWILIO_AUTH_TOKEN'],
+      mask: hideAll,
+    }),
+    messageServiceSid: string(
+      'AUTH_SMS_GATEWAYA_MESSAGE_SERVICE_SID',
+      '',
+      'Message service of Twilio, or the number messages come from',
+      {
+        aliases: ['AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID', 'GOTRUE_SMS_TWILIO_MESSAGE_SERVICE_SID'],
+      },
+    ),
+    contentSid: string(
+      'AUTH_SMS_TWILIO_CONTENT_SID',
+      '',
+      'Template of Twilio for messages by WhatsApp; its first variable is the code',
+    ),
+  },
+  required: {
+    accountSid: 'missing Twilio account SID',
+    authToken: 'missing Twilio auth token',
+    messageServiceSid: 'missing Twilio message service SID or Twilio phone number',
+  },
   baseUrl: 'https://api.twilio.com',
 
   toRequest({ to, text, code, channel }, settings, baseUrl) {
-    const { twilioAccountSid: sid, twilioAuthToken, twilioMessageServiceSid: sender } = settings
-    const credentials = Buffer.from(`${sid}:${twilioAuthToken}`).toString('base64')
+    const { accountSid: sid, authToken, messageServiceSid: sender } = settings
+    const credentials = Buffer.from(`${sid}:${authToken}`).toString('base64')
     const isWhatsapp = channel === 'whatsapp'
-    const contentSid = isWhatsapp ? settings.twilioContentSid : ''
+    const contentSid = isWhatsapp ? settings.contentSid : ''
     return {
       url: `${baseUrl}/2010-04-01/Accounts/${encodeURIComponent(sid)}/Messages.json`,
       headers: { authorization: `Basic ${credentials}` },
@@ -42,4 +72,4 @@ export const twilio: Gateway = {
     if (readText(body, 'sid') !== undefined) return undefined
     return { reason: 'twilio error: the answer names no message', isFinal: false }
   },
-}
+})

@@ -1,11 +1,12 @@
 /**
  * @servers postgres
  */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from '@portcullis/service-kit/log'
 import { createCaptcha } from '../../../src/plugins/captcha/create-captcha.ts'
-import { captchaServices } from '../../../src/plugins/captcha/index.ts'
+import { captchaServices, isCaptchaName } from '../../../src/plugins/captcha/index.ts'
 import { openAuthServer } from '../../support/auth-server.ts'
 import {
   captchaSecret,
@@ -17,7 +18,7 @@ import { ask, newEmail } from '../../support/http-client.ts'
 
 const failed = [500, 'unexpected_failure', 'captcha verification process failed']
 
-for (const name of ['hcaptcha', 'turnstile'] as const) {
+for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
   test(`${name} is asked as it is documented`, async (t) => {
     const service = await openCaptchaService(t, name)
     const server = await openAuthServer(t, {

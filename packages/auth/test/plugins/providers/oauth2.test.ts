@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { defineOAuth2, type OAuth2Definition } from '../../../src/plugins/providers/oauth2.ts'
 import { createOpenId } from '../../../src/plugins/providers/oidc.ts'
-import { toOneEmail, toProfile } from '../../../src/plugins/providers/provider.ts'
+import { toOneEmail, toProfile } from '../../../src/plugins/providers/profile-parts.ts'
 import {
   createProviderHttp,
   ProviderHttpError,

@@ -1,11 +1,12 @@
 /**
  * @servers postgres
  */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { providerIds } from '../../../src/config/external.ts'
-import { isTrusted, trustsEmails } from '../../../src/plugins/providers/email-trust.ts'
-import { providers } from '../../../src/plugins/providers/index.ts'
+import { providerIds, providers } from '../../../src/plugins/providers/index.ts'
+import { isTrusted } from '../../../src/plugins/providers/profile-parts.ts'
+import type { ProviderDefinition } from '../../../src/plugins/providers/provider.ts'
 import { type ExternalServer, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf } from '../../support/flow-server.ts'
 import { ask, type HttpAnswer } from '../../support/http-client.ts'
@@ -14,15 +15,17 @@ import type { Account, ShapeExample } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'
 
 test('every provider has its recorded shape, and every shape its provider', () => {
-  assert.deepEqual(Object.keys(providers), [...providerIds])
+  assert.deepEqual(Object.keys(providers), Object.keys(providers).toSorted())
   assert.deepEqual(
     providerShapes.map(({ id }) => id),
     [...providerIds],
   )
 })
 
-test('whose addresses are trusted is one list', () => {
-  const trusted = Object.entries(trustsEmails).filter(([, isSo]) => isSo)
+const definitions: Readonly<Record<string, ProviderDefinition>> = providers
+
+test('the addresses of these providers are trusted, and of no others', () => {
+  const trusted = Object.entries(definitions).filter(([, { trustsEmails }]) => trustsEmails)
   assert.deepEqual(
     trusted.map(([id]) => id),
     [
@@ -30,8 +33,8 @@ test('whose addresses are trusted is one list', () => {
       ...['twitter', 'workos'],
     ],
   )
-  assert.deepEqual([isTrusted('apple'), isTrusted('apple', 'false')], [true, false])
-  assert.deepEqual([isTrusted('spotify'), isTrusted('spotify', true)], [false, true])
+  assert.deepEqual([isTrusted(true), isTrusted(true, 'false')], [true, false])
+  assert.deepEqual([isTrusted(false), isTrusted(false, true)], [false, true])
 })
 
 /** What holds for all of them, whatever they are like inside. */
@@ -111,7 +114,7 @@ async function giveToken(server: ExternalServer, id: string): Promise<void> {
 
 async function confirmFirst(server: ExternalServer, id: string): Promise<void> {
   const { account, unverified } = server.at(id).shape.example
-  const { [id]: assumed } = trustsEmails as Readonly<Record<string, boolean>>
+  const assumed = definitions[id]?.trustsEmails
   if (unverified === undefined) return assert.equal(assumed, true)
   const fragment = fragmentOf(await goThrough(server, id, { ...account, ...unverified }))
   assert.deepEqual(

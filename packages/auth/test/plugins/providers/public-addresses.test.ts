@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { providerIds } from '../../../src/config/external.ts'
-import { providers } from '../../../src/plugins/providers/index.ts'
-import type { OpenId } from '../../../src/plugins/providers/oidc.ts'
+import { providerIds, providers } from '../../../src/plugins/providers/index.ts'
+import type { OpenId } from '../../../src/plugins/providers/provider.ts'
 import type { ProviderHttp } from '../../../src/plugins/providers/provider-http.ts'
 
 /** Where one goes when nothing is configured: `asks` are those of programs, in their order. */

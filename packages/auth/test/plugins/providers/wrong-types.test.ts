@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findUnstorable } from '../../../src/features/users/metadata.ts'
 import {
+  type ExternalProfile,
   ProfileError,
   toEmails,
   toIdentityData,
 } from '../../../src/plugins/providers/external-profile.ts'
 import { providers } from '../../../src/plugins/providers/index.ts'
-import { type ExternalProfile, toProfile } from '../../../src/plugins/providers/provider.ts'
+import { toProfile } from '../../../src/plugins/providers/profile-parts.ts'
 import { ProviderHttpError } from '../../../src/plugins/providers/provider-http.ts'
 import type { Account, ProviderShape } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'

@@ -1,5 +1,5 @@
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
-import type { ExternalProvider } from '../../../plugins/providers/external-provider.ts'
+import type { ExternalProvider } from '../../../plugins/providers/provider.ts'
 import type { Services } from '../../../services.ts'
 import { findRedirectTarget } from '../../redirects/redirect-target.ts'
 import { parseChallenge } from '../../sessions/pkce.ts'

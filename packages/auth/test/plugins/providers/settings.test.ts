@@ -1,11 +1,12 @@
 /**
  * @servers postgres
  */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
-import { parseConfig } from '../../src/config/config.ts'
-import { testEnvironment } from '../support/auth-server.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { testEnvironment } from '../../support/auth-server.ts'
 
 const faultsOf = (url: string) => {
   const { faults } = parseConfig({

@@ -1,22 +1,22 @@
 /**
  * @servers postgres
  */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseConfig } from '../../src/config/config.ts'
-import type { SmsGatewayName } from '../../src/config/sms-gateways.ts'
-import { describeFailure } from '../../src/messages/sending/failure-text.ts'
-import { createSmsChannel } from '../../src/messages/sending/sms-channel.ts'
-import { UndeliverableError } from '../../src/messages/sending/undeliverable-error.ts'
-import type { OutboxRow } from '../../src/messages/statements/outbox.ts'
-import { gateways } from '../../src/plugins/sms/index.ts'
-import { testEnvironment } from '../support/auth-server.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { describeFailure } from '../../../src/messages/sending/failure-text.ts'
+import { createSmsChannel } from '../../../src/messages/sending/sms-channel.ts'
+import { UndeliverableError } from '../../../src/messages/sending/undeliverable-error.ts'
+import type { OutboxRow } from '../../../src/messages/statements/outbox.ts'
+import { gateways, type SmsGatewayName } from '../../../src/plugins/sms/index.ts'
+import { testEnvironment } from '../../support/auth-server.ts'
 import {
   type GatewayServer,
   gatewayShapes,
   openGatewayServer,
   withUrl,
-} from '../support/sms-gateways.ts'
+} from '../../support/sms-gateways.ts'
 
 const to = '15550100001'
 const code = '246810'
@@ -71,11 +71,14 @@ test('every gateway of the registry has its shape', () => {
 })
 
 test('every gateway is where its documents say', () => {
-  const { config } = parseConfig({ ...gatewayShapes.twilio.env })
   const message = { to, text: 'x', code, channel: 'sms' } as const
   const urls = names
     .filter((name) => name !== 'webhook')
-    .map((name) => gateways[name].toRequest(message, config.sms, gateways[name].baseUrl).url)
+    .map((name) => {
+      const { gateway } = parseConfig({ ...gatewayShapes[name].env }).config.sms
+      assert.ok(gateway.isReady, name)
+      return gateways[name].toRequest(message, gateway.settings, gateways[name].baseUrl).url
+    })
   assert.deepEqual(urls, [
     'https://api.twilio.com/2010-04-01/Accounts/AC00000000000000000000000000000001/Messages.json',
     'https://rest.messagebird.com/messages',

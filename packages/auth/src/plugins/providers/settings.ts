@@ -3,39 +3,17 @@ import {
   type AnyVariable,
   boolean,
   type Chapter,
+  duration,
   hideAll,
   list,
   type readSettings,
+  type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { withOldNames } from './auth-name.ts'
-import { checkUrl } from './required.ts'
-
-/** Exactly these are the keys of `external` in /settings, in the order of their names. */
-export const providerIds = [
-  'apple',
-  'azure',
-  'bitbucket',
-  'discord',
-  'facebook',
-  'figma',
-  'github',
-  'gitlab',
-  'google',
-  'keycloak',
-  'linkedin',
-  'notion',
-  'slack',
-  'spotify',
-  'twitch',
-  'twitter',
-  'workos',
-] as const
-export type ProviderId = (typeof providerIds)[number]
-
-export function isProviderId(text: string): text is ProviderId {
-  return providerIds.some((id) => id === text)
-}
+import { checkUrl } from '../../config/checks.ts'
+import { withOldNames } from '../../config/variables.ts'
+import { type ProviderId, providerIds, providers } from './index.ts'
+import type { ProviderDefinition } from './provider.ts'
 
 export interface ProviderConfig {
   readonly enabled: boolean
@@ -53,15 +31,13 @@ export interface ProviderConfig {
 
 export type ExternalConfig = Readonly<Record<ProviderId, ProviderConfig>>
 
-/** There is only one of each: a URL of another would hand people's accounts to whoever is there. */
-const atOnePlace: ReadonlySet<ProviderId> = new Set(['apple', 'google'])
-
 function toVariables(id: ProviderId) {
   const prefix = `AUTH_EXTERNAL_${id.toUpperCase()}`
-  const urlHelp = atOnePlace.has(id)
+  const { isAtOnePlace }: ProviderDefinition = providers[id]
+  const urlHelp = isAtOnePlace
     ? `Without effect: there is only one ${id}`
     : `Where ${id} is, in place of the public one`
-  const apiUrlHelp = atOnePlace.has(id) ? 'Without effect' : 'Where its API is, if it is not there'
+  const apiUrlHelp = isAtOnePlace ? 'Without effect' : 'Where its API is, if it is not there'
   return withOldNames({
     enabled: boolean(`${prefix}_ENABLED`, false, `Whether people sign in through ${id}`),
     clientIds: list(`${prefix}_CLIENT_ID`, [], `Our id at ${id}`),
@@ -90,17 +66,6 @@ export const external = Object.fromEntries(
   ]),
 ) as Readonly<Record<ProviderId, { title: string; variables: ReturnType<typeof toVariables> }>>
 
-/** Providers without a public address: which one is meant must be said. */
-const needsUrl: ReadonlySet<ProviderId> = new Set(['keycloak'])
-
-/** ID tokens have the id of the tenant: with its name in the URL none of them would fit. */
-const ofAzure = /^https:\/\/login\.microsoftonline\.com\/?/
-const ofTenant = /^(?:common|organizations|consumers|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/?$/
-
-function isTenant(url: string): boolean {
-  return !ofAzure.test(url) || ofTenant.test(url.replace(ofAzure, ''))
-}
-
 export function toExternal(
   settings: ReturnType<typeof readSettings<typeof external>>['settings'],
   check: Check,
@@ -108,7 +73,8 @@ export function toExternal(
   const config: Record<ProviderId, ProviderConfig> = { ...settings }
   for (const id of providerIds) {
     const { variables } = external[id]
-    if (atOnePlace.has(id)) {
+    const definition: ProviderDefinition = providers[id]
+    if (definition.isAtOnePlace) {
       for (const name of ['url', 'apiUrl'] as const) {
         if (check.isSet(variables[name])) {
           check.note(`${check.nameOf(variables[name])} has no effect: there is only one ${id}`)
@@ -127,8 +93,53 @@ export function toExternal(
     demand(variables.clientIds, clientIds.length > 0, 'missing OAuth client ID')
     demand(variables.secret, secret !== '', 'missing OAuth secret')
     demand(variables.redirectUri, redirectUri !== '', 'missing redirect URI')
-    demand(variables.url, url !== '' || !needsUrl.has(id), `must be the URL of your ${id}`)
-    demand(variables.url, id !== 'azure' || isTenant(url), 'must end with the id of your tenant')
+    demand(
+      variables.url,
+      url !== '' || definition.url !== undefined,
+      `must be the URL of your ${id}`,
+    )
+    const urlFault = definition.findUrlFault?.(url)
+    if (urlFault !== undefined) check.fault(variables.url, urlFault)
   }
   return config
+}
+
+export const externalFlow = {
+  title: 'Sign-in through providers',
+  variables: withOldNames({
+    stateLifetimeMs: duration(
+      'AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION',
+      '300s',
+      'How long somebody may take at the provider; five minutes at least',
+    ),
+    redirectUrl: string(
+      'AUTH_EXTERNAL_REDIRECT_URL',
+      '',
+      'Where everybody goes who comes back from a provider, whatever the request says',
+    ),
+    iosBundleId: string(
+      'AUTH_EXTERNAL_IOS_BUNDLE_ID',
+      '',
+      'The id of your iOS app, for which ID tokens of apple may be made',
+    ),
+  }),
+} satisfies Chapter
+
+export interface ExternalFlowConfig {
+  readonly stateLifetimeMs: number
+  /** Empty: as the request says. */
+  readonly redirectUrl: string
+  readonly iosBundleId: string
+}
+
+const leastMs = 300_000
+
+export function toExternalFlow(
+  settings: Settings<typeof externalFlow.variables>,
+  check: Check,
+): ExternalFlowConfig {
+  if (settings.redirectUrl !== '') {
+    checkUrl(externalFlow.variables.redirectUrl, settings.redirectUrl, check)
+  }
+  return { ...settings, stateLifetimeMs: Math.max(leastMs, settings.stateLifetimeMs) }
 }

@@ -8,8 +8,11 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { withOldNames } from './auth-name.ts'
-import { checkDuration, oneHour } from './durations.ts'
+import { checkDuration, oneHour } from '../../config/checks.ts'
+import { toAlternatives, withOldNames } from '../../config/variables.ts'
+import { type CaptchaName, captchaServices, isCaptchaName } from './index.ts'
+
+const captchaNames = Object.keys(captchaServices).filter(isCaptchaName)
 
 export const captcha = {
   title: 'CAPTCHA',
@@ -21,11 +24,12 @@ export const captcha = {
     ),
     provider: choice(
       'AUTH_SECURITY_CAPTCHA_PROVIDER',
-      ['hcaptcha', 'turnstile'],
+      captchaNames,
       'hcaptcha',
       'Who checks the tokens',
       {
-        refuse: (text) => `unsupported captcha provider: ${text}. It must be hcaptcha or turnstile`,
+        refuse: (text) =>
+          `unsupported captcha provider: ${text}. It must be ${toAlternatives(captchaNames)}`,
       },
     ),
     secret: string('AUTH_SECURITY_CAPTCHA_SECRET', '', 'Our secret there', { mask: hideAll }),
@@ -34,7 +38,7 @@ export const captcha = {
 } satisfies Chapter
 
 export interface CaptchaConfig {
-  readonly provider: 'hcaptcha' | 'turnstile'
+  readonly provider: CaptchaName
   readonly secret: string
   readonly timeoutMs: number
 }

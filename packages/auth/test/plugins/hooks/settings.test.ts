@@ -1,13 +1,14 @@
 /**
  * @servers postgres
  */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
-import { parseConfig } from '../../src/config/config.ts'
-import { testEnvironment } from '../support/auth-server.ts'
-import { hookSecret } from '../support/hook-receiver.ts'
-import { toMailEnvironment } from '../support/mail-environment.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { testEnvironment } from '../../support/auth-server.ts'
+import { hookSecret } from '../../support/hook-receiver.ts'
+import { toMailEnvironment } from '../../support/mail-environment.ts'
 
 type Env = Readonly<Record<string, string>>
 

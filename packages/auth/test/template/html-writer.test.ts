@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseHtmlTemplate } from '../../../src/messages/template/index.ts'
+import { parseHtmlTemplate } from '../../src/template/index.ts'
 
 function render(source: string, A: unknown): string {
   return parseHtmlTemplate(source).render({ A, Data: { a: A } })

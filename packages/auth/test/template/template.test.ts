@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  parseHtmlTemplate,
-  parseLineTemplate,
-  TemplateError,
-} from '../../src/messages/template/index.ts'
+import { parseHtmlTemplate, parseLineTemplate, TemplateError } from '../../src/template/index.ts'
 
 function render(source: string, data: unknown = {}): string {
   return parseHtmlTemplate(source).render(data)

@@ -1,13 +1,14 @@
 /**
  * @servers postgres
  */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
-import { parseConfig } from '../../src/config/config.ts'
-import { smsGateways } from '../../src/config/sms-gateways.ts'
-import { testEnvironment } from '../support/auth-server.ts'
-import { gatewayShapes } from '../support/sms-gateways.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { gateways } from '../../../src/plugins/sms/index.ts'
+import { testEnvironment } from '../../support/auth-server.ts'
+import { gatewayShapes } from '../../support/sms-gateways.ts'
 
 function read(env: Readonly<Record<string, string>>) {
   const { config, faults, notes } = parseConfig({
@@ -23,13 +24,13 @@ function read(env: Readonly<Record<string, string>>) {
 }
 
 test('every gateway is ready with its settings, and names the one that is missing', () => {
-  for (const [name, { needs }] of Object.entries(smsGateways)) {
+  for (const [name, { required }] of Object.entries(gateways)) {
     const { env } = Object.entries(gatewayShapes).find(([each]) => each === name)?.[1] ?? {}
     assert.ok(env, name)
     const ready = read({ ...env, AUTH_SMS_WEBHOOK_URL: 'https://sms.example/' })
     assert.deepEqual([ready.sms.gateway.isReady, ready.faults, ready.notes], [true, [], []], name)
     const bare = read({ AUTH_SMS_PROVIDER: name })
-    const [problem] = Object.values(needs)
+    const [problem] = Object.values(required)
     assert.deepEqual(bare.sms.gateway, { isReady: false, isKnown: true, problem })
     assert.deepEqual(bare.faults, [])
     const note = `AUTH_SMS_PROVIDER is ${name}: ${problem}. No text message can be sent`

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { Check } from '@portcullis/service-kit/config-check'
 import type { AnyVariable } from '@portcullis/service-kit/env'
+import { parseLineTemplate, parseTextTemplate, TemplateError } from '../template/index.ts'
 
 /** For what has no default that could be right. */
 export function checkPresent(variable: AnyVariable, value: string, check: Check): void {
@@ -40,4 +41,52 @@ export function checkHost(variable: AnyVariable, value: string, check: Check): v
   const isName = hostName.test(value) && !/^[\d.]+$/.test(value)
   if (value === '' || isIP(value) !== 0 || isName) return
   check.fault(variable, 'must be a host name or an address, such as mail.example.com or 127.0.0.1')
+}
+
+/** Longer ones no timer of Node can have, and no column of seconds. */
+export interface Longest {
+  readonly ms: number
+  readonly text: string
+}
+
+/** What somebody waits for. */
+export const oneHour: Longest = { ms: 3_600_000, text: '1h' }
+/** What a process does meanwhile. */
+export const oneDay: Longest = { ms: 86_400_000, text: '24h' }
+/** What the database remembers. */
+export const tenYears: Longest = { ms: 315_360_000_000, text: '87600h, which is ten years' }
+
+export const tenYearsInSeconds = tenYears.ms / 1_000
+
+export function checkDuration(
+  variable: AnyVariable,
+  valueMs: number,
+  longest: Longest,
+  check: Check,
+): void {
+  if (valueMs > longest.ms) check.fault(variable, `must be at most ${longest.text}`)
+}
+
+/** A broken template would otherwise only show when a message is due. */
+export function checkTextTemplate(variable: AnyVariable, source: string, check: Check): void {
+  checkTemplate(parseTextTemplate, variable, source, check)
+}
+
+/** For subjects, which are one line. */
+export function checkLineTemplate(variable: AnyVariable, source: string, check: Check): void {
+  checkTemplate(parseLineTemplate, variable, source, check)
+}
+
+function checkTemplate(
+  parse: (source: string) => unknown,
+  variable: AnyVariable,
+  source: string,
+  check: Check,
+): void {
+  try {
+    parse(source)
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    check.fault(variable, `is not a template: ${error.message}`)
+  }
 }

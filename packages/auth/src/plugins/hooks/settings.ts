@@ -8,51 +8,37 @@ import {
   type readSettings,
   string,
 } from '@portcullis/service-kit/env'
-import {
-  type HookPlaces,
-  type HookTarget,
-  HookUriError,
-  parseHookUri,
-} from '../plugins/hooks/uri.ts'
-import { withOldNames } from './auth-name.ts'
+import { withOldNames } from '../../config/variables.ts'
+import type { HookDefinition } from './hook.ts'
+import { type HookName, hookDefinitions, hookNames } from './index.ts'
+import { type HookPlaces, type HookTarget, HookUriError, parseHookUri } from './uri.ts'
 
-const toChapter = (name: string, what: string) =>
-  ({
-    title: `Hook ${name}`,
+type HookChapter = ReturnType<typeof toChapter>
+
+function toChapter({ variable, purpose }: HookDefinition<never, unknown>) {
+  return {
+    title: `Hook ${variable}`,
     variables: withOldNames({
-      enabled: boolean(`AUTH_HOOK_${name}_ENABLED`, false, `Whether a hook ${what}`),
+      enabled: boolean(`AUTH_HOOK_${variable}_ENABLED`, false, `Whether a hook ${purpose}`),
       uri: string(
-        `AUTH_HOOK_${name}_URI`,
+        `AUTH_HOOK_${variable}_URI`,
         '',
         'Where it is: https://…, or pg-functions://postgres/<schema>/<function>',
         { mask: hideCredentials },
       ),
       secrets: string(
-        `AUTH_HOOK_${name}_SECRETS`,
+        `AUTH_HOOK_${variable}_SECRETS`,
         '',
         'What requests are signed with: v1,whsec_<base64>, several with | between them',
         { mask: hideAll },
       ),
     }),
-  }) satisfies Chapter
-
-const hookChapters = {
-  sendSms: toChapter('SEND_SMS', 'sends text messages, in place of a gateway'),
-  sendEmail: toChapter('SEND_EMAIL', 'sends email, in place of a mail server'),
-  customAccessToken: toChapter('CUSTOM_ACCESS_TOKEN', 'changes the claims of access tokens'),
-  mfaVerificationAttempt: toChapter(
-    'MFA_VERIFICATION_ATTEMPT',
-    'decides on every answer to a second factor',
-  ),
-  passwordVerificationAttempt: toChapter(
-    'PASSWORD_VERIFICATION_ATTEMPT',
-    'decides on every password that is tried',
-  ),
-  beforeUserCreated: toChapter('BEFORE_USER_CREATED', 'may refuse new users'),
-  afterUserCreated: toChapter('AFTER_USER_CREATED', 'hears of new users'),
+  } satisfies Chapter
 }
-export type HookName = keyof typeof hookChapters
-const names = Object.keys(hookChapters).filter(isHookName)
+
+const hookChapters = Object.fromEntries(
+  hookNames.map((name) => [name, toChapter(hookDefinitions[name])]),
+) as Readonly<Record<HookName, HookChapter>>
 
 export const hooks = {
   hooks: {
@@ -85,17 +71,9 @@ export function toHooks(settings: HookSettings, databaseUrl: string, check: Chec
     insideHosts: settings.hooks.insideHosts,
     database: URL.parse(databaseUrl)?.pathname.slice(1) || undefined,
   }
-  const configs: Record<HookName, HookConfig | undefined> = {
-    sendSms: undefined,
-    sendEmail: undefined,
-    customAccessToken: undefined,
-    mfaVerificationAttempt: undefined,
-    passwordVerificationAttempt: undefined,
-    beforeUserCreated: undefined,
-    afterUserCreated: undefined,
-  }
-  for (const name of names) configs[name] = toHook(name, settings[name], places, check)
-  return configs
+  return Object.fromEntries(
+    hookNames.map((name) => [name, toHook(name, settings[name], places, check)]),
+  ) as HooksConfig
 }
 
 function toHook(
@@ -133,8 +111,4 @@ function parseSecret(text: string): string | undefined {
   const [, base64 = ''] = /^v1,whsec_([a-z\d+/]+={0,2})$/i.exec(text.trim()) ?? []
   const isWhole = base64 !== '' && base64.replace(/=+$/, '').length % 4 !== 1
   return isWhole ? base64 : undefined
-}
-
-function isHookName(name: string): name is HookName {
-  return Object.hasOwn(hookChapters, name)
 }

@@ -1,0 +1,120 @@
+export interface HttpLimits {
+  readonly timeoutMs: number
+  readonly maxBytes: number
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** Why there is no answer, in words for an operator, without anything of the request but the host. */
+export class HttpClientError extends Error {
+  override readonly name = 'HttpClientError'
+  readonly reason: 'timeout' | 'unreachable' | 'too-long'
+
+  constructor(reason: HttpClientError['reason'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.reason = reason
+  }
+}
+
+/**
+ * One request to a host that the operator has named, limited in time and bytes. The caller chooses what
+ * happens to redirects; following them would hand the credentials of the request to another host.
+ * @throws {HttpClientError}
+ */
+export async function request(
+  url: string,
+  init: RequestInit & { readonly redirect: 'manual' | 'error' },
+  { timeoutMs, maxBytes }: HttpLimits,
+  stopped?: AbortSignal,
+): Promise<HttpAnswer> {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const signal = stopped === undefined ? timeout : AbortSignal.any([timeout, stopped])
+  const { host } = new URL(url)
+  try {
+    const response = await fetch(url, { ...init, signal })
+    const text = await readLimited(response.body ?? [], maxBytes)
+    if (text === undefined) {
+      throw new HttpClientError('too-long', `${host} answered more than ${maxBytes} bytes`)
+    }
+    return { status: response.status, headers: response.headers, text }
+  } catch (error) {
+    if (timeout.aborted) {
+      const message = `${host} did not answer within ${timeoutMs} ms`
+      throw new HttpClientError('timeout', message, error)
+    }
+    if (error instanceof TypeError) {
+      const message = `${host} cannot be reached: ${toReason(error.cause ?? error)}`
+      throw new HttpClientError('unreachable', message, error)
+    }
+    throw error
+  }
+}
+
+export interface OutgoingPost {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body:
+    | { readonly form: Readonly<Record<string, string>> }
+    | { readonly json: Readonly<Record<string, string>> }
+}
+
+export interface PostAnswer {
+  readonly status: number
+  /** Undefined where it is no JSON. */
+  readonly body: unknown
+}
+
+/** Posts a form or JSON, and reads JSON. @throws {HttpClientError} */
+export async function post(
+  { url, headers = {}, body }: OutgoingPost,
+  limits: HttpLimits,
+  stopped?: AbortSignal,
+): Promise<PostAnswer> {
+  const init = {
+    method: 'POST',
+    redirect: 'manual',
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'portcullis-auth',
+      ...('json' in body && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: 'json' in body ? JSON.stringify(body.json) : new URLSearchParams(body.form),
+  } as const
+  const { status, text } = await request(url, init, limits, stopped)
+  return { status, body: parseJson(text) }
+}
+
+/** Undefined: there were more bytes. The rest of the body is not read. */
+export async function readLimited(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** An error of several addresses has no text of its own. */
+function toReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'
+  return error.message === '' ? code : error.message
+}

@@ -1,0 +1,14 @@
+import { defineDecision } from './hook.ts'
+
+interface FactorAttempt {
+  readonly user_id: string
+  readonly factor_id: string
+  readonly factor_type: string
+  readonly valid: boolean
+}
+
+export const mfaVerificationAttempt = defineDecision<FactorAttempt>({
+  variable: 'MFA_VERIFICATION_ATTEMPT',
+  purpose: 'decides on every answer to a second factor',
+  name: 'mfa-verification',
+})

@@ -1,0 +1,12 @@
+import { defineDecision } from './hook.ts'
+
+interface PasswordAttempt {
+  readonly user_id: string
+  readonly valid: boolean
+}
+
+export const passwordVerificationAttempt = defineDecision<PasswordAttempt>({
+  variable: 'PASSWORD_VERIFICATION_ATTEMPT',
+  purpose: 'decides on every password that is tried',
+  name: 'password-verification',
+})

@@ -1,0 +1,242 @@
+import type { Check } from '@portcullis/service-kit/config-check'
+import {
+  boolean,
+  type Chapter,
+  duration,
+  integer,
+  map,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/env'
+import {
+  checkDuration,
+  checkTextTemplate,
+  checkWebUrl,
+  tenYears,
+  tenYearsInSeconds,
+} from '../../config/checks.ts'
+import { toAlternatives, unlessBlank, withOldNames } from '../../config/variables.ts'
+import { ApiError } from '../../errors.ts'
+import { parsePhone } from '../../features/users/addresses.ts'
+import type { Gateway, TextChannel } from './gateway.ts'
+import { gateways, type SmsGatewayName } from './index.ts'
+
+const gatewayEntries: readonly (readonly [string, Gateway])[] = Object.entries(gateways)
+
+const gatewayNames = gatewayEntries.map(([name, { otherNames = [] }]) =>
+  otherNames.length === 0 ? name : `${name} (also ${otherNames.join(', ')})`,
+)
+
+const ownVariables = withOldNames({
+  autoconfirm: boolean('AUTH_SMS_AUTOCONFIRM', false, 'Whether numbers count as confirmed'),
+  maxFrequencyMs: duration(
+    'AUTH_SMS_MAX_FREQUENCY',
+    '60s',
+    'The shortest time between two text messages to one number',
+    { bareSeconds: true, defaultText: '60' },
+  ),
+  otpExpiresInSeconds: integer('AUTH_SMS_OTP_EXP', 60, 'How long codes are valid, in seconds', {
+    min: 1,
+    max: tenYearsInSeconds,
+  }),
+  otpLength: integer('AUTH_SMS_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
+  provider: string(
+    'AUTH_SMS_PROVIDER',
+    '',
+    `The gateway for text messages: ${toAlternatives(gatewayNames)}`,
+    { defaultText: 'none' },
+  ),
+  template: unlessBlank(
+    string('AUTH_SMS_TEMPLATE', 'Your code is {{ .Code }}', 'The text of a message'),
+  ),
+  testOtp: map(
+    'AUTH_SMS_TEST_OTP',
+    'Numbers that are sent nothing, with the code that works for each: 15550100:123456',
+    { mask: (text) => text.replace(/:[^,]*/g, ':*****') },
+  ),
+  testOtpValidUntil: string(
+    'AUTH_SMS_TEST_OTP_VALID_UNTIL',
+    '',
+    'When these codes end: 2030-01-31T12:00:00Z',
+    { defaultText: 'never' },
+  ),
+})
+
+/** The variables of all gateways, by `name.setting`. */
+const gatewayVariables = withOldNames(
+  Object.fromEntries(
+    gatewayEntries.flatMap(([name, { variables }]) =>
+      Object.entries(variables).map(([key, variable]) => [`${name}.${key}`, variable] as const),
+    ),
+  ),
+)
+
+export const sms: Chapter<typeof ownVariables> = {
+  title: 'Text messages',
+  variables: { ...ownVariables, ...gatewayVariables },
+}
+
+/** As they are set. */
+type SmsSettings = Settings<typeof ownVariables>
+
+export interface SmsConfig extends Omit<SmsSettings, 'testOtp' | 'testOtpValidUntil'> {
+  readonly gateway: SmsGateway
+  readonly testCodes: TestCodes
+}
+
+/** Whether a message can be sent. */
+export type SmsGateway =
+  | {
+      readonly isReady: true
+      readonly name: SmsGatewayName
+      readonly channels: readonly TextChannel[]
+      /** Of this gateway. */
+      readonly settings: Readonly<Record<string, string>>
+    }
+  | { readonly isReady: false; readonly isKnown: boolean; readonly problem: string }
+
+/** A hook sends everything, and no gateway is asked, whatever its name (reference 14). */
+const throughHook: SmsGateway = { isReady: true, name: 'webhook', channels: ['sms'], settings: {} }
+
+/** Numbers that are sent nothing, and whose code is known. */
+export interface TestCodes {
+  readonly byPhone: ReadonlyMap<string, string>
+  /** Milliseconds since the epoch. */
+  readonly validUntilMs: number
+}
+
+/** What of it is needed. */
+export interface SmsUse {
+  readonly isUsed: boolean
+  /** Whether a hook sends the messages (reference 14). */
+  readonly isHooked: boolean
+  /** Whether codes of phone factors are sent. */
+  readonly isSecondFactor: boolean
+}
+
+export function toSms(settings: SmsSettings, use: SmsUse, check: Check): SmsConfig {
+  const { autoconfirm, maxFrequencyMs, otpExpiresInSeconds, template } = settings
+  const { otpLength, testOtp, testOtpValidUntil } = settings
+  const { variables } = sms
+  const isLengthRight = otpLength >= 6 && otpLength <= 10
+  if (!isLengthRight)
+    check.note(`${check.nameOf(variables.otpLength)} must be from 6 to 10: 6 is used`)
+  checkTextTemplate(variables.template, template, check)
+  checkGatewayUrls(settings, check)
+  checkDuration(variables.maxFrequencyMs, maxFrequencyMs, tenYears, check)
+  const provider = toGatewayName(settings.provider)
+  const gateway = use.isHooked ? throughHook : findGateway(provider, settings)
+  if (!gateway.isReady)
+    checkGateway(gateway, { autoconfirm, provider }, testOtp.size > 0, use, check)
+  if (testOtp.size > 0 && testOtpValidUntil === '') {
+    const names = [variables.testOtp, variables.testOtpValidUntil].map(check.nameOf)
+    check.note(`${names[0]} lets whoever knows its codes sign in, and ${names[1]} sets no end`)
+  }
+  return {
+    autoconfirm,
+    maxFrequencyMs,
+    otpExpiresInSeconds,
+    template,
+    provider,
+    otpLength: isLengthRight ? otpLength : 6,
+    gateway,
+    testCodes: {
+      byPhone: toCodesByPhone(testOtp, check),
+      validUntilMs: toEnd(testOtpValidUntil, check),
+    },
+  }
+}
+
+/**
+ * A gateway that is named is meant to send. Without a name, phone sign-in may be for later; with codes for
+ * tests nothing may have to be sent.
+ */
+function checkGateway(
+  gateway: Extract<SmsGateway, { isReady: false }>,
+  { provider, autoconfirm }: Pick<SmsSettings, 'provider' | 'autoconfirm'>,
+  hasTestCodes: boolean,
+  use: SmsUse,
+  check: Check,
+): void {
+  const { provider: variable } = sms.variables
+  const name = check.nameOf(variable)
+  if (provider === '') {
+    const isMissed = (use.isUsed || use.isSecondFactor) && !hasTestCodes
+    if (isMissed) check.note(`${name} is not set. No text message can be sent`)
+  } else if (!gateway.isKnown) {
+    check.fault(variable, `must be one of: ${Object.keys(gateways).join(', ')}`)
+  } else if (!hasTestCodes && (use.isSecondFactor || (use.isUsed && !autoconfirm))) {
+    check.fault(variable, `cannot send text messages: ${gateway.problem}`)
+  } else {
+    check.note(`${name} is ${provider}: ${gateway.problem}. No text message can be sent`)
+  }
+}
+
+/** In the spelling of the table, where it is in there. */
+function toGatewayName(text: string): string {
+  const name = text.trim().toLowerCase()
+  return gatewayEntries.find(([, { otherNames }]) => otherNames?.includes(name))?.[0] ?? name
+}
+
+function findGateway(name: string, settings: SmsSettings): SmsGateway {
+  if (!isGatewayName(name)) {
+    const problem = `sms Provider ${name} could not be found`
+    return { isReady: false, isKnown: false, problem }
+  }
+  const { channels, required }: Gateway = gateways[name]
+  const values = readGatewaySettings(name, settings)
+  const missing = Object.entries(required).find(([key]) => values[key] === '')
+  if (missing?.[1] !== undefined) return { isReady: false, isKnown: true, problem: missing[1] }
+  return { isReady: true, name, channels, settings: values }
+}
+
+function isGatewayName(text: string): text is SmsGatewayName {
+  return Object.hasOwn(gateways, text)
+}
+
+function readGatewaySettings(
+  name: SmsGatewayName,
+  settings: SmsSettings,
+): Readonly<Record<string, string>> {
+  const values: Readonly<Record<string, unknown>> = settings
+  const keys = Object.keys(gateways[name].variables)
+  return Object.fromEntries(keys.map((key) => [key, `${values[`${name}.${key}`]}`]))
+}
+
+function checkGatewayUrls(settings: SmsSettings, check: Check): void {
+  const values: Readonly<Record<string, unknown>> = settings
+  for (const [name, { webUrls = [] }] of gatewayEntries) {
+    for (const key of webUrls) {
+      const variable = gatewayVariables[`${name}.${key}`]
+      if (variable !== undefined) checkWebUrl(variable, `${values[`${name}.${key}`]}`, check)
+    }
+  }
+}
+
+function toCodesByPhone(
+  codes: ReadonlyMap<string, string>,
+  check: Check,
+): ReadonlyMap<string, string> {
+  const byPhone = new Map<string, string>()
+  for (const [text, code] of codes) {
+    try {
+      byPhone.set(parsePhone(text), code.trim())
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      check.fault(sms.variables.testOtp, `${text} is not a phone number of digits (E.164)`)
+    }
+    if (code.trim() === '') check.fault(sms.variables.testOtp, `${text} has no code`)
+  }
+  return byPhone
+}
+
+function toEnd(text: string, check: Check): number {
+  if (text === '') return Number.POSITIVE_INFINITY
+  const isWhole = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(
+    text,
+  )
+  const ms = isWhole ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  check.fault(sms.variables.testOtpValidUntil, 'must be a time with its zone: 2030-01-31T12:00:00Z')
+  return Number.NEGATIVE_INFINITY
+}
