@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ApiError } from '../errors.ts'
 import { serialiseUrl } from '../features/redirects/serialise-url.ts'
-import type { CallerRow } from '../features/sessions/bearer.ts'
 import type { Client } from '../features/sessions/sessions.ts'
+import type { CallerRow } from '../features/sessions/statements/sessions.ts'
 
 /** A request on its way through an endpoint. */
 export interface Call<Body = unknown> {

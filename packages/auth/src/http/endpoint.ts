@@ -1,4 +1,4 @@
-import type { CallerRow } from '../features/sessions/bearer.ts'
+import type { CallerRow } from '../features/sessions/statements/sessions.ts'
 import type { LimiterName } from '../limits/request-limits.ts'
 import type { CodeRecipient } from '../messages/requests/daily-codes.ts'
 import type { Services } from '../services.ts'

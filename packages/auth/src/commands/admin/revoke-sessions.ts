@@ -1,7 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { toAdminEntry } from '../../features/audit/audit.ts'
-import { revokeAllSessions } from '../../features/sessions/revoke-all-sessions.ts'
-import { revokeByScope } from '../../features/sessions/statements/sessions.ts'
+import { logOut, revokeAllSessions } from '../../features/sessions/revoke-sessions.ts'
 import { findUser, toName } from './find-user.ts'
 import type { AdminVerb } from './verb.ts'
 import { operator, operatorClient } from './verb.ts'
@@ -20,10 +19,7 @@ export const revokesessions: AdminVerb = {
     if (!flags.has('all')) {
       const user = await findUser(services, input)
       const entry = toAdminEntry('token_revoked', operator, { user_id: user.id })
-      const now = new Date(services.now())
-      await services.db.run(revokeByScope, [
-        ...[user.id, null, 'global', now, entry.id, entry.payload, ip],
-      ])
+      await logOut(services, { userId: user.id, sessionId: null, scope: 'global', entry, ip })
       io.stdout.write(`${toName(user)} is signed out everywhere\n`)
       return
     }

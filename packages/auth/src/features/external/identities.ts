@@ -13,8 +13,9 @@ import { planEmailChange } from '../account/address-changes.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
+import { findCaller } from '../sessions/statements/sessions.ts'
 import { checkAuthorized, emailExists } from '../users/addresses.ts'
-import { findCaller, findUserById } from '../users/statements/find-users.ts'
+import { findUserById } from '../users/statements/find-users.ts'
 import type { IdentityRow, UserRow } from '../users/statements/user-row.ts'
 import {
   type AccountAsk,

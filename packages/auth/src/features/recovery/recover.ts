@@ -9,7 +9,6 @@ import {
 import type { Services } from '../../services.ts'
 import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import { findUserByEmail } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
 
 /** One statement, whether there is such a user or not. @throws {ApiError} */
 export function requestRecovery(services: Services, ask: MailAsk): Promise<void> {
@@ -18,7 +17,7 @@ export function requestRecovery(services: Services, ask: MailAsk): Promise<void>
 
 /** Afterwards. @throws {ApiError} */
 export async function sendRecovery(services: Services, ask: MailAsk): Promise<void> {
-  const [user] = await services.db.run<UserRow>(findUserByEmail, [ask.email, ask.audience])
+  const [user] = await services.db.run(findUserByEmail, ask)
   if (user === undefined) return
   await mailUser(services, ask, user, afterWait(userMails.recovery), claimsNothing)
 }

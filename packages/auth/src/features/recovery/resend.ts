@@ -60,7 +60,7 @@ export async function sendEmailAgain(
   type: ResendType,
   ask: MailAsk,
 ): Promise<void> {
-  const [user] = await services.db.run<UserRow>(findUserByEmail, [ask.email, ask.audience])
+  const [user] = await services.db.run(findUserByEmail, ask)
   if (user !== undefined) await mailResendings[type].send(services, ask, user)
 }
 
@@ -113,7 +113,7 @@ export async function sendTextAgain(
   type: PhoneResendType,
   ask: PhoneAsk,
 ): Promise<void> {
-  const [user] = await services.db.run<UserRow>(findUserByPhone, [ask.phone, ask.audience])
+  const [user] = await services.db.run(findUserByPhone, ask)
   if (user !== undefined) await textResendings[type].send(services, ask, user)
 }
 

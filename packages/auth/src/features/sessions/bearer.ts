@@ -1,24 +1,10 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { type Claims, TokenError, type TokenSigner } from '../../tokens/json-web-token.ts'
-import { findCaller } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
 import { toLimitValues } from './session-limits.ts'
-import { findAdminSession } from './statements/sessions.ts'
+import { type CallerRow, findAdminSession, findCaller } from './statements/sessions.ts'
 
 export const uuidPattern = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
-
-/** A user who has shown an access token. */
-export interface CallerRow extends UserRow {
-  readonly session_id: string | null
-  /** The lower one of what the token says and of what the session has. */
-  readonly aal: string | null
-  readonly is_recovery: boolean | null
-  readonly session_revoked_at: string | null
-  readonly session_created_at: string | null
-  readonly session_refreshed_at: string | null
-  readonly session_not_after: string | null
-}
 
 /** The claims of the access token in the header. @throws {ApiError} */
 export function readBearer(
@@ -59,7 +45,7 @@ export async function findUserOfClaims(
   if (typeof sub !== 'string' || sub === '') throw badToken('invalid claim: missing sub claim')
   if (!uuidPattern.test(sub)) throw badToken('invalid claim: sub claim must be a UUID', 400)
   const sessionId = readSessionId(claims)
-  const [user] = await db.run<CallerRow>(findCaller, [sub, sessionId ?? null])
+  const [user] = await db.run(findCaller, { userId: sub, sessionId: sessionId ?? null })
   if (user === undefined || user.deleted_at !== null) {
     throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist', {
       status: 403,
@@ -89,7 +75,7 @@ export async function findAdminRole(
   const sessionId = readSessionId(claims)
   if (sessionId !== undefined) {
     const limits = toLimitValues(config.tokens.sessions, now())
-    const [session] = await db.run(findAdminSession, [sessionId, ...limits])
+    const [session] = await db.run(findAdminSession, { sessionId, ...limits })
     if (session === undefined) {
       throw new ApiError('session_expired', 'Session is no longer valid')
     }

@@ -37,11 +37,11 @@ export function openDeliveries(settings: DeliverySettings): Deliveries {
     const batch = [...waiting]
     waiting.clear()
     try {
-      await db.run(markDelivered, [
-        batch.map(([sessionId]) => sessionId),
-        batch.map(([, { counter }]) => counter),
-        batch.map(([, { atMs }]) => new Date(atMs)),
-      ])
+      await db.run(markDelivered, {
+        sessionIds: batch.map(([sessionId]) => sessionId),
+        counters: batch.map(([, { counter }]) => counter),
+        times: batch.map(([, { atMs }]) => new Date(atMs)),
+      })
       isLost = false
     } catch (error) {
       if (!isLost) {

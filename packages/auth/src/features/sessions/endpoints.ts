@@ -3,10 +3,10 @@ import { json, noContent } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { uuidPattern } from './bearer.ts'
-import { closeSession, findSessions } from './session-list.ts'
-import { revokeByScope } from './statements/sessions.ts'
+import { closeSession, logOut } from './revoke-sessions.ts'
+import { findSessions } from './session-list.ts'
 
-const scopes: ReadonlySet<string> = new Set(['global', 'local', 'others'])
+const scopes = ['global', 'local', 'others'] as const
 
 export const logout = defineEndpoint({
   method: 'POST',
@@ -15,19 +15,17 @@ export const logout = defineEndpoint({
   allowed: 'former user',
   query: { scope: 'global (all sessions, the default), local (this one) or others' },
   success: { status: 204, description: 'Their refresh tokens are revoked' },
-  async handle({ caller, query, client }, { db, now }) {
-    const { scope = 'global' } = query
-    if (!scopes.has(scope)) throw invalid(`Unsupported logout scope "${scope}"`)
-    const { id, payload } = toAuditEntry('logout', caller)
-    await db.run(revokeByScope, [
-      caller.id,
-      caller.session_id,
+  async handle({ caller, query, client }, services) {
+    const { scope: name = 'global' } = query
+    const scope = scopes.find((known) => known === name)
+    if (scope === undefined) throw invalid(`Unsupported logout scope "${name}"`)
+    await logOut(services, {
+      userId: caller.id,
+      sessionId: caller.session_id,
       scope,
-      new Date(now()),
-      id,
-      payload,
-      client.ip,
-    ])
+      entry: toAuditEntry('logout', caller),
+      ip: client.ip,
+    })
     return noContent
   },
 })

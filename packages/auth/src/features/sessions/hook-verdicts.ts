@@ -2,8 +2,8 @@ import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
+import { logOut } from './revoke-sessions.ts'
 import type { Client } from './sessions.ts'
-import { revokeByScope } from './statements/sessions.ts'
 
 interface Attempt {
   readonly user: UserRow
@@ -47,15 +47,8 @@ export async function judgeFactor(
   )
 }
 
-async function endSessions({ db, now }: Services, { user, client }: Attempt): Promise<void> {
+async function endSessions(services: Services, { user, client }: Attempt): Promise<void> {
   const entry = toAuditEntry('logout', user)
-  await db.run(revokeByScope, [
-    user.id,
-    null,
-    'global',
-    new Date(now()),
-    entry.id,
-    entry.payload,
-    client.ip,
-  ])
+  const { ip } = client
+  await logOut(services, { userId: user.id, sessionId: null, scope: 'global', entry, ip })
 }

@@ -15,12 +15,12 @@ export interface SessionLimits {
 /** The limits as statements take them. */
 export function toLimitValues(limits: SessionLimits, nowMs: number): SessionLimitValues {
   const { timeboxMs = nowMs, inactivityMs = nowMs, lowAalMs = nowMs, singlePerUser, tags } = limits
-  return [
-    new Date(nowMs),
-    new Date(nowMs - timeboxMs),
-    new Date(nowMs - inactivityMs),
-    new Date(nowMs - lowAalMs),
-    singlePerUser,
+  return {
+    now: new Date(nowMs),
+    earliestCreation: new Date(nowMs - timeboxMs),
+    earliestRefresh: new Date(nowMs - inactivityMs),
+    earliestLowAalCreation: new Date(nowMs - lowAalMs),
+    isSinglePerUser: singlePerUser,
     tags,
-  ]
+  }
 }

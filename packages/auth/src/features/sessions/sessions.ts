@@ -11,13 +11,21 @@ import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
 import { fitClaims, type TokenSize } from '../../tokens/token-size.ts'
 import { type AuditAction, toAuditEntry } from '../audit/audit.ts'
 import { createAuditId } from '../audit/audit-ids.ts'
-import { isBelowLevel } from '../factors/assurance-level.ts'
 import type { Json } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord } from '../users/user-record.ts'
 import type { Deliveries } from './deliveries.ts'
+import {
+  alreadyUsed,
+  findFlaw,
+  isRetry,
+  noSession,
+  notIssued,
+  type RefreshSettings,
+  unknownToken,
+} from './refresh.ts'
 import type { RefreshToken, RefreshTokens } from './refresh-tokens.ts'
-import { type SessionLimits, toLimitValues } from './session-limits.ts'
+import { toLimitValues } from './session-limits.ts'
 import { endSession } from './statements/session-list.ts'
 import {
   type Amr,
@@ -29,13 +37,7 @@ import {
   type SessionRow,
 } from './statements/sessions.ts'
 
-export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, SessionLimits {
-  readonly reuseIntervalMs: number
-  /** Whether the reuse of an old token ends the session. */
-  readonly rotates: boolean
-  /** Whether the token before an unused one is accepted at any age. */
-  readonly parentGrace: boolean
-}
+export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, RefreshSettings {}
 
 export interface SessionParts {
   readonly db: Database
@@ -124,7 +126,7 @@ export function createSessions(parts: SessionParts): Sessions {
   ): Promise<Claims | undefined> {
     if (customize === undefined) return undefined
     const limits = toLimitValues(settings, nowMs)
-    const [row] = await db.run<RefreshRow>(findRefresh, [sessionId, ...limits])
+    const [row] = await db.run(findRefresh, { sessionId, ...limits })
     // What is wrong with it is found out below.
     if (row?.refresh_token_counter !== counter || findFlaw(row, settings, nowMs)) return undefined
     return toClaims(row, client, nowMs, 'token_refresh')
@@ -139,7 +141,7 @@ export function createSessions(parts: SessionParts): Sessions {
     try {
       return toTokenResponse(row, await toClaims(row, client, nowMs))
     } catch (error) {
-      await db.run(revokeSessions, [[row.session_id], new Date(nowMs)])
+      await db.run(revokeSessions, { sessionIds: [row.session_id], now: new Date(nowMs) })
       throw error
     }
   }
@@ -164,7 +166,14 @@ export function createSessions(parts: SessionParts): Sessions {
       session_id: sessionId,
       reason: 'refresh_token_already_used',
     })
-    await db.run(endSession, [userId, sessionId, new Date(nowMs), entry.id, entry.payload, ip])
+    await db.run(endSession, {
+      userId,
+      sessionId,
+      now: new Date(nowMs),
+      auditId: entry.id,
+      auditPayload: entry.payload,
+      ip,
+    })
   }
 
   async function tryOpen(login: Login): Promise<TokenResponse | undefined> {
@@ -173,20 +182,20 @@ export function createSessions(parts: SessionParts): Sessions {
     const through = provider === undefined ? {} : { provider }
     const amr = [{ method, timestamp: Math.floor(nowMs / 1_000), ...through }]
     const entry = toAuditEntry(action, user, { provider: provider ?? method })
-    const [row] = await db.run<SessionRow>(openSession, [
-      randomUUID(),
-      user.id,
-      JSON.stringify(amr),
-      client.userAgent,
-      client.ip,
+    const [row] = await db.run(openSession, {
+      sessionId: randomUUID(),
+      userId: user.id,
+      amr: JSON.stringify(amr),
+      userAgent: client.userAgent,
+      ip: client.ip,
       isRecovery,
-      login.newHash ?? null,
-      entry.id,
-      entry.payload,
-      new Date(nowMs),
-      login.shownHash ?? null,
-      client.tag ?? null,
-    ])
+      newHash: login.newHash ?? null,
+      auditId: entry.id,
+      auditPayload: entry.payload,
+      now: new Date(nowMs),
+      shownHash: login.shownHash ?? null,
+      tag: client.tag ?? null,
+    })
     const response = row && (await toFirstResponse(row, client, nowMs))
     if (response !== undefined && action === 'login') parts.onSignedIn?.()
     return response
@@ -209,15 +218,15 @@ export function createSessions(parts: SessionParts): Sessions {
       const nowMs = now()
       const limits = toLimitValues(settings, nowMs)
       const prepared = customize && (await prepareRefresh(token, client, nowMs))
-      const [rotated] = await db.run<SessionRow>(rotateSession, [
-        token.sessionId,
-        token.counter,
-        client.userAgent,
-        client.ip,
-        createAuditId(),
-        'token_refreshed' satisfies AuditAction,
+      const [rotated] = await db.run(rotateSession, {
+        sessionId: token.sessionId,
+        counter: token.counter,
+        userAgent: client.userAgent,
+        ip: client.ip,
+        auditId: createAuditId(),
+        auditAction: 'token_refreshed' satisfies AuditAction,
         ...limits,
-      ])
+      })
       const renew = async (row: SessionRow, claims?: Claims): Promise<Refreshed> => {
         const given = claims ?? (await toClaims(row, client, nowMs, 'token_refresh'))
         const { session_id: sessionId, refresh_token_counter: counter } = row
@@ -230,69 +239,18 @@ export function createSessions(parts: SessionParts): Sessions {
       if (rotated !== undefined) return renew(rotated, prepared)
       // The answer with the present token may have left a moment ago.
       await deliveries.settled()
-      const [row] = await db.run<RefreshRow>(findRefresh, [token.sessionId, ...limits])
+      const [row] = await db.run(findRefresh, { sessionId: token.sessionId, ...limits })
       if (row === undefined) throw noSession()
       const flaw = findFlaw(row, settings, nowMs)
       if (flaw !== undefined) throw flaw
       if (token.counter > row.refresh_token_counter) {
-        throw new ApiError('validation_failed', `${prefix}Not Issued By This Server`)
+        throw notIssued()
       }
       if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
       if (settings.rotates) await endReused(row, client, nowMs)
-      throw new ApiError('refresh_token_already_used', `${prefix}Already Used`)
+      throw alreadyUsed()
     },
   }
 }
 
 const none: Amr = { method: '', timestamp: 0 }
-const prefix = 'Invalid Refresh Token: '
-
-function unknownToken(): ApiError {
-  return new ApiError('refresh_token_not_found', `${prefix}Refresh Token Not Found`)
-}
-
-function noSession(): ApiError {
-  return new ApiError('session_not_found', `${prefix}No Valid Session Found`, { status: 400 })
-}
-
-/** What ends a session whatever token is shown. */
-function findFlaw(row: RefreshRow, settings: SessionSettings, nowMs: number): ApiError | undefined {
-  const { timeboxMs, inactivityMs, lowAalMs } = settings
-  if (row.revoked_at !== null || row.deleted_at !== null) return noSession()
-  if (row.banned_until !== null && Date.parse(row.banned_until) > nowMs) {
-    return new ApiError('user_banned', `${prefix}User Banned`, { status: 400 })
-  }
-  const createdMs = Date.parse(row.session_created_at)
-  const refreshedMs = Date.parse(row.refreshed_at ?? row.session_created_at)
-  const isOver = row.not_after !== null && nowMs > Date.parse(row.not_after)
-  if (isOver || (timeboxMs !== undefined && nowMs > createdMs + timeboxMs)) return expired('')
-  if (inactivityMs !== undefined && nowMs > refreshedMs + inactivityMs) {
-    return expired(' (Inactivity)')
-  }
-  if (lowAalMs !== undefined && isBelowLevel(row) && nowMs > createdMs + lowAalMs) {
-    return expired(' (Low AAL: User Needs MFA Verification)')
-  }
-  if (row.has_newer) return expired(' (Revoked by Newer Login)')
-  return undefined
-}
-
-function expired(why: string): ApiError {
-  return new ApiError('session_expired', `${prefix}Session Expired${why}`, { status: 400 })
-}
-
-/**
- * Retries after a lost answer, and other tabs, send the token before. As long as no answer with the
- * present token is known to have been sent, refusing it would end the session: the database may have
- * stalled for minutes between the rotation and its commit, or the process may have died.
- */
-function isRetry(
-  row: RefreshRow,
-  counter: number,
-  { reuseIntervalMs, parentGrace }: SessionSettings,
-  nowMs: number,
-): boolean {
-  const { refresh_token_counter: present, delivered_counter: delivered, delivered_at: at } = row
-  if (present - counter !== 1) return false
-  if (parentGrace || delivered !== present || at === null) return true
-  return nowMs <= Date.parse(at) + reuseIntervalMs
-}

@@ -8,7 +8,6 @@ import { linkIdentity } from '../external/identities.ts'
 import { takeLinkingFlow } from '../external/statements/linking-flows.ts'
 import { matchesVerifier } from '../sessions/pkce.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
-import type { SessionRow } from '../sessions/statements/sessions.ts'
 import {
   exchangeFlow,
   type FlowExchange,
@@ -40,7 +39,7 @@ export async function exchangeCode(
   }
   // Every code is a UUID, and PostgreSQL takes nothing else for one.
   if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(code)) throw noFlow()
-  const [flow] = await db.run<FlowRow>(findFlow, [code])
+  const [flow] = await db.run(findFlow, { code })
   if (flow === undefined) throw noFlow()
   check(flow, verifier, nowMs)
   const { provider_access_token: token, provider_refresh_token: refreshToken } = flow
@@ -52,7 +51,7 @@ export async function exchangeCode(
     const linked = await linkAndSignIn(services, flow, flow.linking_profile, exchange)
     return { ...linked, ...providerTokens }
   }
-  const [row] = await db.run<SessionRow>(exchangeFlow, [toExchange(flow, client, nowMs)])
+  const [row] = await db.run(exchangeFlow, toExchange(flow, client, nowMs))
   // Somebody else was faster with the same code.
   if (row === undefined) throw noFlow()
   const response = await sessions.toTokenResponse(row, client)

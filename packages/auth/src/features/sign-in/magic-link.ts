@@ -72,7 +72,7 @@ export async function sendMagicLink(services: Services, ask: DeferredMagicLink):
 }
 
 async function findUser({ db }: Services, { email, audience }: MailAsk) {
-  return (await db.run<UserRow>(findUserByEmail, [email, audience]))[0]
+  return (await db.run(findUserByEmail, { email, audience }))[0]
 }
 
 async function mailKnown(

@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { isStorableText } from '../users/metadata.ts'
 import type { Account } from './account-keys.ts'
-import { type AddressRow, findSessionAddresses } from './statements/session-addresses.ts'
+import { findSessionAddresses } from './statements/session-addresses.ts'
 
 interface Attempt {
   readonly account: Account
@@ -45,6 +45,6 @@ async function isKnown(
   { ip }: Client,
 ): Promise<boolean> {
   if (ip === '' || !isStorableText(name)) return false
-  const rows = await db.run<AddressRow>(findSessionAddresses, [name, audience])
+  const rows = await db.run(findSessionAddresses, { name, audience })
   return rows.some((row) => toNetwork(row.ip) === toNetwork(ip))
 }

@@ -61,7 +61,7 @@ export async function sendPhoneOtp(services: Services, ask: DeferredOtp): Promis
 }
 
 async function findUser({ db }: Services, { phone, audience }: PhoneAsk) {
-  return (await db.run<UserRow>(findUserByPhone, [phone, audience]))[0]
+  return (await db.run(findUserByPhone, { phone, audience }))[0]
 }
 
 async function textKnown(

@@ -165,9 +165,9 @@ export async function insertUser(
   user: NewUser,
 ): Promise<UserRow | undefined> {
   await hooks.beforeUserCreated?.({ user: toUserRecord(toFutureRow(user)) }, { ip: user.ip })
-  if (hooks.afterUserCreated === undefined) return runGapped<UserRow>(db, createUser, [user])
+  if (hooks.afterUserCreated === undefined) return runGapped(db, createUser, user)
   // Told after the commit, from the outbox: at once if all goes well, and later otherwise.
-  const created = await runGapped<UserRow>(db, createUserAndTell, [user])
+  const created = await runGapped(db, createUserAndTell, user)
   if (created !== undefined) wakeMessages()
   return created
 }

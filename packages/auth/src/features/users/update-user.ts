@@ -52,7 +52,7 @@ export async function changeUser(
   speaker: 'own' | 'admin',
 ): Promise<UserRow | undefined> {
   try {
-    return await runGapped<UserRow>(db, updateUser, [change])
+    return await runGapped(db, updateUser, change)
   } catch (error) {
     throw toTakenError(error, speaker)
   }
@@ -77,7 +77,11 @@ export async function changeAndEnd(
   const user = await changeUser(db, change, speaker)
   if (user !== undefined && change.ended_sessions !== null) {
     const kept = change.ended_sessions === 'others' ? change.session_id : null
-    await db.run(endSessionsMeanwhile, [change.user_id, kept, change.now])
+    await db.run(endSessionsMeanwhile, {
+      userId: change.user_id,
+      keptSessionId: kept,
+      now: change.now,
+    })
   }
   return user
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { MessageCap } from '../../config/limits.ts'
 import type { Queries, Row } from '../../db/database.ts'
-import type { Statement } from '../../db/statement.ts'
+import { type Statement, toPositional } from '../../db/statement.ts'
 import { isTaken } from '../../db/violations.ts'
 import type { ApiError } from '../../errors.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
@@ -61,13 +61,23 @@ export function toGapParts(messageGaps: MessageGaps, ask: GapAsk): GapParts {
 }
 
 /** The first row. Undefined also where another request for the same address was faster. */
+export async function runGapped<V extends object, R extends Row>(
+  db: Queries,
+  statement: Statement<V, R>,
+  values: NoInfer<V>,
+): Promise<R | undefined>
 export async function runGapped<R extends Row>(
   db: Queries,
   statement: Statement,
   values: readonly unknown[],
-): Promise<R | undefined> {
+): Promise<R | undefined>
+export async function runGapped(
+  db: Queries,
+  statement: Statement,
+  values: object,
+): Promise<Row | undefined> {
   try {
-    return (await db.run<R>(statement, values))[0]
+    return (await db.run(statement, toPositional(statement, values)))[0]
   } catch (error) {
     if (isTaken(error, 'message_gaps_pkey')) return undefined
     throw error

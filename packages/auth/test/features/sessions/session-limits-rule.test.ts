@@ -16,19 +16,26 @@ test('each limit is the time before which a session must not have begun or been 
     },
     now,
   )
-  assert.deepEqual(values, [
-    new Date('2026-01-02T00:00:00Z'),
-    new Date('2026-01-01T23:00:00Z'),
-    new Date('2026-01-01T22:00:00Z'),
-    new Date('2026-01-01T21:00:00Z'),
-    true,
-    ['mobile'],
-  ])
+  assert.deepEqual(values, {
+    now: new Date('2026-01-02T00:00:00Z'),
+    earliestCreation: new Date('2026-01-01T23:00:00Z'),
+    earliestRefresh: new Date('2026-01-01T22:00:00Z'),
+    earliestLowAalCreation: new Date('2026-01-01T21:00:00Z'),
+    isSinglePerUser: true,
+    tags: ['mobile'],
+  })
 })
 
 test('a limit that is not set lies before every session', () => {
   const limits = { timeboxMs: undefined, inactivityMs: undefined, lowAalMs: undefined }
   const values = toLimitValues({ ...limits, singlePerUser: false, tags: [] }, now)
   const epoch = new Date(0)
-  assert.deepEqual(values, [new Date(now), epoch, epoch, epoch, false, []])
+  assert.deepEqual(values, {
+    now: new Date(now),
+    earliestCreation: epoch,
+    earliestRefresh: epoch,
+    earliestLowAalCreation: epoch,
+    isSinglePerUser: false,
+    tags: [],
+  })
 })

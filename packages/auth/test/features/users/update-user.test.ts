@@ -45,10 +45,20 @@ async function addUser(db: Database, sessionCount: number) {
 
 const epoch = new Date(0)
 const rotate = (db: Database, session: string, counter: number): Promise<readonly Row[]> =>
-  db.run(rotateSession, [
-    ...[session, counter, '', '', randomUUID(), 'token_refreshed'],
-    ...[new Date(), epoch, epoch, epoch, false, []],
-  ])
+  db.run(rotateSession, {
+    sessionId: session,
+    counter,
+    userAgent: '',
+    ip: '',
+    auditId: randomUUID(),
+    auditAction: 'token_refreshed',
+    now: new Date(),
+    earliestCreation: epoch,
+    earliestRefresh: epoch,
+    earliestLowAalCreation: epoch,
+    isSinglePerUser: false,
+    tags: [],
+  })
 
 test('sessions that are refreshed while they end make nobody wait in a circle', async (t) => {
   const db = await openTables(t)

@@ -1,13 +1,28 @@
-/**
- * What ends sessions (reference 6.7), as six parameters of a statement, in this order: now, the
- * earliest creation, the earliest refresh, the earliest creation of a session whose owner has a
- * second factor and has not shown it, whether a user has one session, and one for which tags.
- */
-export type SessionLimitValues = readonly [Date, Date, Date, Date, boolean, readonly string[]]
+/** What ends sessions (reference 6.7). */
+export interface SessionLimitValues {
+  readonly now: Date
+  readonly earliestCreation: Date
+  readonly earliestRefresh: Date
+  /** Of a session whose owner has a second factor and has not shown it. */
+  readonly earliestLowAalCreation: Date
+  readonly isSinglePerUser: boolean
+  /** Where a user has one session only: one for each of these. */
+  readonly tags: readonly string[]
+}
+
+/** The parameters of a statement that the functions below read, in this order. */
+export const limitParameters = [
+  'now',
+  'earliestCreation',
+  'earliestRefresh',
+  'earliestLowAalCreation',
+  'isSinglePerUser',
+  'tags',
+] as const satisfies readonly (keyof SessionLimitValues)[]
 
 const last = (session: string) => `coalesce(${session}.refreshed_at, ${session}.created_at)`
 
-/** Whether a session is within its own limits. @param first the number of the first parameter */
+/** Whether a session is within its own limits. @param first the number of the first of `limitParameters` */
 export function isWithinLimits(session: string, first: number): string {
   const s = session
   return `(${s}.not_after is null or ${s}.not_after >= $${first})

@@ -1,7 +1,7 @@
 import type { Row } from '../../../db/database.ts'
 import { statement } from '../../../db/statement.ts'
 import type { Time } from '../../users/statements/user-row.ts'
-import { hasNewer, isWithinLimits } from './session-limits.ts'
+import { hasNewer, isWithinLimits, limitParameters } from './session-limits.ts'
 import type { Amr } from './sessions.ts'
 
 export interface ListedSession extends Row {
@@ -16,26 +16,22 @@ export interface ListedSession extends Row {
   readonly created_at: Time
 }
 
-/**
- * The sessions of a user that a refresh would keep alive, the last used first.
- * $1 user, $2 to $7 SessionLimitValues.
- */
+/** The sessions of a user that a refresh would keep alive, the last used first. */
 export const listSessions = statement(
   'list_sessions',
+  ['userId', ...limitParameters],
   `select s.id, s.aal, s.amr, s.user_agent, s.ip, s.tag, s.not_after, s.refreshed_at, s.created_at
    from {ns}.sessions s
    where s.user_id = $1 and s.revoked_at is null and ${isWithinLimits('s', 2)}
      and not ${hasNewer('s', 2)}
    order by coalesce(s.refreshed_at, s.created_at) desc, s.id
    limit 1000`,
-)
+).returning<ListedSession>()
 
-/**
- * Ends one session of a user; no row where they have no such session.
- * $1 user, $2 session, $3 now, $4 id, $5 payload and $6 ip of the audit entry.
- */
+/** Ends one session of a user; no row where they have no such session. */
 export const endSession = statement(
   'end_session',
+  ['userId', 'sessionId', 'now', 'auditId', 'auditPayload', 'ip'],
   `with ended as (
      update {ns}.sessions set revoked_at = $3, updated_at = $3
      where id = $2 and user_id = $1 and revoked_at is null
@@ -48,13 +44,12 @@ export const endSession = statement(
 )
 
 /**
- * Ends the next sessions of whomever, in the order of their ids. `last` is the id to go on after; null:
- * there are no more. An entry in the audit log where any was ended.
- * $1 id after which to begin or null, $2 how many, $3 created before, $4 now, $5 id, $6 payload and $7 ip
- * of the audit entry.
+ * Ends the next sessions of whomever, in the order of their ids, after one that may be null. `last` is the
+ * id to go on after; null: there are no more. An entry in the audit log where any was ended.
  */
 export const endManySessions = statement(
   'end_many_sessions',
+  ['after', 'most', 'createdBefore', 'now', 'auditId', 'auditPayload', 'ip'],
   `with next as materialized (
      select s.id, s.revoked_at is null and s.created_at <= $3 as is_due from {ns}.sessions s
      where $1::uuid is null or s.id > $1
@@ -70,4 +65,4 @@ export const endManySessions = statement(
    )
    select (select count(*) from ended)::integer as count,
      case when (select count(*) from next) = $2 then (select max(id::text) from next) end as last`,
-)
+).returning<{ readonly count: number; readonly last: string | null }>()

@@ -1,7 +1,7 @@
 import { statement } from '../../../db/statement.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import { selectUser, type Time, type UserRow } from '../../users/statements/user-row.ts'
-import { hasNewer, isWithinLimits } from './session-limits.ts'
+import { hasNewer, isWithinLimits, limitParameters } from './session-limits.ts'
 
 export interface Amr extends Metadata {
   readonly method: string
@@ -25,13 +25,25 @@ export function selectSession(session: string): string {
 
 /**
  * A login: makes a session, marks the time, replaces an outdated hash and writes the audit log. No
- * row: there is no such user, or their password is another one by now; nothing was written.
- * $1 session, $2 user, $3 amr, $4 user agent, $5 ip, $6 is recovery, $7 new hash or null,
- * $8 id and $9 payload of the audit entry, $10 now, $11 the hash that a password was found to fit,
- * or null, $12 tag or null.
+ * row: there is no such user, or their password is another one by now; nothing was written. `newHash`
+ * and `tag` may be null, as may `shownHash`, the hash that a password was found to fit.
  */
 export const openSession = statement(
   'open_session',
+  [
+    'sessionId',
+    'userId',
+    'amr',
+    'userAgent',
+    'ip',
+    'isRecovery',
+    'newHash',
+    'auditId',
+    'auditPayload',
+    'now',
+    'shownHash',
+    'tag',
+  ],
   `with signed_in as (
      -- Whoever changes the password has this row until they are done; it is looked at again then.
      update {ns}.users u set last_sign_in_at = $10, updated_at = $10,
@@ -49,17 +61,16 @@ export const openSession = statement(
    )
    select ${selectUser('u')}, ${selectSession('o')}
    from signed_in u cross join opened o`,
-)
+).returning<SessionRow>()
 
 /**
  * The common case of a refresh in one statement: the token is the valid one, user and session are
  * fine. Concurrent requests with one token wait here for each other, and all but the first find
- * another counter. No row: \`findRefresh\` tells why.
- * $1 session, $2 counter, $3 user agent, $4 ip, $5 id and $6 action of the audit entry,
- * $7 to $12 SessionLimitValues.
+ * another counter. No row: `findRefresh` tells why.
  */
 export const rotateSession = statement(
   'rotate_session',
+  ['sessionId', 'counter', 'userAgent', 'ip', 'auditId', 'auditAction', ...limitParameters],
   `with rotated as (
      update {ns}.sessions s set
        refresh_token_counter = s.refresh_token_counter + 1, rotated_at = $7,
@@ -85,7 +96,7 @@ export const rotateSession = statement(
    )
    select ${selectUser('u')}, ${selectSession('r')}
    from signed_in u cross join rotated r`,
-)
+).returning<SessionRow>()
 
 export interface RefreshRow extends SessionRow {
   /** The counter of the token that is known to have reached the client, and when it left. */
@@ -99,10 +110,11 @@ export interface RefreshRow extends SessionRow {
 
 /**
  * The answers with these refresh tokens have left. Rows are locked in the order of their ids, as
- * everywhere. $1 sessions, $2 their counters, $3 when.
+ * everywhere.
  */
 export const markDelivered = statement(
   'mark_delivered',
+  ['sessionIds', 'counters', 'times'],
   `with sent as materialized (
      select * from unnest($1::uuid[], $2::integer[], $3::timestamptz[]) as m(id, counter, at)
    ), present as materialized (
@@ -114,28 +126,27 @@ export const markDelivered = statement(
    from present p where s.id = p.id`,
 )
 
-/** Why a refresh was not the common case. $1 session, $2 to $7 SessionLimitValues. */
+/** Why a refresh was not the common case. */
 export const findRefresh = statement(
   'find_refresh',
+  ['sessionId', ...limitParameters],
   `select ${selectUser('u')}, ${selectSession('s')}, s.delivered_counter, s.delivered_at,
      s.revoked_at, s.not_after, s.refreshed_at, ${hasNewer('s', 2)} as has_newer
    from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1`,
-)
+).returning<RefreshRow>()
 
-/** $1 sessions, $2 now. */
 export const revokeSessions = statement(
   'revoke_sessions',
+  ['sessionIds', 'now'],
   `update {ns}.sessions set revoked_at = $2, updated_at = $2
    where id = any($1) and revoked_at is null`,
 )
 
-/**
- * Logout. $1 user, $2 session or null, $3 scope: global, local or others, $4 now,
- * $5 id, $6 payload and $7 ip of the audit entry.
- */
+/** Logout. The scope is global, local or others; the session, which may be null, is the one that asks. */
 export const revokeByScope = statement(
   'revoke_by_scope',
+  ['userId', 'sessionId', 'scope', 'now', 'auditId', 'auditPayload', 'ip'],
   `with revoked as (
      update {ns}.sessions set revoked_at = $4, updated_at = $4
      where user_id = $1 and revoked_at is null and case $3::text
@@ -147,14 +158,39 @@ export const revokeByScope = statement(
    values ($5, $6, coalesce($7, ''), $4)`,
 )
 
-/**
- * Whether a session is within its limits, and of somebody who may come in.
- * $1 session, $2 to $7 SessionLimitValues.
- */
+/** Whether a session is within its limits, and of somebody who may come in. */
 export const findAdminSession = statement(
   'find_admin_session',
+  ['sessionId', ...limitParameters],
   `select 1 from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1 and s.revoked_at is null and ${isWithinLimits('s', 2)}
      and not ${hasNewer('s', 2)}
      and u.deleted_at is null and (u.banned_until is null or u.banned_until <= $2)`,
 )
+
+/** A user who has shown an access token. */
+export interface CallerRow extends UserRow {
+  readonly session_id: string | null
+  /** The lower one of what the token says and of what the session has. */
+  readonly aal: string | null
+  readonly is_recovery: boolean | null
+  readonly session_revoked_at: string | null
+  readonly session_created_at: string | null
+  readonly session_refreshed_at: string | null
+  readonly session_not_after: string | null
+}
+
+/**
+ * The owner of an access token, and the session it belongs to. One statement for every request of a
+ * signed-in user. The session may be null.
+ */
+export const findCaller = statement(
+  'find_caller',
+  ['userId', 'sessionId'],
+  `select ${selectUser('u')},
+     s.id as session_id, s.aal, s.is_recovery, s.revoked_at as session_revoked_at,
+     s.created_at as session_created_at, s.refreshed_at as session_refreshed_at,
+     s.not_after as session_not_after, s.amr as session_amr
+   from {ns}.users u left join {ns}.sessions s on s.id = $2 and s.user_id = u.id
+   where u.id = $1`,
+).returning<CallerRow>()

@@ -1,8 +1,8 @@
 import type { Row } from '../../../db/database.ts'
-import { statement } from '../../../db/statement.ts'
+import { object, statement } from '../../../db/statement.ts'
 import type { ExternalProfile } from '../../../plugins/providers/external-profile.ts'
 import type { NewSession } from '../../one-time-codes/statements/verify.ts'
-import { selectSession } from '../../sessions/statements/sessions.ts'
+import { type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUser, type Time } from '../../users/statements/user-row.ts'
 
 export interface FlowRow extends Row {
@@ -24,16 +24,17 @@ export interface FlowRow extends Row {
   readonly linking_profile: ExternalProfile | null
 }
 
-/** A flow whose user has got the code. $1 code. */
+/** A flow whose user has got the code. */
 export const findFlow = statement(
   'find_flow',
+  ['code'],
   `select f.id, f.code_challenge, f.code_challenge_method, f.authentication_method,
      f.provider_type, f.provider_access_token, f.provider_refresh_token, f.auth_code_issued_at,
      u.banned_until, f.user_id, f.aud, f.referrer, f.linking_session_id, f.linking_profile
    from {ns}.flow_states f join {ns}.users u on u.id = f.user_id
    where f.auth_code = $1 and f.auth_code_issued_at is not null and f.code_challenge is not null
      and u.deleted_at is null`,
-)
+).returning<FlowRow>()
 
 export interface FlowExchange {
   readonly now: Date
@@ -48,10 +49,11 @@ export interface FlowExchange {
 
 /**
  * Uses up a flow and opens the session it was for. No row: somebody else was faster. The user is
- * locked first, as everywhere. $1 a FlowExchange.
+ * locked first, as everywhere.
  */
 export const exchangeFlow = statement(
   'exchange_flow',
+  object<FlowExchange>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(now timestamptz, ip text, user_agent text,
        flow_id uuid, session jsonb, audit_id uuid, action text, log_type text)
@@ -85,4 +87,4 @@ export const exchangeFlow = statement(
    )
    select ${selectUser('u')}, ${selectSession('o')}
    from signed_in u cross join opened o`,
-)
+).returning<SessionRow>()

@@ -5,11 +5,10 @@ export interface AddressRow extends Row {
   readonly ip: string
 }
 
-/**
- * Where an account was last used, by its latest sessions. $1 email address or phone number, $2 audience.
- */
+/** Where an account was last used, by its latest sessions. Its name is the address or the number. */
 export const findSessionAddresses = statement(
   'find_session_addresses',
+  ['name', 'audience'],
   `select distinct s.ip from (
      select s.ip from (
        select id from {ns}.users
@@ -19,4 +18,4 @@ export const findSessionAddresses = statement(
      ) u join {ns}.sessions s on s.user_id = u.id
      order by s.created_at desc limit 100
    ) s where s.ip is not null`,
-)
+).returning<AddressRow>()

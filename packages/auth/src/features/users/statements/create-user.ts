@@ -1,4 +1,4 @@
-import { statement } from '../../../db/statement.ts'
+import { object, statement } from '../../../db/statement.ts'
 import { insertMessage } from '../../../messages/statements/outbox.ts'
 import {
   partColumns,
@@ -7,7 +7,7 @@ import {
   writeParts,
 } from '../../../messages/statements/request-parts.ts'
 import type { Metadata } from '../metadata.ts'
-import { selectUserWith } from './user-row.ts'
+import { selectUserWith, type UserRow } from './user-row.ts'
 
 export interface NewUser extends RequestParts {
   readonly id: string
@@ -46,13 +46,17 @@ export interface NewIdentity {
 /**
  * A user with everything that comes with them. No row: no more messages may be sent now, and nothing
  * was written. An address or number that is taken violates `users_email` or `users_phone`.
- * $1 a NewUser.
  */
-export const createUser = statement('create_user', toCreation())
+export const createUser = statement(
+  'create_user',
+  object<NewUser>(),
+  toCreation(),
+).returning<UserRow>()
 
 /** The same, and the hook for new users is told of them. */
 export const createUserAndTell = statement(
   'create_user_and_tell',
+  object<NewUser>(),
   toCreation(`, told as (
      ${insertMessage('hook', {
        kind: `'after_user_created'`,
@@ -63,7 +67,7 @@ export const createUserAndTell = statement(
        from: 'created u cross join p',
      })}
    )`),
-)
+).returning<UserRow>()
 
 function toCreation(more = ''): string {
   return `with p as materialized (

@@ -1,4 +1,4 @@
-import { statement } from '../../../db/statement.ts'
+import { object, statement } from '../../../db/statement.ts'
 import {
   noticeColumn,
   type WithNotices,
@@ -13,7 +13,7 @@ import {
 import type { OneTimeTokenType } from '../../one-time-codes/one-time-tokens.ts'
 import type { Metadata } from '../metadata.ts'
 import type { NewIdentity } from './create-user.ts'
-import { selectUserWith } from './user-row.ts'
+import { selectUserWith, type UserRow } from './user-row.ts'
 
 /** What changes about a user; null leaves things as they are. */
 export interface UserChange extends RequestParts, WithNotices {
@@ -103,12 +103,13 @@ const providers = `(
 
 /**
  * Everything that one request changes about a user. No row: there is no such user, the code is not
- * right, the metadata would grow too large, the last request is too recent, the password that was shown is another one by now, or no more
- * messages may be sent now; nothing was written. An
- * address or number that is taken violates `users_email` or `users_phone`. $1 a UserChange.
+ * right, the metadata would grow too large, the last request is too recent, the password that was shown
+ * is another one by now, or no more messages may be sent now; nothing was written. An address or number
+ * that is taken violates `users_email` or `users_phone`.
  */
 export const updateUser = statement(
   'update_user',
+  object<UserChange>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, by_admin boolean, role text, email text,
        email_confirmed_at timestamptz, phone text, phone_confirmed_at timestamptz,
@@ -210,15 +211,16 @@ export const updateUser = statement(
      where i.id not in (select id from changed)
    ), ${writeNotices('updated u cross join p')}, ${writeParts('updated')}
    select ${selectUserWith('u', 'present')} from updated u`,
-)
+).returning<UserRow>()
 
 /**
  * Sessions that somebody opened while `updateUser` waited for the user: it began before they were
  * there, and has not ended them. To be run in its transaction, where nobody else can open one any
- * more. $1 user, $2 the session that stays, or null, $3 now.
+ * more. The session that stays may be null.
  */
 export const endSessionsMeanwhile = statement(
   'end_sessions_meanwhile',
+  ['userId', 'keptSessionId', 'now'],
   `update {ns}.sessions set revoked_at = $3, updated_at = $3
    where user_id = $1 and revoked_at is null and id is distinct from $2`,
 )
@@ -241,10 +243,11 @@ export interface UpdateVerdict {
 
 /**
  * Whether a change may be made. Each look at the code costs one of its attempts: guesses that come
- * all at once wait here for each other. $1 an UpdateCheck.
+ * all at once wait here for each other.
  */
 export const checkUserUpdate = statement(
   'check_user_update',
+  object<UpdateCheck>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, email text, phone text,
        nonce_hashes text[], most_attempts integer, now timestamptz)
@@ -262,4 +265,4 @@ export const checkUserUpdate = statement(
        as is_phone_taken,
      exists (select from tried where is_right) as is_nonce_right
    from p`,
-)
+).returning<UpdateVerdict>()

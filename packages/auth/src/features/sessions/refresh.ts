@@ -1,0 +1,76 @@
+import { ApiError } from '../../errors.ts'
+import { isBelowLevel } from '../factors/assurance-level.ts'
+import type { SessionLimits } from './session-limits.ts'
+import type { RefreshRow } from './statements/sessions.ts'
+
+export interface RefreshSettings extends SessionLimits {
+  readonly reuseIntervalMs: number
+  /** Whether the reuse of an old token ends the session. */
+  readonly rotates: boolean
+  /** Whether the token before an unused one is accepted at any age. */
+  readonly parentGrace: boolean
+}
+
+const prefix = 'Invalid Refresh Token: '
+
+export function unknownToken(): ApiError {
+  return new ApiError('refresh_token_not_found', `${prefix}Refresh Token Not Found`)
+}
+
+export function noSession(): ApiError {
+  return new ApiError('session_not_found', `${prefix}No Valid Session Found`, { status: 400 })
+}
+
+/** What ends a session whatever token is shown. */
+export function findFlaw(
+  row: RefreshRow,
+  settings: RefreshSettings,
+  nowMs: number,
+): ApiError | undefined {
+  const { timeboxMs, inactivityMs, lowAalMs } = settings
+  if (row.revoked_at !== null || row.deleted_at !== null) return noSession()
+  if (row.banned_until !== null && Date.parse(row.banned_until) > nowMs) {
+    return new ApiError('user_banned', `${prefix}User Banned`, { status: 400 })
+  }
+  const createdMs = Date.parse(row.session_created_at)
+  const refreshedMs = Date.parse(row.refreshed_at ?? row.session_created_at)
+  const isOver = row.not_after !== null && nowMs > Date.parse(row.not_after)
+  if (isOver || (timeboxMs !== undefined && nowMs > createdMs + timeboxMs)) return expired('')
+  if (inactivityMs !== undefined && nowMs > refreshedMs + inactivityMs) {
+    return expired(' (Inactivity)')
+  }
+  if (lowAalMs !== undefined && isBelowLevel(row) && nowMs > createdMs + lowAalMs) {
+    return expired(' (Low AAL: User Needs MFA Verification)')
+  }
+  if (row.has_newer) return expired(' (Revoked by Newer Login)')
+  return undefined
+}
+
+function expired(why: string): ApiError {
+  return new ApiError('session_expired', `${prefix}Session Expired${why}`, { status: 400 })
+}
+
+/**
+ * Retries after a lost answer, and other tabs, send the token before. As long as no answer with the
+ * present token is known to have been sent, refusing it would end the session: the database may have
+ * stalled for minutes between the rotation and its commit, or the process may have died.
+ */
+export function isRetry(
+  row: RefreshRow,
+  counter: number,
+  { reuseIntervalMs, parentGrace }: RefreshSettings,
+  nowMs: number,
+): boolean {
+  const { refresh_token_counter: present, delivered_counter: delivered, delivered_at: at } = row
+  if (present - counter !== 1) return false
+  if (parentGrace || delivered !== present || at === null) return true
+  return nowMs <= Date.parse(at) + reuseIntervalMs
+}
+
+export function notIssued(): ApiError {
+  return new ApiError('validation_failed', `${prefix}Not Issued By This Server`)
+}
+
+export function alreadyUsed(): ApiError {
+  return new ApiError('refresh_token_already_used', `${prefix}Already Used`)
+}
