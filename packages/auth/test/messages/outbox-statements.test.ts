@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
-import { purges } from '../../src/features/server/cleanup-statements.ts'
+import { purges } from '../../src/features/server/statements.ts'
 import {
   claimMessages,
   deleteMessage,

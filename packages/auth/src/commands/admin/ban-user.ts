@@ -1,8 +1,6 @@
-import { parseBan } from '../../features/admin/ban-duration.ts'
-import { updateUserAsAdmin } from '../../features/admin/update-user.ts'
+import { parseBan, updateUserAsAdmin } from '../../features/admin/users.ts'
 import { findUser, toName } from './find-user.ts'
-import type { AdminVerb } from './verb.ts'
-import { operator, operatorClient } from './verb.ts'
+import { type AdminVerb, operator, operatorClient } from './verb.ts'
 
 export const banuser: AdminVerb = {
   synopsis: 'ID|EMAIL DURATION|none [--aud AUDIENCE]',

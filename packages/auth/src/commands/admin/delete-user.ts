@@ -1,7 +1,6 @@
-import { removeUser } from '../../features/admin/delete-user.ts'
+import { removeUser } from '../../features/admin/users.ts'
 import { findUser, toName } from './find-user.ts'
-import type { AdminVerb } from './verb.ts'
-import { operator, operatorClient } from './verb.ts'
+import { type AdminVerb, operator, operatorClient } from './verb.ts'
 
 export const deleteuser: AdminVerb = {
   synopsis: 'ID|EMAIL [--soft] [--aud AUDIENCE]',

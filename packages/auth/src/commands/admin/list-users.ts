@@ -1,6 +1,6 @@
 import { listAfter } from '../../features/admin/list-users.ts'
+import { parseCount } from '../../features/admin/pages.ts'
 import type { UserRecord } from '../../features/users/user-record.ts'
-import { parseCount } from '../../http/pagination.ts'
 import type { AdminVerb } from './verb.ts'
 
 export const listusers: AdminVerb = {
@@ -15,7 +15,7 @@ export const listusers: AdminVerb = {
     let cursor: string | undefined = ''
     // One search reads a bounded number of users; the command goes on until all are searched.
     while (cursor !== undefined && users.length < limit) {
-      const slice = await listAfter(db, list, { cursor, limit: limit - users.length })
+      const slice = await listAfter({ db }, list, { cursor, limit: limit - users.length })
       users.push(...slice.users)
       cursor = slice.nextCursor
     }

@@ -1,7 +1,7 @@
-import type { Queries } from '../../db/database.ts'
 import type { Statement } from '../../db/statement.ts'
-import { badPagination, type Page, toSubstringPattern } from '../../http/pagination.ts'
+import type { Services } from '../../services.ts'
 import { auditActions } from '../audit/audit.ts'
+import { badPagination, type Page, toSubstringPattern } from './pages.ts'
 import {
   type AuditPageRow,
   type AuditRow,
@@ -21,12 +21,12 @@ export interface AuditSearch {
 }
 
 /** An entry of the log to begin behind: `2026-03-04T00:00:00Z`, or the same, `_` and its id. */
-export interface AuditPosition {
+interface AuditPosition {
   readonly time: string
   readonly id: string
 }
 
-export interface AuditPage {
+interface AuditPage {
   readonly entries: readonly AuditRow[]
   readonly total: number
   /** False: the total is an estimate, or one more than were counted. */
@@ -63,19 +63,19 @@ export function parseBefore(text: string): AuditPosition {
  * @throws {ApiError}
  */
 export async function searchAudit(
-  db: Queries,
+  { db }: Pick<Services, 'db'>,
   search: AuditSearch | undefined,
   page: Page,
   before: AuditPosition = newest,
 ): Promise<AuditPage> {
-  if (search === undefined) return await readPage(db, listAuditEntries, page, before)
+  if (search === undefined) return await readPage({ db }, listAuditEntries, page, before)
   const { scope, text } = search
-  if (scope === 'user') return await readPage(db, listUserAuditEntries, page, before, text)
+  if (scope === 'user') return await readPage({ db }, listUserAuditEntries, page, before, text)
   if (scope !== 'author' && !isOfRefreshes(scope, text)) {
     const pattern = toSubstringPattern(text)
-    return await readPage(db, listAuditEntriesByKind[scope], page, before, pattern)
+    return await readPage({ db }, listAuditEntriesByKind[scope], page, before, pattern)
   }
-  return await readWindow(db, readAuditEntries[scope], page, before, text)
+  return await readWindow({ db }, readAuditEntries[scope], page, before, text)
 }
 
 /** Whether refreshes may match, which the index of types and actions does not have. */
@@ -87,7 +87,7 @@ function isOfRefreshes(scope: 'action' | 'type', text: string): boolean {
 }
 
 async function readPage(
-  db: Queries,
+  { db }: Pick<Services, 'db'>,
   statement: Statement,
   page: Page,
   before: AuditPosition,
@@ -113,7 +113,7 @@ async function readPage(
 }
 
 async function readWindow(
-  db: Queries,
+  { db }: Pick<Services, 'db'>,
   statement: Statement,
   { offset, size, number }: Page,
   before: AuditPosition,

@@ -4,7 +4,7 @@ import { findPasswordFormat } from '../../passwords/password-formats.ts'
 import { requireHashable } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
 import { checkAudience } from '../../tokens/audiences.ts'
-import { toSubjectEntry } from '../audit/admin-audit.ts'
+import { toSubjectEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { toTakenError } from '../users/addresses.ts'
 import type { Metadata } from '../users/metadata.ts'
@@ -12,7 +12,7 @@ import { insertUser, unconfirmed } from '../users/new-users.ts'
 import { toReachChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 
-export interface AdminNewUser {
+interface AdminNewUser {
   readonly id: string | undefined
   readonly aud: string
   readonly role: string | undefined

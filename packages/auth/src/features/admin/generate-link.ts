@@ -1,10 +1,11 @@
+import type { MailKind } from '../../config/mail.ts'
 import { isTaken } from '../../db/violations.ts'
 import { ApiError } from '../../errors.ts'
 import { toCapError, toCapParts } from '../../messages/requests/email-limits.ts'
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
 import type { Services } from '../../services.ts'
-import { toSubjectEntry } from '../audit/admin-audit.ts'
-import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
+import { type AuditAction, toSubjectEntry } from '../audit/audit.ts'
+import { claimsNothing, type OneTimeTokenType } from '../one-time-codes/one-time-tokens.ts'
 import { emailExists } from '../users/addresses.ts'
 import { checkMetadataSize } from '../users/metadata.ts'
 import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
@@ -18,10 +19,9 @@ import {
 import type { UserRow } from '../users/statements/user-row.ts'
 import { changeUser, noChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
-import { type LinkType, linkTypes } from './generate-link-types.ts'
 import type { Invitation } from './invite-user.ts'
 
-export interface LinkRequest extends Invitation {
+interface LinkRequest extends Invitation {
   readonly type: LinkType
   /** Of the types that change the address. */
   readonly newEmail: string | undefined
@@ -165,4 +165,53 @@ function toLinkResponse(user: UserRow, request: LinkRequest, plan: MailPlan): Us
     verification_type: request.type,
     redirect_to: request.redirectTo,
   }
+}
+
+interface LinkDefinition {
+  readonly kind: MailKind
+  readonly tokenType: OneTimeTokenType
+  readonly action: AuditAction
+  /** Which time of the user says when the last such link was made. */
+  readonly sentColumn?: 'confirmation_sent_at' | 'recovery_sent_at'
+  /** For those only who have confirmed no address yet. */
+  readonly refusesConfirmed: boolean
+  readonly changesEmail: boolean
+}
+
+const first = {
+  tokenType: 'confirmation',
+  sentColumn: 'confirmation_sent_at',
+  refusesConfirmed: true,
+  changesEmail: false,
+} as const
+const again = {
+  tokenType: 'recovery',
+  sentColumn: 'recovery_sent_at',
+  action: 'user_recovery_requested',
+  refusesConfirmed: false,
+  changesEmail: false,
+} as const
+const change = {
+  kind: 'email_change',
+  action: 'user_modified',
+  refusesConfirmed: false,
+  changesEmail: true,
+} as const
+
+const definitions = {
+  signup: { ...first, kind: 'confirmation', action: 'user_confirmation_requested' },
+  invite: { ...first, kind: 'invite', action: 'user_invited' },
+  magiclink: { ...again, kind: 'magic_link' },
+  recovery: { ...again, kind: 'recovery' },
+  email_change_current: { ...change, tokenType: 'email_change_current' },
+  email_change_new: { ...change, tokenType: 'email_change_new' },
+} as const satisfies Readonly<Record<string, LinkDefinition>>
+
+export type LinkType = keyof typeof definitions
+
+/** By the `type` of the request. */
+export const linkTypes: Readonly<Record<LinkType, LinkDefinition>> = definitions
+
+export function isLinkType(type: string): type is LinkType {
+  return Object.hasOwn(linkTypes, type)
 }

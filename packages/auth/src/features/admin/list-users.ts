@@ -1,17 +1,22 @@
-import type { Queries } from '../../db/database.ts'
 import { invalid } from '../../errors.ts'
-import { badPagination, type Page } from '../../http/pagination.ts'
+import type { Services } from '../../services.ts'
+import { isStorableText } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
-import { type Position, searchUsers } from './search-users.ts'
+import { badPagination, type Page, toSubstringPattern } from './pages.ts'
 import {
+  type FoundUserRow,
+  findUsers,
   listUsers,
   listUsersAfter,
+  mostFound,
+  type ReadUserRow,
+  readUsers,
   type SortDirection,
   type UserPageRow,
 } from './statements/list-users.ts'
 
-export interface UserList {
+interface UserList {
   readonly audience: string
   readonly filter: string
   readonly direction: SortDirection
@@ -33,7 +38,7 @@ export function parseSort(text = ''): SortDirection {
   )
 }
 
-export interface UserPage {
+interface UserPage {
   readonly users: readonly UserRecord[]
   readonly total: number
   /** False: the total is an estimate. */
@@ -43,12 +48,12 @@ export interface UserPage {
 }
 
 export async function listPage(
-  db: Queries,
+  { db }: Pick<Services, 'db'>,
   list: UserList,
   { number, offset, size }: Page,
 ): Promise<UserPage> {
   if (list.filter !== '') {
-    const found = await searchUsers(db, list, { number, offset, size, ...start })
+    const found = await searchUsers({ db }, list, { number, offset, size, ...start })
     return {
       ...found,
       users: found.users.map(toUserRecord),
@@ -61,7 +66,7 @@ export async function listPage(
   return { users, total: rows[0]?.total ?? 0, isExact: true, nextCursor: undefined }
 }
 
-export interface UserSlice {
+interface UserSlice {
   readonly users: readonly UserRecord[]
   /** Undefined: there are no more. */
   readonly nextCursor: string | undefined
@@ -69,13 +74,18 @@ export interface UserSlice {
 
 /** @throws {ApiError} */
 export async function listAfter(
-  db: Queries,
+  { db }: Pick<Services, 'db'>,
   list: UserList,
   { cursor, limit }: { readonly cursor: string; readonly limit: number },
 ): Promise<UserSlice> {
   const position = cursor === '' ? start : parseCursor(cursor)
   if (list.filter !== '') {
-    const found = await searchUsers(db, list, { number: 1, offset: 0, size: limit, ...position })
+    const found = await searchUsers({ db }, list, {
+      number: 1,
+      offset: 0,
+      size: limit,
+      ...position,
+    })
     return { users: found.users.map(toUserRecord), nextCursor: toCursor(found.next) }
   }
   const { createdAt, id } = position
@@ -106,4 +116,118 @@ function parseCursor(cursor: string): Position {
     throw badPagination('cursor must be the next_cursor of an answer')
   }
   return { createdAt, id }
+}
+
+/** The user that a page begins behind; nulls: the first one. */
+interface Position {
+  readonly createdAt: string | null
+  readonly id: string | null
+}
+
+interface FoundUsers {
+  readonly users: readonly UserRow[]
+  readonly total: number
+  /** False: the total is an estimate. */
+  readonly isExact: boolean
+  /** Whether reading stopped before a whole page was found. */
+  readonly isPartial: boolean
+  /** Where to go on; undefined: there are no more. */
+  readonly next: Position | undefined
+}
+
+/** Users that are read first, which is enough where many match, and where no index helps. */
+const fewUsers = 1_000
+const manyUsers = 10_000
+const mostUsers = 1_000_000
+
+/**
+ * Users whose address, name or phone number has a text in it, or whose id begins with it. What it costs does not depend on how many users there
+ * are, or match: texts that many have are found in the first users, texts that few have by the index of
+ * trigrams. For the rest so many users are read and no more, and `next` leads on from there.
+ */
+async function searchUsers(
+  { db }: Pick<Services, 'db'>,
+  list: {
+    readonly audience: string
+    readonly filter: string
+    readonly direction: SortDirection
+  },
+  { number, offset, size, createdAt, id }: Page & Position,
+): Promise<FoundUsers> {
+  const { filter, direction } = list
+  if (!isStorableText(filter)) throw invalid('The filter has a character that no user can have')
+  const values = [list.audience, createdAt, id, offset, size]
+  const digits = toDigits(filter)
+  const others = [digits, ...toIds(filter)]
+  const read = async (most: number) => {
+    const wanted = [...values, filter, ...others, most]
+    const rows = await db.run<ReadUserRow>(readUsers[direction], wanted)
+    return toReadUsers(rows, most, offset, size)
+  }
+  const first = await read(fewUsers)
+  if (!first.isPartial) return first
+  // Three characters of a word make a trigram, which is what the index knows.
+  if (digits !== null || /[\p{L}\p{N}]{3}/u.test(filter)) {
+    const pattern = toSubstringPattern(filter)
+    const rows = await db.run<FoundUserRow>(findUsers[direction], [...values, pattern, ...others])
+    const matched = rows[0]?.matched ?? null
+    if (matched !== null && matched <= mostFound) return toFoundUsers(rows, matched, offset, size)
+  }
+  return await read(Math.min(manyUsers * number, mostUsers))
+}
+
+/** A part of a phone number, as numbers are stored: `+1 (555) 01` is `155501`. Null: it is not one. */
+function toDigits(filter: string): string | null {
+  if (!/^\+?[\d\s()./-]+$/.test(filter)) return null
+  const digits = filter.replaceAll(/\D/g, '')
+  return digits.length >= 3 ? digits : null
+}
+
+/** The first and the last id that begin with these eight or more characters. Nulls: there are none. */
+function toIds(filter: string): readonly [string, string] | readonly [null, null] {
+  const isStart = /^[\da-f]{8}(?:-[\da-f]{0,4}){0,3}(?:-[\da-f]{0,12})?$/i.test(filter)
+  const hex = filter.replaceAll('-', '')
+  if (!isStart || hex.length > 32) return [null, null]
+  return [hex.padEnd(32, '0'), hex.padEnd(32, 'f')]
+}
+
+function toReadUsers(
+  rows: readonly ReadUserRow[],
+  most: number,
+  offset: number,
+  size: number,
+): FoundUsers {
+  const users = toUsers(rows)
+  const [numbers] = rows
+  const { read = 0, matched = 0, users: all = 0 } = numbers ?? {}
+  const isExact = read < most
+  const isFull = users.length === size
+  const last = { createdAt: numbers?.last_time ?? null, id: numbers?.last_id ?? null }
+  const hasMore = !isExact || matched > offset + size
+  return {
+    users,
+    total: isExact ? matched : Math.max(matched + 1, Math.round((matched / read) * all)),
+    isExact,
+    isPartial: !isExact && !isFull,
+    next: hasMore ? (isFull ? toPosition(users.at(-1)) : last) : undefined,
+  }
+}
+
+function toFoundUsers(
+  rows: readonly FoundUserRow[],
+  matched: number,
+  offset: number,
+  size: number,
+): FoundUsers {
+  const users = toUsers(rows)
+  const next = matched > offset + size ? toPosition(users.at(-1)) : undefined
+  return { users, total: matched, isExact: true, isPartial: false, next }
+}
+
+function toUsers(rows: readonly (ReadUserRow | FoundUserRow)[]): readonly UserRow[] {
+  return rows.flatMap((row) => (row.id === null ? [] : [row]))
+}
+
+function toPosition(user: UserRow | undefined): Position | undefined {
+  return user && { createdAt: user.created_at, id: user.id }
 }

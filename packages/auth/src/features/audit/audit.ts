@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import type { Metadata } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { createAuditId } from './audit-ids.ts'
 
 /** Every action of the audit log, with the kind of entry it makes. */
 export const auditActions = {
@@ -61,4 +61,48 @@ export function toAuditEntry(action: AuditAction, actor: Actor, traits: Metadata
 export function toAdminEntry(action: AuditAction, role: string, traits: Metadata): AuditEntry {
   const nobody = '00000000-0000-0000-0000-000000000000'
   return toAuditEntry(action, { id: nobody, email: role, phone: null, is_sso_user: false }, traits)
+}
+
+interface Subject {
+  readonly id: string
+  readonly email: string | null
+  readonly phone: string | null
+}
+
+/** What an administrator did to a user. */
+export function toSubjectEntry(
+  action: AuditAction,
+  adminRole: string,
+  { id, email, phone }: Subject,
+  traits: Metadata = {},
+): AuditEntry {
+  return toAdminEntry(action, adminRole, {
+    user_id: id,
+    ...(email !== null && { user_email: email }),
+    ...(phone !== null && { user_phone: phone }),
+    ...traits,
+  })
+}
+
+let lastMs = 0
+let counter = 0
+
+/**
+ * An id that is greater than all that this process made before (UUID version 7, RFC 9562 6.2): entries of one
+ * request often have the same time, and are listed in the order in which they happened.
+ */
+export function createAuditId(): string {
+  const nowMs = Date.now()
+  counter = nowMs > lastMs ? 0 : counter + 1
+  lastMs = Math.max(lastMs, nowMs)
+  if (counter > 0xfff) {
+    lastMs += 1
+    counter = 0
+  }
+  const time = lastMs.toString(16).padStart(12, '0')
+  const random = randomBytes(8)
+  random.writeUInt8((random.readUInt8(0) & 0x3f) | 0x80, 0)
+  const rest = random.toString('hex')
+  const place = counter.toString(16).padStart(3, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${place}-${rest.slice(0, 4)}-${rest.slice(4)}`
 }

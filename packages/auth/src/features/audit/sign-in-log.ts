@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import type { Log } from '@portcullis/service-kit/log'
+import type { Queries } from '../../db/database.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
+import { isStorableText } from '../users/metadata.ts'
+import { trimSignIns, writeSignIns } from './statements.ts'
 
 /** Why a sign-in failed, as operators see it. The answers to clients do not change. */
-export type SignInFailureReason =
+type SignInFailureReason =
   | 'wrong_password'
   | 'wrong_code'
   | 'wrong_passkey'
@@ -10,7 +15,7 @@ export type SignInFailureReason =
   | 'second_factor'
   | 'limited'
 
-export interface SignInFailure {
+interface SignInFailure {
   readonly reason: SignInFailureReason
   /** The email address or phone number as it is stored; empty where none was given. */
   readonly name: string
@@ -43,7 +48,7 @@ const reasons: Readonly<Partial<Record<ErrorCode, SignInFailureReason>>> = {
 }
 
 /** Undefined: the error is not about the person who signs in. */
-export function toFailureReason(error: unknown): SignInFailureReason | undefined {
+function toFailureReason(error: unknown): SignInFailureReason | undefined {
   return error instanceof ApiError ? reasons[error.code] : undefined
 }
 
@@ -60,4 +65,151 @@ export async function notingFailure<Result>(
     if (reason !== undefined) log.noteFailure({ ...found, reason })
     throw error
   }
+}
+
+interface SignInLogSettings {
+  readonly db: Queries
+  readonly log: Pick<Log, 'warning'>
+  readonly now: () => number
+  /** Whether failures are kept; they are always counted. */
+  readonly keepsFailures: boolean
+  /** Failures are kept no longer than audit entries. Undefined: those are kept for ever. */
+  readonly auditMs?: number | undefined
+  /** Hears of every failure, in the context of its request. */
+  readonly onFailure?: (failure: SignInFailure) => void
+  readonly onSignIn?: (outcome: string) => void
+}
+
+/** Seconds that one count covers. */
+export const stepSeconds = 10
+/** Failures with the same name, reason and address within this time are one row. */
+const periodMs = 600_000
+const writeAfterMs = 1_000
+/** Between two writes; further failures are counted, but not kept. */
+const mostFailures = 500
+const longestName = 255
+const dayMs = 86_400_000
+const countsKeptMs = dayMs + 3_600_000
+const failuresKeptMs = 30 * dayMs
+const trimEveryMs = 60_000
+
+interface KeptFailure {
+  readonly id: string
+  readonly period: Date
+  readonly aud: string
+  readonly name: string
+  readonly reason: string
+  readonly ip_address: string
+  readonly user_id: string | null
+  count: number
+  readonly first_at: Date
+  last_at: Date
+}
+
+interface Unwritten {
+  /** By step and outcome. */
+  readonly counts: Map<string, { step: Date; outcome: string; count: number }>
+  readonly failures: Map<string, KeptFailure>
+}
+
+/**
+ * Collects sign-ins in memory and writes them together, so that a flood costs one statement a second and a
+ * failure takes as long for an account that exists as for one that does not.
+ */
+export function openSignInLog(settings: SignInLogSettings): SignInLog & AsyncDisposable {
+  const { db, log, now, keepsFailures, auditMs, onFailure, onSignIn } = settings
+  let unwritten = createUnwritten()
+  let timer: NodeJS.Timeout | undefined
+  let writing = Promise.resolve()
+  let trimmedMs = Number.NEGATIVE_INFINITY
+  let isFailing = false
+
+  function plan(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      writing = writing.then(write)
+    }, writeAfterMs).unref()
+  }
+
+  async function write(): Promise<void> {
+    const { counts, failures } = unwritten
+    if (counts.size === 0) return
+    unwritten = createUnwritten()
+    try {
+      await db.run(writeSignIns, [
+        JSON.stringify([...counts.values()]),
+        JSON.stringify([...failures.values()]),
+      ])
+      await trim()
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) {
+        const reason = error instanceof Error ? error.message : String(error)
+        log.warning(`Sign-ins could not be counted in the database: ${reason}`)
+      }
+      isFailing = true
+    }
+  }
+
+  async function trim(): Promise<void> {
+    if (performance.now() - trimmedMs < trimEveryMs) return
+    trimmedMs = performance.now()
+    const keptMs = Math.min(failuresKeptMs, auditMs ?? failuresKeptMs)
+    await db.run(trimSignIns, [new Date(now() - countsKeptMs), new Date(now() - keptMs)])
+  }
+
+  function count(outcome: string): void {
+    onSignIn?.(outcome)
+    const stepMs = stepSeconds * 1_000
+    const step = Math.floor(now() / stepMs) * stepMs
+    const key = `${step} ${outcome}`
+    const known = unwritten.counts.get(key)
+    if (known === undefined) {
+      unwritten.counts.set(key, { step: new Date(step), outcome, count: 1 })
+    } else {
+      known.count += 1
+    }
+    plan()
+  }
+
+  function keep(failure: SignInFailure): void {
+    const { reason, audience: aud, userId, ip } = failure
+    const name = toKeptName(failure.name)
+    const at = new Date(now())
+    const period = Math.floor(at.getTime() / periodMs) * periodMs
+    const key = JSON.stringify([period, aud, name, reason, ip])
+    const known = unwritten.failures.get(key)
+    if (known !== undefined) {
+      known.count += 1
+      known.last_at = at
+    } else if (unwritten.failures.size < mostFailures) {
+      unwritten.failures.set(key, {
+        ...{ id: randomUUID(), period: new Date(period), aud, name, reason, ip_address: ip },
+        ...{ user_id: userId ?? null, count: 1, first_at: at, last_at: at },
+      })
+    }
+  }
+
+  return {
+    countSignIn: () => count('succeeded'),
+    noteFailure(failure) {
+      if (keepsFailures) keep(failure)
+      count(failure.reason)
+      onFailure?.(failure)
+    },
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer)
+      await writing.then(write)
+    },
+  }
+}
+
+function createUnwritten(): Unwritten {
+  return { counts: new Map(), failures: new Map() }
+}
+
+/** People type passwords into the wrong field: what looks like neither an address nor a number is not kept. */
+function toKeptName(name: string): string {
+  const isName = /^(?:[^\s@]+@[^\s@]+|\d{5,20})$/.test(name)
+  return isName && name.length <= longestName && isStorableText(name) ? name : ''
 }

@@ -45,7 +45,7 @@ export function findBelonging(
 }
 
 /** What is to be done about the address of an account before its owner may come in. */
-export interface Standing {
+interface Standing {
   /** Nobody has proven to be this user: what others left there goes. */
   readonly takesOver: boolean
   readonly confirms: boolean
@@ -57,7 +57,7 @@ export interface Standing {
 
 const asItIs: Standing = { takesOver: false, confirms: false, email: null, mustConfirm: false }
 
-export interface StandingRules {
+interface StandingRules {
   readonly autoconfirms: boolean
   readonly isEmailOptional: boolean
   /** Who has the addresses, if not the user. */

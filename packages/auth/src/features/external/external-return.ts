@@ -15,9 +15,9 @@ import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { type AccountAsk, acceptInvitation, enterAccount } from './external-accounts.ts'
 import { checkLinkable, type LinkingTarget, linkIdentity } from './identities.ts'
-import { type ClaimedFlow, issueExternalCode } from './statements/external-flows.ts'
+import { type ClaimedFlow, issueExternalCode } from './statements/flows.ts'
 
-export interface ReturnInput {
+interface ReturnInput {
   readonly flow: ClaimedFlow
   readonly parameters: ExternalReturn['parameters']
   readonly client: Client

@@ -11,7 +11,7 @@ import {
   findInvited,
   type NewExternalFlow,
   startExternalFlow,
-} from './statements/external-flows.ts'
+} from './statements/flows.ts'
 
 /** Somebody wants to sign in through a provider, or to link an identity there. */
 export interface ExternalRequest {
@@ -31,7 +31,7 @@ export interface ExternalRequest {
   readonly isByScript: boolean
 }
 
-export interface StartedRequest {
+interface StartedRequest {
   /** Where the browser goes. */
   readonly url: string
   readonly state: string
@@ -116,7 +116,7 @@ async function findInvite({ db, oneTimeTokens }: Services, token: string, now: D
 }
 
 /** Who comes back with a state. */
-export interface Visitor {
+interface Visitor {
   /** That of the cookie for this state. */
   readonly browserSecret: string | undefined
   /** Others keep no cookies, and no page of somebody else can send them here. */

@@ -19,7 +19,7 @@ import { noEmail } from './external-return.ts'
 import { type LinkingTarget, linkIdentity } from './identities.ts'
 
 /** An app has signed somebody in with the provider's own SDK. */
-export interface IdTokenAsk {
+interface IdTokenAsk {
   readonly idToken: string
   readonly provider: string
   /** Older apps name these two in place of the provider. */

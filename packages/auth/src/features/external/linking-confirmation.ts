@@ -6,7 +6,7 @@ import {
   cancelLinking,
   type OpenedLinking,
   openLinking,
-} from './statements/linking-flows.ts'
+} from './statements/flows.ts'
 
 /**
  * Where a script sends its browser that has asked to link an identity without PKCE. A script of
@@ -18,13 +18,13 @@ export function toConfirmationUrl({ config }: Services, state: string): string {
 }
 
 /** A browser with the URL. */
-export interface LinkingVisit {
+interface LinkingVisit {
   readonly state: string
   /** That of the cookie for this state. */
   readonly browserSecret: string | undefined
 }
 
-export interface Confirmation extends OpenedLinking {
+interface Confirmation extends OpenedLinking {
   /** For a cookie; undefined: the browser has it. */
   readonly newSecret: string | undefined
 }

@@ -22,7 +22,7 @@ import {
   type NewChallenge,
 } from './statements/factors.ts'
 
-export interface ChallengeRequest {
+interface ChallengeRequest {
   readonly member: Member
   readonly factorId: string
   readonly channel: string | undefined

@@ -4,7 +4,7 @@ import type { NewMessage } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
-import type { TriedChallenge } from './statements/factor-verification.ts'
+import type { TriedChallenge } from './statements/verification.ts'
 
 /**
  * A kind of second factor: what is stored of it, what a challenge asks, and whether an answer is right.
@@ -32,7 +32,7 @@ export interface FactorKind {
   check(services: Services, attempt: Attempt): Promise<Proof | undefined> | Proof | undefined
 }
 
-export interface EnrollAsk {
+interface EnrollAsk {
   readonly factorId: string
   readonly user: UserRow
   readonly issuer: string | undefined
@@ -40,7 +40,7 @@ export interface EnrollAsk {
 }
 
 /** What is stored of a new factor. */
-export interface FactorDraft {
+interface FactorDraft {
   /** Encrypted. */
   readonly secret?: Buffer
   readonly phone?: string
@@ -57,7 +57,7 @@ export interface ChallengeAsk {
   readonly webauthn: unknown
 }
 
-export interface ChallengeDraft {
+interface ChallengeDraft {
   readonly otpHash?: Buffer
   readonly webAuthnData?: Metadata
   /** A text message, and how long after the last one. */

@@ -3,12 +3,13 @@ import { toNetwork } from '../../limits/network.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
+import { notingFailure } from '../audit/sign-in-log.ts'
 import { judgeFactor } from '../sessions/hook-verdicts.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { SessionRow } from '../sessions/statements/sessions.ts'
 import { isVerified } from './assurance-level.ts'
 import { requireVerifying } from './challenge.ts'
-import { requireRoomForVerified } from './enroll.ts'
+import { requireRoomForVerified } from './enrollment.ts'
 import type { FactorAnswer } from './factor-kind.ts'
 import { findKindOf, findOwnFactor, type Member, requireLevelToAdd } from './member.ts'
 import {
@@ -17,9 +18,9 @@ import {
   type ChallengeTry,
   type TriedChallenge,
   tryChallenge,
-} from './statements/factor-verification.ts'
+} from './statements/verification.ts'
 
-export interface VerifyRequest {
+interface VerifyRequest {
   readonly member: Member
   readonly factorId: string
   /** Undefined: none that there could be. */
@@ -151,4 +152,20 @@ function toFlaw(challenge: TriedChallenge, attempt: ChallengeTry): ApiError {
 
 export function toWaitSeconds(lockedUntil: string, now: Date): number {
   return Math.max(1, Math.ceil((Date.parse(lockedUntil) - now.getTime()) / 1_000))
+}
+
+interface FactorAttempt {
+  readonly member: Member
+  readonly audience: string
+  readonly client: Client
+}
+
+/** The second step of a sign-in; a failure is noted with the user, who is known by then. */
+export function notingFactorFailure<Result>(
+  { signInLog }: Services,
+  { member, audience, client }: FactorAttempt,
+  verify: () => Promise<Result>,
+): Promise<Result> {
+  const name = member.email ?? member.phone ?? ''
+  return notingFailure(signInLog, { name, audience, userId: member.id, ip: client.ip }, verify)
 }

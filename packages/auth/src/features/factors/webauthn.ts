@@ -11,8 +11,12 @@ import {
 } from '../passkeys/webauthn.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { Attempt, ChallengeAsk, FactorKind, Proof } from './factor-kind.ts'
-import { type FactorCredential, listFactorCredentials } from './statements/factor-credentials.ts'
-import { type FactorSecrets, findFactorSecrets } from './statements/factors.ts'
+import {
+  type FactorCredential,
+  type FactorSecrets,
+  findFactorSecrets,
+  listFactorCredentials,
+} from './statements/factors.ts'
 
 /**
  * Security keys and what is built into devices. The client tells which RP id and origins it is on; we

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 import type { Metadata } from '../users/metadata.ts'
-import {
-  addWebAuthnChallenge,
-  type Ceremony,
-  type TakenChallenge,
-} from './statements/webauthn-challenges.ts'
+import { addWebAuthnChallenge, type Ceremony, type TakenChallenge } from './statements.ts'
 import { CredentialError, type WebAuthnOptions } from './webauthn.ts'
 
 /** What a browser answers to a challenge. */
@@ -53,4 +50,33 @@ export async function verifyOrRefuse<Result>(verify: Promise<Result>): Promise<R
   } catch (error) {
     throw error instanceof CredentialError ? verificationFailed(error) : error
   }
+}
+
+/** @throws {ApiError} */
+export function requirePasskeys({ config }: Services): void {
+  if (config.passkeys.enabled) return
+  throw new ApiError('passkey_disabled', 'Passkeys are disabled')
+}
+
+/**
+ * A passkey is a way in. Who has only stolen a password must not make one, nor lock the owner out.
+ * @throws {ApiError}
+ */
+export function requireManager(person: Person): void {
+  if (!isBelowLevel(person)) return
+  throw new ApiError(
+    'insufficient_aal',
+    'AAL2 session is required to manage passkeys when MFA is enabled',
+  )
+}
+
+/** @throws {ApiError} */
+export function requireRegistrant(person: Person): void {
+  if (person.is_anonymous) {
+    throw new ApiError('no_authorization', 'Anonymous user not allowed to perform these actions', {
+      status: 403,
+    })
+  }
+  if (person.is_sso_user) throw invalid('SSO users cannot register passkeys', { status: 422 })
+  requireManager(person)
 }

@@ -1,13 +1,11 @@
 import { type ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { userNotFound } from '../admin/update-user.ts'
-import { toSubjectEntry } from '../audit/admin-audit.ts'
-import { type AuditEntry, toAuditEntry } from '../audit/audit.ts'
+import { type AuditEntry, toAuditEntry, toSubjectEntry } from '../audit/audit.ts'
 import type { Person } from '../factors/assurance-level.ts'
+import { getUser } from '../users/get-user.ts'
+
 import type { Metadata } from '../users/metadata.ts'
-import { findUserById } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
-import { requireManager, requirePasskeys } from './permission.ts'
+import { requireManager, requirePasskeys } from './ceremony.ts'
 import {
   listPasskeys,
   type PasskeyChange,
@@ -15,7 +13,7 @@ import {
   type PasskeyRow,
   removePasskey,
   renamePasskey,
-} from './statements/passkeys.ts'
+} from './statements.ts'
 
 /** Reference 3.26. */
 export function toPasskeyRecord(passkey: PasskeyRow): Metadata {
@@ -75,10 +73,9 @@ export async function findPasskeysOf(
   userId: string,
 ): Promise<readonly PasskeyRow[]> {
   const passkeys = await db.run<PasskeyRow>(listPasskeys, [userId])
-  if (passkeys.length > 0) return passkeys
-  const [user] = await db.run<UserRow>(findUserById, [userId])
-  if (user === undefined) throw userNotFound()
-  return []
+  // Only an empty list needs to be told from that of an unknown user.
+  if (passkeys.length === 0) await getUser({ db }, userId)
+  return passkeys
 }
 
 /** @throws {ApiError} */
@@ -87,8 +84,7 @@ export async function removePasskeyOf(
   order: { userId: string; passkeyId: string; adminRole: string; ip: string },
 ): Promise<void> {
   const { userId, passkeyId, adminRole, ip } = order
-  const [user] = await services.db.run<UserRow>(findUserById, [userId])
-  if (user === undefined) throw userNotFound()
+  const user = await getUser(services, userId)
   const audit = toSubjectEntry('passkey_deleted', adminRole, user, { passkey_id: passkeyId })
   await remove(services, { userId, passkeyId, ip, audit })
 }

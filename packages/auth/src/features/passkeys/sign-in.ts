@@ -6,17 +6,12 @@ import type { Metadata } from '../users/metadata.ts'
 import {
   type CeremonyAnswer,
   requireChallenge,
+  requirePasskeys,
   startCeremony,
   verificationFailed,
   verifyOrRefuse,
 } from './ceremony.ts'
-import { requirePasskeys } from './permission.ts'
-import {
-  type OwnedPasskey,
-  type PasskeyAttempt,
-  tryPasskey,
-  usePasskey,
-} from './statements/passkeys.ts'
+import { type OwnedPasskey, type PasskeyAttempt, tryPasskey, usePasskey } from './statements.ts'
 import {
   type Assertion,
   CredentialError,

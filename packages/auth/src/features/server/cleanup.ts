@@ -1,7 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { Queries } from '../../db/database.ts'
 import type { Statement } from '../../db/statement.ts'
-import { type PurgeRow, purgedAtOnce, purges } from './cleanup-statements.ts'
+import { type PurgeRow, purgedAtOnce, purges } from './statements.ts'
 
 /** How long rows are kept after their time. */
 export interface CleanupAges {

@@ -9,8 +9,9 @@ import {
 } from '../../tokens/access-tokens.ts'
 import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
 import { fitClaims, type TokenSize } from '../../tokens/token-size.ts'
-import { type AuditAction, toAuditEntry } from '../audit/audit.ts'
-import { createAuditId } from '../audit/audit-ids.ts'
+
+import { type AuditAction, createAuditId, toAuditEntry } from '../audit/audit.ts'
+
 import type { Json } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord } from '../users/user-record.ts'

@@ -128,6 +128,11 @@ export function findUnstorable(json: unknown): string | undefined {
   return undefined
 }
 
+/** @throws {ApiError} */
+export function checkText(name: string, text: string): void {
+  if (!isStorableText(text)) throw invalid(`The ${name} has a character that cannot be stored`)
+}
+
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }

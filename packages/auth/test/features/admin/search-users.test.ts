@@ -83,7 +83,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     for (const length of [8, 13, 36]) {
       assert.deepEqual((await list(`filter=${id.slice(0, length)}`)).names, ['34996'])
     }
-    const { findUsers } = await import('../../../src/features/admin/statements/search-users.ts')
+    const { findUsers } = await import('../../../src/features/admin/statements/list-users.ts')
     const values = ['authenticated', null, null, 0, 50, '%0034997%', '0034997', id, id]
     const plan = await server.query(
       `explain ${findUsers.desc.text.replaceAll('{ns}.', '')}`,

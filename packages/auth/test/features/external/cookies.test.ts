@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readCookie, toCookie } from '../../../src/features/external/endpoints/cookies.ts'
+import { readCookie, toCookie } from '../../../src/features/external/endpoints/authorize.ts'
 
 test('a cookie is for this host, for a time, and for no script', () => {
   const settings = { maxAgeSeconds: 300, sameSite: 'Lax' } as const

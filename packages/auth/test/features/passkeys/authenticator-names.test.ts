@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findAuthenticatorName } from '../../../src/features/passkeys/authenticator-names.ts'
+import { findAuthenticatorName } from '../../../src/features/passkeys/registration.ts'
 
 test('well-known authenticators have names, others are passkeys', () => {
   const names = {

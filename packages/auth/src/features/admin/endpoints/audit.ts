@@ -1,10 +1,12 @@
 import { invalid } from '../../../errors.ts'
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import { parsePage, toPageHeaders } from '../../../http/pagination.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { isStorableText } from '../../users/metadata.ts'
 import { type AuditSearch, parseBefore, searchAudit } from '../audit-search.ts'
+import { parsePage } from '../pages.ts'
+import { countSignIns, findSignInFailures } from '../sign-ins.ts'
+import { toPageHeaders } from './page-headers.ts'
 
 const path = '/admin/audit'
 
@@ -23,11 +25,11 @@ export const adminAudit = defineEndpoint({
     status: 200,
     description: 'Entries; headers X-Total-Count (an estimate for large logs) and Link',
   },
-  async handle({ query }, { db }) {
+  async handle({ query }, services) {
     const page = parsePage(query)
     const { query: wanted = '', before = '' } = query
     const { entries, total, isExact, next } = await searchAudit(
-      db,
+      services,
       wanted === '' ? undefined : parseSearch(wanted),
       page,
       before === '' ? undefined : parseBefore(before),
@@ -57,3 +59,38 @@ function parseSearch(query: string): AuditSearch {
   }
   return { scope, text }
 }
+
+export const adminSignIns = defineEndpoint({
+  method: 'GET',
+  path: '/admin/sign-ins',
+  summary:
+    'How many sign-ins succeeded and failed, in steps of ten seconds, and when the server started',
+  allowed: 'admin',
+  query: { since: 'A time, such as 2026-03-04T00:00:00Z; up to a day ago, which is the default' },
+  success: { status: 200, description: 'Counts by step and outcome, the oldest first' },
+  async handle({ query: { since = '' } }, services) {
+    const sinceMs = since === '' ? undefined : Date.parse(since)
+    if (Number.isNaN(sinceMs)) throw invalid(`since must be a time, and is "${since}"`)
+    return json(await countSignIns(services, sinceMs))
+  },
+})
+
+export const adminSignInFailures = defineEndpoint({
+  method: 'GET',
+  path: '/admin/sign-in-failures',
+  summary: 'Sign-ins that failed, the newest first, also those of addresses without an account',
+  allowed: 'admin',
+  query: {
+    user_id: 'Only those of this user',
+    page: 'The number of the page, from 1',
+    per_page: 'Entries on a page; 50 by default',
+  },
+  success: { status: 200, description: 'Names, reasons, addresses and times' },
+  async handle({ query }, services) {
+    const page = parsePage(query)
+    const { user_id: userId = '' } = query
+    if (userId === '') return json(await findSignInFailures(services, page))
+    if (!uuidPattern.test(userId)) throw invalid(`"${userId}" is not the id of a user`)
+    return json(await findSignInFailures(services, page, userId))
+  },
+})

@@ -5,10 +5,8 @@ import { toAdminEntry } from '../../audit/audit.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { readSessionId } from '../../sessions/endpoints.ts'
 import { closeSession, revokeAllSessions } from '../../sessions/revoke-sessions.ts'
-import { findSessions } from '../../sessions/session-list.ts'
-import { findUserById } from '../../users/statements/find-users.ts'
-import { userNotFound } from '../update-user.ts'
-import { readUserId } from './user-id.ts'
+import { findSessionsOf } from '../users.ts'
+import { readUserId } from './users.ts'
 
 export const adminListSessions = defineEndpoint({
   method: 'GET',
@@ -17,12 +15,7 @@ export const adminListSessions = defineEndpoint({
   allowed: 'admin',
   success: { status: 200, description: 'An array of sessions, the last used first' },
   async handle({ params }, services) {
-    const userId = readUserId(params)
-    const sessions = await findSessions(services, userId, null)
-    if (sessions.length > 0) return json(sessions)
-    const [user] = await services.db.run(findUserById, [userId])
-    if (user === undefined) throw userNotFound()
-    return json([])
+    return json(await findSessionsOf(services, readUserId(params)))
   },
 })
 

@@ -1,7 +1,6 @@
-import { invalid } from '../../../errors.ts'
 import { type Static, Type } from '../../../http/schema.ts'
 import { parseEmail, parsePhone } from '../../users/addresses.ts'
-import { isStorableText } from '../../users/metadata.ts'
+import { checkText } from '../../users/metadata.ts'
 
 const metadata = Type.Record(Type.String(), Type.Unknown())
 
@@ -32,9 +31,4 @@ export function parseUserFields(fields: Static<typeof body>) {
     phone: phone === '' ? undefined : parsePhone(phone),
     password: password || undefined,
   }
-}
-
-/** @throws {ApiError} */
-export function checkText(name: string, text: string): void {
-  if (!isStorableText(text)) throw invalid(`The ${name} has a character that cannot be stored`)
 }

@@ -11,8 +11,7 @@ import {
 } from '../../redirects/redirect-location.ts'
 import { finishExternal, type Returned } from '../external-return.ts'
 import { claimExternal } from '../external-sign-in.ts'
-import { readCookie } from './cookies.ts'
-import { dropCookie, isBrowser, toCookieName } from './external-request.ts'
+import { dropCookie, isBrowser, readCookie, toCookieName } from './authorize.ts'
 
 const parameters = {
   state: 'That which went to the provider',

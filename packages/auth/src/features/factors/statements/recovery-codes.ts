@@ -10,17 +10,15 @@ import type { Time } from '../../users/statements/user-row.ts'
 import {
   countInSession,
   isSessionOpen,
-  type SessionFailureLimits,
-  sessionFailureColumns,
-  sessionLockedUntil,
-} from './factor-failures.ts'
-import {
   lockOwner,
   raiseColumns,
   raisedColumns,
   raiseSession,
+  type SessionFailureLimits,
   type SessionRaise,
-} from './factor-verification.ts'
+  sessionFailureColumns,
+  sessionLockedUntil,
+} from './verification.ts'
 
 export interface NewRecoveryCodes extends WithNotices {
   readonly factor_id: string

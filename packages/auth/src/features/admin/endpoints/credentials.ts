@@ -1,34 +1,33 @@
-import { json } from '../../../http/call.ts'
+import { json, noContent } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
-import { changeFactor, deleteFactor } from '../../factors/administration.ts'
-import { readFactorId } from '../../factors/endpoints/factor-id.ts'
+import { readFactorId } from '../../factors/endpoints.ts'
+import { changeFactor, deleteFactor } from '../../factors/enrollment.ts'
+import { readPasskeyId } from '../../passkeys/endpoints.ts'
+import { findPasskeysOf, removePasskeyOf, toPasskeyRecord } from '../../passkeys/management.ts'
 import { parsePhone } from '../../users/addresses.ts'
-import { findUserById } from '../../users/statements/find-users.ts'
-import type { UserRow } from '../../users/statements/user-row.ts'
+import { getUser } from '../../users/get-user.ts'
+import { checkText } from '../../users/metadata.ts'
 import { toFactorRecord } from '../../users/user-record.ts'
-import { userNotFound } from '../update-user.ts'
-import { checkText } from './user-fields.ts'
-import { readUserId } from './user-id.ts'
+import { readUserId } from './users.ts'
 
-const path = '/admin/users/:user_id/factors'
+const factorsPath = '/admin/users/:user_id/factors'
 
 export const adminListFactors = defineEndpoint({
   method: 'GET',
-  path,
+  path: factorsPath,
   summary: 'The factors of a user',
   allowed: 'admin',
   success: { status: 200, description: 'An array of factors' },
-  async handle({ params }, { db }) {
-    const [user] = await db.run<UserRow>(findUserById, [readUserId(params)])
-    if (user === undefined) throw userNotFound()
-    return json(user.factors.map(toFactorRecord))
+  async handle({ params }, services) {
+    const { factors } = await getUser(services, readUserId(params))
+    return json(factors.map(toFactorRecord))
   },
 })
 
 export const adminUpdateFactor = defineEndpoint({
   method: 'PUT',
-  path: `${path}/:factor_id`,
+  path: `${factorsPath}/:factor_id`,
   summary: 'Renames a factor, or changes the number of a phone factor',
   allowed: 'admin',
   body: Type.Object({
@@ -56,7 +55,7 @@ export const adminUpdateFactor = defineEndpoint({
 
 export const adminDeleteFactor = defineEndpoint({
   method: 'DELETE',
-  path: `${path}/:factor_id`,
+  path: `${factorsPath}/:factor_id`,
   summary: 'Removes a factor of a user; sessions that rest on it drop to aal1',
   allowed: 'admin',
   success: { status: 200, description: 'The factor that is gone' },
@@ -71,5 +70,33 @@ export const adminDeleteFactor = defineEndpoint({
         }),
       ),
     )
+  },
+})
+
+export const adminListPasskeys = defineEndpoint({
+  method: 'GET',
+  path: '/admin/users/:user_id/passkeys',
+  summary: 'The passkeys of a user',
+  allowed: 'admin',
+  success: { status: 200, description: 'An array of passkeys, the oldest first' },
+  async handle({ params }, services) {
+    return json((await findPasskeysOf(services, readUserId(params))).map(toPasskeyRecord))
+  },
+})
+
+export const adminDeletePasskey = defineEndpoint({
+  method: 'DELETE',
+  path: '/admin/users/:user_id/passkeys/:passkey_id',
+  summary: 'Removes a passkey of a user',
+  allowed: 'admin',
+  success: { status: 204, description: 'It is gone' },
+  async handle({ params, adminRole, client }, services) {
+    await removePasskeyOf(services, {
+      userId: readUserId(params),
+      passkeyId: readPasskeyId(params),
+      adminRole,
+      ip: client.ip,
+    })
+    return noContent
   },
 })

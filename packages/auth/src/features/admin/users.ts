@@ -1,8 +1,11 @@
-import { ApiError } from '../../errors.ts'
+import { parseDuration } from '@portcullis/service-kit/duration'
+import { invalid } from '../../errors.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
-import { toSubjectEntry } from '../audit/admin-audit.ts'
+import { toAdminEntry, toSubjectEntry } from '../audit/audit.ts'
+import { findSessions, type SessionRecord } from '../sessions/session-list.ts'
 import type { Client } from '../sessions/sessions.ts'
+import { getUser, userNotFound } from '../users/get-user.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { checkMetadataSize } from '../users/metadata.ts'
 import { findUserById } from '../users/statements/find-users.ts'
@@ -10,9 +13,21 @@ import type { IdentityPatch, UserChange } from '../users/statements/update-user.
 import type { UserRow } from '../users/statements/user-row.ts'
 import { allTokensBut, changeUserWhole, noChange, toReachChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+import { deleteUser, softDeleteUser } from './statements/delete-user.ts'
+
+/** Where a user is signed in. @throws {ApiError} */
+export async function findSessionsOf(
+  services: Services,
+  userId: string,
+): Promise<readonly SessionRecord[]> {
+  const sessions = await findSessions(services, userId, null)
+  // Only an empty list needs to be told from that of an unknown user.
+  if (sessions.length === 0) await getUser(services, userId)
+  return sessions
+}
 
 /** Undefined stays as it is. */
-export interface AdminUpdate {
+interface AdminUpdate {
   readonly userId: string
   readonly role: string | undefined
   readonly email: string | undefined
@@ -30,10 +45,6 @@ export interface AdminUpdate {
   readonly client: Client
 }
 
-export function userNotFound(): ApiError {
-  return new ApiError('user_not_found', 'User not found')
-}
-
 /** Reference 3.21: at once, and nothing is sent. Two statements. @throws {ApiError} */
 export async function updateUserAsAdmin(
   services: Services,
@@ -42,8 +53,7 @@ export async function updateUserAsAdmin(
   const { db, passwords, passwordPolicy } = services
   const { password } = update
   if (password !== undefined) await checkPassword(password, passwordPolicy)
-  const [user] = await db.run<UserRow>(findUserById, [update.userId])
-  if (user === undefined) throw userNotFound()
+  const user = await getUser(services, update.userId)
   const { mostUserBytes, mostAppBytes } = services.config.metadata
   const hash = password === undefined ? null : await passwords.hash(password)
   const change: UserChange = {
@@ -124,4 +134,38 @@ function toBanTraits({ bannedUntil, adminSubject }: AdminUpdate): Metadata {
 /** What was confirmed before keeps its time. */
 function isNew(replacement: string | undefined, confirmedAt: string | null): boolean {
   return replacement !== undefined || confirmedAt === null
+}
+
+/**
+ * When a ban ends. Undefined: the request is not about it; null: there is none any more.
+ * @throws {ApiError}
+ */
+export function parseBan(text: string | undefined, nowMs: number): Date | null | undefined {
+  if (text === undefined || text === '') return undefined
+  if (text === 'none') return null
+  const durationMs = parseDuration(text)
+  if (durationMs === undefined) {
+    throw invalid(
+      `invalid format for ban duration: "${text}" is not a duration such as 24h or 1h30m`,
+    )
+  }
+  return new Date(nowMs + durationMs)
+}
+
+interface UserDeletion {
+  readonly userId: string
+  /** Keeps the id alone. */
+  readonly isSoft: boolean
+  readonly adminRole: string
+  readonly ip: string
+}
+
+/** Reference 3.21. @throws {ApiError} */
+export async function removeUser({ db, now }: Services, deletion: UserDeletion): Promise<void> {
+  const { userId, isSoft, adminRole, ip } = deletion
+  // Neither address nor number: the log must not tell who was deleted.
+  const entry = toAdminEntry('user_deleted', adminRole, { user_id: userId })
+  const statement = isSoft ? softDeleteUser : deleteUser
+  const [gone] = await db.run(statement, [userId, entry.id, entry.payload, ip, new Date(now())])
+  if (gone === undefined) throw userNotFound()
 }

@@ -1,0 +1,195 @@
+import { invalid } from '../../../errors.ts'
+import { type Answer, type Call, json } from '../../../http/call.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { type Static, Type } from '../../../http/schema.ts'
+import type { Services } from '../../../services.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
+import { getUser } from '../../users/get-user.ts'
+import { checkText, parseAppMetadata, parseUserMetadata, toMetadata } from '../../users/metadata.ts'
+import { toUserRecord } from '../../users/user-record.ts'
+import { createUserAsAdmin } from '../create-user.ts'
+import { listAfter, listPage, parseSort } from '../list-users.ts'
+import { parseCount, parsePage } from '../pages.ts'
+import { parseBan, removeUser, updateUserAsAdmin } from '../users.ts'
+import { toPageHeaders } from './page-headers.ts'
+import { parseUserFields, userFields } from './user-fields.ts'
+
+const path = '/admin/users'
+
+export const adminListUsers = defineEndpoint({
+  method: 'GET',
+  path,
+  summary: 'Users of the audience, page by page',
+  allowed: 'admin',
+  query: {
+    page: 'The number of the page, from 1',
+    per_page: 'Users on a page; 50 by default',
+    filter:
+      'A part of the address, of full_name in the metadata or of the phone number, or the first 8 characters or more of the id',
+    sort: 'created_at asc, or created_at desc (the default)',
+    limit: 'Instead of page: how many users, up to 1000',
+    cursor: 'Instead of page: next_cursor of the answer before',
+  },
+  success: { status: 200, description: 'Users and audience; headers X-Total-Count and Link' },
+  async handle({ query, audience }, services) {
+    const { filter = '' } = query
+    const direction = parseSort(query['sort'])
+    const list = { audience, filter, direction }
+    if (query['limit'] || query['cursor']) {
+      const limit = parseCount('limit', query['limit'], 50, 1_000)
+      const { users, nextCursor } = await listAfter(services, list, {
+        cursor: query['cursor'] ?? '',
+        limit,
+      })
+      const pagination = {
+        ...(nextCursor !== undefined && { next_cursor: nextCursor }),
+        has_more: nextCursor !== undefined,
+      }
+      return json({ users, aud: audience, pagination })
+    }
+    const page = parsePage(query)
+    const { users, total, isExact, nextCursor } = await listPage(services, list, page)
+    const headers = toPageHeaders(path, page, total, {
+      same: {
+        ...(filter !== '' && { filter }),
+        ...(query['sort'] && { sort: `created_at ${direction}` }),
+      },
+      ...(nextCursor !== undefined && { next: { limit: page.size, cursor: nextCursor } }),
+      hasLast: isExact,
+    })
+    return json({ users, aud: audience }, headers)
+  },
+})
+
+export const adminGetUser = defineEndpoint({
+  method: 'GET',
+  path: `${path}/:user_id`,
+  summary: 'Any user',
+  allowed: 'admin',
+  success: { status: 200, description: 'The user record' },
+  async handle({ params }, services) {
+    return json(toUserRecord(await getUser(services, readUserId(params))))
+  },
+})
+
+const body = Type.Object({
+  ...userFields,
+  id: Type.Optional(Type.String({ description: 'UUID of the new user' })),
+  aud: Type.Optional(Type.String({ description: 'Audience of the new user' })),
+  password_hash: Type.Optional(
+    Type.String({ description: 'bcrypt, argon2i, argon2id or Firebase scrypt' }),
+  ),
+})
+
+const success = { status: 200, description: 'The user record' } as const
+
+export const adminCreateUser = defineEndpoint({
+  method: 'POST',
+  path,
+  summary: 'Creates a user',
+  allowed: 'admin',
+  body,
+  success,
+  handle: (call, services) => create(call, services, call.body.id),
+})
+
+export const adminCreateUserWithId = defineEndpoint({
+  method: 'POST',
+  path: `${path}/:user_id`,
+  summary: 'Creates a user with that id',
+  allowed: 'admin',
+  body,
+  success,
+  handle: (call, services) => create(call, services, call.params['user_id']),
+})
+
+async function create(
+  call: Call<Static<typeof body>> & { readonly adminRole: string },
+  services: Services,
+  id: string | undefined,
+): Promise<Answer> {
+  const { body: fields, adminRole, client } = call
+  checkText('aud', fields.aud ?? '')
+  return json(
+    await createUserAsAdmin(services, {
+      ...parseUserFields(fields),
+      id: parseNewId(id),
+      aud: fields.aud || call.audience,
+      passwordHash: fields.password_hash || undefined,
+      isEmailConfirmed: fields.email_confirm ?? false,
+      isPhoneConfirmed: fields.phone_confirm ?? false,
+      userMetadata: parseUserMetadata(services, fields.user_metadata),
+      appMetadata: parseAppMetadata(services, fields.app_metadata),
+      bannedUntil: parseBan(fields.ban_duration, services.now()),
+      adminRole,
+      client,
+    }),
+  )
+}
+
+export const adminUpdateUser = defineEndpoint({
+  method: 'PUT',
+  path: `${path}/:user_id`,
+  summary: 'Changes any user',
+  allowed: 'admin',
+  body: Type.Object(userFields),
+  success: { status: 200, description: 'The user record' },
+  async handle({ body, params, adminRole, adminSubject, client }, services) {
+    const { user_metadata: userMetadata, app_metadata: appMetadata } = body
+    return json(
+      await updateUserAsAdmin(services, {
+        ...parseUserFields(body),
+        userId: readUserId(params),
+        confirmsEmail: body.email_confirm ?? false,
+        confirmsPhone: body.phone_confirm ?? false,
+        userMetadata: userMetadata && toMetadata(userMetadata),
+        appMetadata: appMetadata && toMetadata(appMetadata),
+        bannedUntil: parseBan(body.ban_duration, services.now()),
+        adminRole,
+        adminSubject,
+        client,
+      }),
+    )
+  },
+})
+
+export const adminDeleteUser = defineEndpoint({
+  method: 'DELETE',
+  path: `${path}/:user_id`,
+  summary: 'Deletes a user with all that belongs to them, or all that tells who they are',
+  allowed: 'admin',
+  // Null: a request without a body.
+  body: Type.Union([
+    Type.Object({
+      should_soft_delete: Type.Optional(Type.Boolean({ description: 'Keeps the id' })),
+    }),
+    Type.Null(),
+  ]),
+  success: { status: 200, description: 'An empty object' },
+  async handle({ body, params, adminRole, client }, services) {
+    await removeUser(services, {
+      userId: readUserId(params),
+      isSoft: body?.should_soft_delete ?? false,
+      adminRole,
+      ip: client.ip,
+    })
+    return json({})
+  },
+})
+
+/** The user in the path. @throws {ApiError} */
+export function readUserId(params: Readonly<Record<string, string>>): string {
+  const id = params['user_id'] ?? ''
+  if (uuidPattern.test(id)) return id.toLowerCase()
+  throw invalid('user_id must be an UUID', { status: 404 })
+}
+
+const nil = '00000000-0000-0000-0000-000000000000'
+
+/** The id of a user who is to be. Undefined: any. @throws {ApiError} */
+function parseNewId(id: string | undefined): string | undefined {
+  if (id === undefined || id === '') return undefined
+  if (!uuidPattern.test(id)) throw invalid('ID must conform to the uuid v4 format')
+  if (id === nil) throw invalid('ID cannot be a nil uuid')
+  return id.toLowerCase()
+}

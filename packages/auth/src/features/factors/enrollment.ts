@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto'
+import type { MfaConfig } from '../../config/mfa.ts'
+import { isTaken } from '../../db/violations.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import { planNotices } from '../../messages/requests/notifications.ts'
+import type { WithNotices } from '../../messages/statements/notices.ts'
+import type { Services } from '../../services.ts'
+import { type AuditAction, type AuditEntry, toAuditEntry, toSubjectEntry } from '../audit/audit.ts'
+import type { Client } from '../sessions/sessions.ts'
+import { getUser } from '../users/get-user.ts'
+import type { Metadata } from '../users/metadata.ts'
+import type { FactorRow } from '../users/statements/user-row.ts'
+import { isVerified } from './assurance-level.ts'
+import { findFactorKind, methodsByType, recoveryCodeType } from './index.ts'
+import {
+  factorNotFound,
+  findOwnFactor,
+  type Member,
+  nameConflict,
+  requireLevelToAdd,
+} from './member.ts'
+import {
+  enrollFactor,
+  type FactorRemoval,
+  type FactorUpdate,
+  type NewFactor,
+  removeFactor,
+  updateFactor,
+} from './statements/factors.ts'
+
+interface EnrollRequest {
+  readonly member: Member
+  readonly type: string
+  readonly friendlyName: string
+  readonly issuer: string | undefined
+  readonly phone: string | undefined
+  readonly client: Client
+}
+
+/** Reference 3.20: a factor, still to be verified, with what only its owner ever sees. @throws {ApiError} */
+export async function enroll(services: Services, request: EnrollRequest): Promise<Metadata> {
+  const { member, type, friendlyName, client } = request
+  const { db, config } = services
+  const kind = findFactorKind(type)
+  if (kind === undefined) throw invalid('factor_type needs to be totp, phone, or webauthn')
+  if (!kind.findSwitch(config.mfa).enroll) {
+    throw new ApiError(kind.codes.enroll, `MFA enroll is disabled for ${kind.label}`)
+  }
+  const now = new Date(services.now())
+  const expiredBefore = new Date(now.getTime() - config.mfa.factorExpiresInMs)
+  checkRoom(services, member, friendlyName, expiredBefore)
+  requireLevelToAdd(member)
+  const id = randomUUID()
+  const { issuer, phone } = request
+  const draft = kind.enroll(services, { factorId: id, user: member, issuer, phone })
+  const factor: NewFactor = {
+    id,
+    user_id: member.id,
+    factor_type: type,
+    friendly_name: friendlyName,
+    secret: draft.secret?.toString('hex') ?? null,
+    phone: draft.phone ?? null,
+    expired_before: expiredBefore,
+    now,
+    ip: client.ip,
+    audit: toAuditEntry('factor_in_progress', member, { factor_id: id, factor_type: type }),
+  }
+  try {
+    await db.run(enrollFactor, [factor])
+  } catch (error) {
+    if (isTaken(error, 'mfa_factors_name')) throw nameConflict(friendlyName)
+    // Somebody else enrolls the same number just now.
+    if (isTaken(error, 'mfa_factors_phone')) throw new ApiError('conflict', 'Try again')
+    throw error
+  }
+  return {
+    id,
+    type,
+    ...(friendlyName !== '' && { friendly_name: friendlyName }),
+    ...draft.shown,
+  }
+}
+
+/** What nobody verified in time makes room. @throws {ApiError} */
+function checkRoom(
+  { config: { mfa } }: Services,
+  { factors }: Member,
+  friendlyName: string,
+  expiredBefore: Date,
+): void {
+  const present = factors.filter((factor) => isVerified(factor) || !isOlder(factor, expiredBefore))
+  if (friendlyName !== '' && present.some((factor) => factor.friendly_name === friendlyName)) {
+    throw nameConflict(friendlyName)
+  }
+  const counted = present.filter(isCounted)
+  if (counted.length >= mfa.mostEnrolled) throw tooMany()
+  requireRoomForVerified(mfa, factors)
+}
+
+/** @throws {ApiError} */
+export function requireRoomForVerified(
+  { mostVerified }: Pick<MfaConfig, 'mostVerified'>,
+  factors: readonly FactorRow[],
+): void {
+  const verified = factors.filter((factor) => isVerified(factor) && isCounted(factor))
+  if (verified.length >= mostVerified) throw tooMany()
+}
+
+function isCounted({ factor_type: type }: FactorRow): boolean {
+  return type !== recoveryCodeType
+}
+
+function tooMany(): ApiError {
+  return new ApiError(
+    'too_many_enrolled_mfa_factors',
+    'Maximum number of verified factors reached, unenroll to continue',
+  )
+}
+
+function isOlder({ last_challenged_at: challengedAt, created_at }: FactorRow, time: Date): boolean {
+  return Date.parse(challengedAt ?? created_at) < time.getTime()
+}
+
+/** Who has a verified factor removes it only after showing one. @throws {ApiError} */
+export async function unenroll(
+  services: Services,
+  { member, factorId, ip }: { member: Member; factorId: string; ip: string },
+): Promise<FactorRow> {
+  const factor = findOwnFactor(member, factorId)
+  if (isVerified(factor) && member.aal !== 'aal2') {
+    throw new ApiError('insufficient_aal', 'AAL2 required to unenroll verified factor', {
+      status: 422,
+    })
+  }
+  const audit = toAuditEntry('factor_unenrolled', member, {
+    factor_id: factor.id,
+    factor_type: factor.factor_type,
+    factor_status: factor.status,
+    ...(member.session_id && { session_id: member.session_id }),
+  })
+  const facts = { FactorType: factor.factor_type }
+  const notices = isVerified(factor)
+    ? planNotices(services, 'mfa_factor_unenrolled', member, facts)
+    : []
+  const removed = await remove(services, { userId: member.id, factorId, ip, audit, notices })
+  if (notices.length > 0) services.wakeMessages()
+  return removed
+}
+
+interface Removal extends WithNotices {
+  readonly userId: string
+  readonly factorId: string
+  readonly ip: string
+  readonly audit: AuditEntry
+}
+
+/** Sessions that rest on the factor drop to aal1. @throws {ApiError} */
+async function remove(services: Services, removal: Removal): Promise<FactorRow> {
+  const { userId, factorId, ip, audit, notices = [] } = removal
+  const row: FactorRemoval = {
+    factor_id: factorId,
+    user_id: userId,
+    methods: methodsByType,
+    now: new Date(services.now()),
+    ip,
+    audit,
+    notices,
+  }
+  const [removed] = await services.db.run<FactorRow>(removeFactor, [row])
+  if (removed === undefined) throw factorNotFound()
+  return removed
+}
+
+interface FactorOrder {
+  readonly userId: string
+  readonly factorId: string
+  readonly adminRole: string
+  readonly ip: string
+}
+
+/** @throws {ApiError} */
+export async function deleteFactor(services: Services, order: FactorOrder): Promise<FactorRow> {
+  const { userId, factorId, ip } = order
+  const { audit } = await find(services, order, 'factor_deleted')
+  return remove(services, { userId, factorId, ip, audit })
+}
+
+interface FactorChange extends FactorOrder {
+  /** Undefined stays, as the next. */
+  readonly friendlyName: string | undefined
+  readonly phone: string | undefined
+}
+
+/** @throws {ApiError} */
+export async function changeFactor(services: Services, change: FactorChange): Promise<FactorRow> {
+  const { userId, factorId, ip, friendlyName, phone } = change
+  const { factor, audit } = await find(services, change, 'factor_updated')
+  if (phone !== undefined && factor.factor_type !== 'phone') {
+    throw invalid('Only a phone factor has a phone number')
+  }
+  const row: FactorUpdate = {
+    factor_id: factorId,
+    user_id: userId,
+    friendly_name: friendlyName ?? null,
+    phone: phone ?? null,
+    now: new Date(services.now()),
+    ip,
+    audit,
+  }
+  try {
+    const [updated] = await services.db.run<FactorRow & Record<string, unknown>>(updateFactor, [
+      row,
+    ])
+    if (updated === undefined) throw factorNotFound()
+    return updated
+  } catch (error) {
+    if (isTaken(error, 'mfa_factors_name')) throw nameConflict(friendlyName ?? '')
+    if (!isTaken(error, 'mfa_factors_phone')) throw error
+    throw new ApiError('phone_exists', 'Another factor of this user has that phone number')
+  }
+}
+
+async function find(
+  services: Services,
+  { userId, factorId, adminRole }: FactorOrder,
+  action: AuditAction,
+): Promise<{ readonly factor: FactorRow; readonly audit: AuditEntry }> {
+  const user = await getUser(services, userId)
+  const factor = findOwnFactor(user, factorId)
+  const traits = { factor_id: factorId, factor_type: factor.factor_type }
+  return { factor, audit: toSubjectEntry(action, adminRole, user, traits) }
+}
