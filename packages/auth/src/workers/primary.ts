@@ -1,13 +1,16 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
-import process from 'node:process'
+import type { Server } from 'node:net'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
+import {
+  startWorkers,
+  type Workers,
+  type WorkersSettings,
+} from '@portcullis/service-kit/workers/primary'
 import type { Config } from '../config/config.ts'
 import { toProcessStart } from '../create-services.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
-import { listener } from './messages.ts'
-import { openPool } from './pool.ts'
+import { type AdmittedMessage, type FromWorker, listener, type WorkerStart } from './group.ts'
 
 export interface PrimarySettings {
   readonly config: Config
@@ -23,46 +26,52 @@ export interface PrimarySettings {
 }
 
 /**
- * The process that has the port and the signals, and answers nothing: connections go to workers as
- * they come in. None is accepted before all workers can serve.
- *
- * Not `node:cluster`: there a client whose connection is on its way to a worker that is killed waits
- * for ever, the port is gone with the last worker, and every worker reports that it is in use.
+ * Opens the process that has the port and the signals, and answers nothing: connections go to workers
+ * as they come in. None is accepted before all workers can serve.
  */
 export async function openPrimary(settings: PrimarySettings): Promise<void> {
   const { config, version, databaseUrl, maxConnections, log, logFd, lifecycle } = settings
   const size = config.workers
-  const pool = openPool({
-    start: {
-      size,
-      config,
-      version,
-      startedAt: toProcessStart(),
-      databaseUrl,
-      maxConnections: maxConnections && toShare(maxConnections, size),
-    },
-    logFd,
-    log,
-    onHopeless: lifecycle.fail,
-  })
-  // However this process ends, unless it is killed: then workers notice by themselves.
-  process.once('exit', () => pool.kill())
-  lifecycle.own('workers', pool)
-  // Accepts connections and reads nothing of them, so that whoever gets them has every byte.
-  const door = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
-    pool.serve(listener, socket)
-  })
-  lifecycle.drain('HTTP listener', () => void door.close())
-  lifecycle.drain('workers', async (expired) => {
-    expired.addEventListener('abort', () => pool.kill(), { once: true })
-    await pool.stop('SIGTERM')
-  })
-  await pool.ready
-  lifecycle.stopping.throwIfAborted()
+  const startedAt = toProcessStart()
+  const share = maxConnections && toShare(maxConnections, size)
+  const start = { size, config, version, startedAt, databaseUrl, maxConnections: share }
+  const workers = startAuthWorkers(start, { log, logFd, lifecycle })
+  await workers.ready()
   const { host, port } = config.api
-  const url = await listenOnFirst(toListenHosts(host), (each) => listen(door, each, port))
-  door.on('error', ({ message }) => log.error(`A connection could not be accepted: ${message}`))
+  const url = await workers.listen({
+    listener,
+    bind: (server) => listenOnFirst(toListenHosts(host), (each) => listen(server, each, port)),
+    onError: ({ message }) => log.error(`A connection could not be accepted: ${message}`),
+  })
   log.info(`Listening on ${url}, version ${version}, with ${size} workers`)
+}
+
+/**
+ * Starts workers that know of each other's requests, so that limits hold for all of them together.
+ * @param start the same for all but their number.
+ */
+export function startAuthWorkers(
+  start: Omit<WorkerStart, 'number'>,
+  settings: Pick<WorkersSettings<AdmittedMessage, FromWorker>, 'log' | 'logFd' | 'lifecycle'>,
+): Workers<AdmittedMessage, FromWorker> {
+  const warned = new Set<string>()
+  const workers = startWorkers<AdmittedMessage, FromWorker>({
+    ...settings,
+    program: new URL('./worker-main.ts', import.meta.url),
+    size: start.size,
+    toStart: (number): WorkerStart => ({ ...start, number }),
+    onMessage(worker, message) {
+      if (message.kind === 'admitted') {
+        for (const other of workers.running) {
+          if (other !== worker && other.isReady) other.send(message)
+        }
+      } else if (!warned.has(message.topic)) {
+        warned.add(message.topic)
+        settings.log.warning(message.message)
+      }
+    },
+  })
+  return workers
 }
 
 /** What each of several workers may have of what all may have together. */
@@ -70,10 +79,10 @@ export function toShare(maxConnections: number, size: number): number {
   return Math.max(1, Math.floor(maxConnections / size))
 }
 
-async function listen(door: Server, host: string, port: number): Promise<string> {
-  door.listen({ host, port })
-  await once(door, 'listening')
-  const bound = door.address()
+async function listen(server: Server, host: string, port: number): Promise<string> {
+  server.listen({ host, port })
+  await once(server, 'listening')
+  const bound = server.address()
   const chosen = typeof bound === 'object' && bound !== null ? bound.port : port
   return `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DebugEndpoint } from '../transports/debug/endpoint.ts'
 import { profileRoot } from '../transports/debug/pprof.ts'
 import { sendText } from '../transports/http-listener.ts'
-import type { RatelimitWorker } from './worker-process.ts'
+import type { RatelimitWorker } from './statistics-collector.ts'
 
 /** Those that run, by their number. */
 type Workers = () => readonly RatelimitWorker[]

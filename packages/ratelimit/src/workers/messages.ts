@@ -1,28 +1,23 @@
-import type { ListenerName } from '../app/primary.ts'
 import type { Config } from '../config.ts'
 
 /** All that a worker has to know. */
 export interface WorkerStart {
   readonly config: Config
-  readonly isSpeaker: boolean
+  /** Whether it speaks for all workers, in what they have in common. */
+  readonly isLead: boolean
 }
 
-/** What the primary tells a worker, besides what every primary does. */
+/** What the primary sends a worker, besides what every primary does. */
 export type ToWorker =
   /** Asks for all that is new in the statistics; `reported` follows it. */
   | { readonly kind: 'report'; readonly id: number }
-  /** Speaks for all workers from now on, in what they have in common. */
-  | { readonly kind: 'speak' }
+  /** The worker is the lead worker from now on. */
+  | { readonly kind: 'lead' }
   /** The drain delay has begun. */
   | { readonly kind: 'terminating' }
 
-/** What a worker tells the primary, besides what every worker does. */
-export type FromWorker =
-  | { readonly kind: 'connections'; readonly listener: ListenerName; readonly count: number }
-  /** The gRPC connections of one address, where there is a limit for them. */
-  | { readonly kind: 'address'; readonly address: string; readonly count: number }
-  | { readonly kind: 'reported'; readonly id: number }
-  | StatisticsMessage
+/** What a worker sends the primary, besides what every worker does. */
+export type FromWorker = { readonly kind: 'reported'; readonly id: number } | StatisticsMessage
 
 export type NamedNumber = readonly [name: string, value: number]
 

@@ -1,8 +1,9 @@
-import process from 'node:process'
+import { bind } from '@portcullis/grpc-unary'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
-import type { Pool } from '@portcullis/service-kit/workers/pool'
+import { startWorkers, type Workers } from '@portcullis/service-kit/workers/primary'
 import { toListenError } from '../app/listen-error.ts'
+import type { ListenerName } from '../app/primary.ts'
 import type { Config } from '../config.ts'
 import { Statistics } from '../stats/registry.ts'
 import { openSink } from '../stats/sinks/index.ts'
@@ -10,12 +11,10 @@ import { toExtraTags } from '../stats/tags.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
 import { createDebugEndpoints, openDebugPages } from '../transports/debug.ts'
 import { openHttpListener, toAddress } from '../transports/http-listener.ts'
-import { AddressLimit } from './address-limit.ts'
 import { toPrimaryPages } from './debug-pages.ts'
-import { type Door, openDoor } from './door.ts'
-import { openPool, refresh } from './pool.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
+import { StatisticsCollector } from './statistics-collector.ts'
 import { StatisticsSum } from './statistics-sum.ts'
-import type { RatelimitWorker } from './worker-process.ts'
 
 export interface PrimarySettings {
   readonly config: Config
@@ -25,9 +24,14 @@ export interface PrimarySettings {
   readonly now: () => number
 }
 
+type RatelimitWorkers = Workers<ToWorker, FromWorker>
+
+/** Workers report several times a second, also when there is nothing to say. */
+const silentMs = 5_000
+
 /**
- * The process that has the ports, the sinks and the signals, and decides nothing: connections go to
- * workers as they come in. Nothing is accepted before all workers can serve.
+ * Opens the process that has the ports, the sinks and the signals, and decides nothing: connections
+ * go to workers as they come in. Nothing is accepted before all workers can serve.
  */
 export async function openPrimary(settings: PrimarySettings): Promise<void> {
   const { config, log, lifecycle, now } = settings
@@ -45,37 +49,49 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   })
   lifecycle.own('statistics sink', sink)
 
-  const pool = openPool({ config, log, sum, onHopeless: lifecycle.fail })
-  // However this process ends, unless it is killed: then workers notice by themselves.
-  process.once('exit', () => pool.kill())
-  lifecycle.own('workers', pool)
+  const collector = new StatisticsCollector(sum)
+  const workers: RatelimitWorkers = startWorkers<ToWorker, FromWorker>({
+    program: new URL('./worker-main.ts', import.meta.url),
+    size: config.workers,
+    logFd: 2,
+    silentMs,
+    toStart: (number): WorkerStart => ({ config, isLead: collector.startsAsLead(number) }),
+    onMessage: (worker, message) => collector.take(worker, message),
+    onEnded: (worker) => collector.close(worker),
+    onLost: (worker) => collector.replaceLead(worker, workers.running),
+    log,
+    lifecycle,
+  })
   lifecycle.stopping.addEventListener('abort', () => {
     if (lifecycle.stopping.reason !== 'SIGTERM') return
     // They are unhealthy from now on, and serve on.
-    for (const worker of pool.workers) worker.send({ kind: 'terminating' })
+    for (const worker of workers.running) worker.send({ kind: 'terminating' })
   })
-  statistics.refresh = () => refresh(pool.workers)
-  const doors: Door[] = []
-  lifecycle.drain('listeners', () => {
-    for (const door of doors) door.close()
-  })
-  lifecycle.drain('workers', async (expired) => {
-    expired.addEventListener('abort', () => pool.kill())
-    await pool.stop('SIGINT')
-  })
-  await pool.ready
-  lifecycle.stopping.throwIfAborted()
+  statistics.refresh = () => collector.refresh(workers.running)
+  await workers.ready()
 
-  await openDebug(settings, statistics, toProcessGauges, pool)
-  doors.push(await openGrpcDoor(settings, pool))
-  doors.push(await openHttpDoor(settings, pool))
+  await openDebug(settings, statistics, toProcessGauges, workers)
+  const { grpc, http } = config.listeners
+  await listen(settings, workers, {
+    ...grpc,
+    listener: 'grpc',
+    name: 'gRPC',
+    variables: grpc.socketPath === undefined ? 'GRPC_HOST or GRPC_PORT' : 'GRPC_UDS',
+    connectionsPerAddress: grpc.limits.connectionsPerAddress,
+  })
+  await listen(settings, workers, {
+    ...http,
+    listener: 'http',
+    name: 'HTTP',
+    variables: 'HOST or PORT',
+  })
 }
 
 async function openDebug(
   { config, log, lifecycle }: PrimarySettings,
   statistics: Statistics,
   toProcessGauges: typeof processGauges,
-  pool: Pool<RatelimitWorker>,
+  workers: RatelimitWorkers,
 ): Promise<void> {
   const endpoints = createDebugEndpoints({
     // Asked for in a worker.
@@ -87,51 +103,41 @@ async function openDebug(
   })
   const pages = toPrimaryPages(
     endpoints,
-    () => pool.workers,
+    () => workers.running,
     (request) => debug?.release(request),
   )
   const debug = await openDebugPages({ ...config.listeners.debug, endpoints: pages, log })
   if (debug !== undefined) lifecycle.own('debug listener', debug)
 }
 
-async function openGrpcDoor(
-  { config, log }: PrimarySettings,
-  pool: Pool<RatelimitWorker>,
-): Promise<Door> {
-  const { host, port, socketPath, limits } = config.listeners.grpc
-  const addresses = new AddressLimit(limits.connectionsPerAddress, () => pool.workers)
-  const target = socketPath === undefined ? { host, port } : { path: socketPath }
-  const variables = 'path' in target ? 'GRPC_UDS' : 'GRPC_HOST or GRPC_PORT'
-  const door = await openDoor(
-    target,
-    (socket) => {
-      if (addresses.takes(socket)) pool.serve('grpc', socket)
-      else socket.destroy()
-    },
-    ({ message }) => log.error(`A connection for gRPC could not be accepted: ${message}`),
-  ).catch((error: unknown) => {
-    throw toListenError(error, 'gRPC', variables)
-  })
-  const { bound } = door
-  log.warning(
-    `Listening for gRPC on '${'path' in bound ? bound.path : toAddress(host, bound.port)}'`,
-  )
-  return door
+interface Listening {
+  readonly listener: ListenerName
+  readonly host: string
+  readonly port: number
+  readonly socketPath?: string | undefined
+  readonly connectionsPerAddress?: number
+  /** What it is called in the log, and the variables that say where it listens. */
+  readonly name: string
+  readonly variables: string
 }
 
-async function openHttpDoor(
-  { config, log }: PrimarySettings,
-  pool: Pool<RatelimitWorker>,
-): Promise<Door> {
-  const { host, port } = config.listeners.http
-  const door = await openDoor(
-    { host, port },
-    (socket) => pool.serve('http', socket),
-    ({ message }) => log.error(`A connection for HTTP could not be accepted: ${message}`),
-  ).catch((error: unknown) => {
-    throw toListenError(error, 'HTTP', 'HOST or PORT')
-  })
-  const { bound } = door
-  log.warning(`Listening for HTTP on '${toAddress(host, 'port' in bound ? bound.port : port)}'`)
-  return door
+async function listen(
+  { log }: PrimarySettings,
+  workers: RatelimitWorkers,
+  { listener, host, port, socketPath, connectionsPerAddress = 0, name, variables }: Listening,
+): Promise<void> {
+  const address = socketPath === undefined ? { host, port } : { path: socketPath }
+  const bound = await workers
+    .listen({
+      listener,
+      bind: (server) => bind(server, address),
+      connectionsPerAddress,
+      onError: ({ message }) =>
+        log.error(`A connection for ${name} could not be accepted: ${message}`),
+    })
+    .catch((error: unknown) => {
+      throw toListenError(error, name, variables)
+    })
+  const at = 'path' in bound ? bound.path : toAddress(host, bound.port)
+  log.warning(`Listening for ${name} on '${at}'`)
 }

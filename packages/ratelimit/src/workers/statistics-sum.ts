@@ -1,14 +1,13 @@
 import type { Statistics } from '../stats/registry.ts'
 import type { RuleCounters } from '../stats/rule-counters.ts'
 import { ruleStatistics } from '../stats/rule-statistics.ts'
-import { isCommonCounter, toGaugeRule } from './gauge-rules.ts'
 import type { NamedNumber, StatisticsMessage } from './messages.ts'
 import { rowLength } from './rule-rows.ts'
 
 /** What one worker has told, as far as it is needed again. */
 export interface WorkerPart {
-  /** Whether what all workers have in common is taken from this one. */
-  isSpeaker: boolean
+  /** Whether it is the lead worker: what all have in common is taken from this one. */
+  isLead: boolean
   /** By the numbers that the worker gave them. */
   readonly rules: RuleCounters[]
   readonly gauges: Map<string, number>
@@ -36,8 +35,8 @@ export class StatisticsSum {
     return this.#domains.has(domain)
   }
 
-  openPart(isSpeaker: boolean): WorkerPart {
-    const part = { isSpeaker, rules: [], gauges: new Map(), processGauges: [] }
+  openPart(isLead: boolean): WorkerPart {
+    const part = { isLead, rules: [], gauges: new Map(), processGauges: [] }
     this.#parts.add(part)
     return part
   }
@@ -69,7 +68,7 @@ export class StatisticsSum {
     singles: (part, { counters, timers, gauges, processGauges }) => {
       for (const [name, by] of counters) {
         const counter = this.#statistics.counter(name)
-        if (part.isSpeaker || !isCommonCounter(name)) counter.value += by
+        if (part.isLead || !isCommonCounter(name)) counter.value += by
       }
       for (const { name, count, sumMs, maxMs } of timers) {
         const timer = this.#statistics.timer(name)
@@ -111,9 +110,9 @@ export class StatisticsSum {
   #readGauge(name: string): number {
     const rule = toGaugeRule(name)
     const values: number[] = []
-    for (const { gauges, isSpeaker } of this.#parts) {
+    for (const { gauges, isLead } of this.#parts) {
       const value = gauges.get(name)
-      if (value !== undefined && (rule !== 'one' || isSpeaker)) values.push(value)
+      if (value !== undefined && (rule !== 'one' || isLead)) values.push(value)
     }
     const sum = values.reduce((total, value) => total + value, this.#ended.get(name) ?? 0)
     return rule === 'mean' ? sum / Math.max(1, values.length) : sum
@@ -125,4 +124,38 @@ function addRow(counters: RuleCounters | undefined, growth: Float64Array, row: n
   for (const [statistic, [, field]] of ruleStatistics.entries()) {
     counters[field] += growth[row * rowLength + statistic] ?? 0
   }
+}
+
+/** How the gauges of several workers become one. */
+type GaugeRule = 'sum' | 'total' | 'mean' | 'one'
+
+/**
+ * Those that are no plain sum of what the workers have now. Gauges that only ever grow keep what
+ * workers have had that are gone; those about the rules are the same in every worker.
+ */
+const gaugeRules: Readonly<Record<string, GaugeRule>> = {
+  'runtime.num_values': 'one',
+  'ratelimit.localcache.evacuateCount': 'total',
+  'ratelimit.localcache.expiredCount': 'total',
+  'ratelimit.localcache.hitCount': 'total',
+  'ratelimit.localcache.missCount': 'total',
+  'ratelimit.localcache.lookupCount': 'total',
+  'ratelimit.localcache.overwriteCount': 'total',
+  'ratelimit.localcache.averageAccessTime': 'mean',
+}
+
+function toGaugeRule(name: string): GaugeRule {
+  return gaugeRules[name] ?? 'sum'
+}
+
+/** Every worker loads the rules for itself: the loads of one of them are those of the service. */
+const commonCounters: ReadonlySet<string> = new Set([
+  'ratelimit.service.config_load_success',
+  'ratelimit.service.config_load_error',
+  'runtime.load_attempts',
+  'runtime.load_failures',
+])
+
+function isCommonCounter(name: string): boolean {
+  return commonCounters.has(name)
 }

@@ -1,13 +1,13 @@
 import type { StopSignal } from '../lifecycle.ts'
 
-/** What processes tell each other. Whoever uses workers adds messages of other kinds. */
+/** What processes send each other. Services add messages of other kinds. */
 export interface Message {
   readonly kind: string
 }
 
-/** What every primary tells its workers. */
+/** What every primary sends its workers. */
 export type ToWorker<Start = unknown> =
-  /** The first message: all that it has to know. */
+  /** The first message: all that the worker has to know. */
   | { readonly kind: 'start'; readonly start: Start }
   | HandOver
   | { readonly kind: 'stop'; readonly signal: StopSignal }
@@ -15,16 +15,19 @@ export type ToWorker<Start = unknown> =
 /** Comes with a socket. */
 export interface HandOver {
   readonly kind: 'connection'
-  /** What the client connected to. */
+  /** The listener that the client connected to. */
   readonly listener: string
-  /** What the primary has read of it already. */
+  /** What the primary has read of the connection already. */
   readonly read?: string
 }
 
-/** What every worker tells its primary. */
+/** What every worker sends its primary. */
 export type FromWorker =
   | { readonly kind: 'ready' }
-  /** It cannot start, and ends. */
+  /** The worker cannot start, and ends. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The last connection that was handed over has arrived. */
-  | { readonly kind: 'adopted' }
+  /** The last socket has arrived; with it, its listener has so many connections. */
+  | { readonly kind: 'adopted'; readonly count: number }
+  | { readonly kind: 'connections'; readonly listener: string; readonly count: number }
+  /** The connections of one address, where there is a limit for them. */
+  | { readonly kind: 'address'; readonly address: string; readonly count: number }

@@ -3,18 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { StopSignal } from '../lifecycle.ts'
 import type { Log } from '../log.ts'
 import { chooseWorker } from './choose-worker.ts'
+import type { Message } from './messages.ts'
 import { Restarts } from './restarts.ts'
-import type { Parcel, WorkerEvents, WorkerProcess } from './worker-process.ts'
+import { type Transfer, WorkerProcess, type WorkerSettings } from './worker-process.ts'
 
-export interface PoolSettings<Worker extends WorkerProcess> {
+export interface PoolSettings<To extends Message, From extends Message>
+  extends Pick<WorkerSettings<From>, 'program' | 'logFd' | 'silentMs'> {
   readonly size: number
-  /** Starts the worker with that number. */
-  readonly start: (number: number, events: WorkerEvents) => Worker
-  /** It is gone though it should not be, and the others go on. */
-  readonly onLost?: (worker: Worker) => void
+  /** What the worker with that number is started with. */
+  readonly toStart: (number: number) => unknown
+  readonly onMessage: (worker: WorkerProcess<To, From>, message: From) => void
+  /** The worker has ended though it should not have, and the others go on. */
+  readonly onLost?: (worker: WorkerProcess<To, From>) => void
+  /** The worker has ended, whatever the reason, and has sent its last message. */
+  readonly onEnded?: (worker: WorkerProcess<To, From>) => void
   readonly log: Pick<Log, 'error' | 'warning' | 'info'>
   /** The server cannot go on: no worker is left and none can be started. */
-  readonly onHopeless: (error: Error) => void
+  readonly onPermanentFailure: (error: Error) => void
 }
 
 /** How many connections may wait while there is no worker to take them. */
@@ -24,17 +29,17 @@ const mostWaiting = 4_096
 const closeMs = 1_000
 
 /** The workers: as many as there should be, each replaced when it is lost. */
-export class Pool<Worker extends WorkerProcess> implements AsyncDisposable {
-  readonly #settings: PoolSettings<Worker>
-  readonly #workers = new Set<Worker>()
+export class Pool<To extends Message, From extends Message> implements AsyncDisposable {
+  readonly #settings: PoolSettings<To, From>
+  readonly #workers = new Set<WorkerProcess<To, From>>()
   readonly #restarts = new Map<number, Restarts>()
   readonly #ready = Promise.withResolvers<void>()
   readonly #stopped = new AbortController()
-  #waiting: Parcel[] = []
+  #waiting: Transfer[] = []
   #hasStarted = false
   #exitCode = 0
 
-  constructor(settings: PoolSettings<Worker>) {
+  constructor(settings: PoolSettings<To, From>) {
     this.#settings = settings
     // Whoever stops a server that still starts need not wait for it.
     this.#ready.promise.catch(() => {})
@@ -47,13 +52,13 @@ export class Pool<Worker extends WorkerProcess> implements AsyncDisposable {
   }
 
   /** Those that run, by their number. */
-  get workers(): readonly Worker[] {
+  get workers(): readonly WorkerProcess<To, From>[] {
     return [...this.#workers].sort((a, b) => a.number - b.number)
   }
 
   /** Hands a connection, of which nothing was read, to the worker that has the fewest. */
   serve(listener: string, socket: Socket): void {
-    // A client that leaves while it waits is none of our worries.
+    // A client may leave while it waits.
     socket.on('error', () => {})
     this.#hand({ message: { kind: 'connection', listener }, socket })
   }
@@ -83,33 +88,43 @@ export class Pool<Worker extends WorkerProcess> implements AsyncDisposable {
   }
 
   #start(number: number): void {
-    const worker = this.#settings.start(number, {
-      onReady: () => this.#onReady(worker),
-      onReturned: (parcels) => {
-        for (const parcel of parcels) this.#hand(parcel)
+    const { program, logFd, silentMs, toStart, onMessage, onEnded } = this.#settings
+    const worker = new WorkerProcess<To, From>({
+      program,
+      number,
+      start: toStart(number),
+      logFd,
+      silentMs,
+      events: {
+        onReady: () => this.#onReady(worker),
+        onReturned: (transfers) => {
+          for (const transfer of transfers) this.#hand(transfer)
+        },
+        onMessage: (message) => onMessage(worker, message),
       },
     })
     this.#workers.add(worker)
     void worker.ended.then(() => {
       this.#workers.delete(worker)
+      onEnded?.(worker)
       this.#onEnded(worker)
     })
   }
 
-  #hand(parcel: Parcel): void {
+  #hand(transfer: Transfer): void {
     const ready = this.workers.filter(({ isReady }) => isReady)
     const responsive = ready.filter(({ isResponsive }) => isResponsive)
-    const { listener } = parcel.message
+    const { listener } = transfer.message
     const worker = chooseWorker(responsive.length > 0 ? responsive : ready, listener)
-    if (this.#stopped.signal.aborted) parcel.socket.destroy()
-    else if (worker !== undefined) worker.hand(parcel)
-    else if (this.#waiting.length < mostWaiting) this.#waiting.push(parcel)
-    else parcel.socket.destroy()
+    if (this.#stopped.signal.aborted) transfer.socket.destroy()
+    else if (worker !== undefined) worker.hand(transfer)
+    else if (this.#waiting.length < mostWaiting) this.#waiting.push(transfer)
+    else transfer.socket.destroy()
   }
 
-  #onReady(worker: Worker): void {
+  #onReady(worker: WorkerProcess<To, From>): void {
     this.#restartsOf(worker.number).wentWell()
-    // After a loss people who saw that should see this as well.
+    // Whoever saw the loss in the log should see the replacement as well.
     const level = this.#hasStarted ? 'warning' : 'info'
     this.#settings.log[level](`Worker ${worker.number} (pid ${worker.pid}) serves`)
     if (!this.#hasStarted && this.workers.every(({ isReady }) => isReady)) {
@@ -118,11 +133,11 @@ export class Pool<Worker extends WorkerProcess> implements AsyncDisposable {
     }
     const waiting = this.#waiting
     this.#waiting = []
-    for (const parcel of waiting) this.#hand(parcel)
+    for (const transfer of waiting) this.#hand(transfer)
   }
 
-  #onEnded(worker: Worker): void {
-    const { log, onHopeless, onLost } = this.#settings
+  #onEnded(worker: WorkerProcess<To, From>): void {
+    const { log, onPermanentFailure, onLost } = this.#settings
     if (this.#stopped.signal.aborted) {
       if (worker.exitCode !== 0) this.#exitCode = 1
       return
@@ -139,8 +154,8 @@ export class Pool<Worker extends WorkerProcess> implements AsyncDisposable {
     const restarts = this.#restartsOf(number)
     const delayMs = restarts.toDelayMs(performance.now() - worker.startedMs)
     const reason = failure === undefined ? howEnded : `it cannot start: ${failure}`
-    if (this.#workers.size === 0 && restarts.isHopeless) {
-      onHopeless(new Error(`${name} was lost (${reason}), and no other worker is left`))
+    if (this.#workers.size === 0 && restarts.hasPermanentFailure) {
+      onPermanentFailure(new Error(`${name} was lost (${reason}), and no other worker is left`))
       return
     }
     const when = delayMs === 0 ? 'another one takes its place' : `the next try is in ${delayMs} ms`

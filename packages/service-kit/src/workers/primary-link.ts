@@ -13,26 +13,27 @@ type Adopt = (socket: Socket) => void
 
 /**
  * A worker's side of what it has with its primary; `WorkerProcess` is the other.
- * @typeParam To what the primary tells, besides what every primary does.
- * @typeParam From what the worker tells, besides what every worker does.
+ * @typeParam To what the primary sends, besides what every primary does.
+ * @typeParam From what the worker sends, besides what every worker does.
  */
 export abstract class PrimaryLink<To extends Message, From extends Message> {
   readonly #channel: Channel<From>
   readonly #onStop: (signal: StopSignal) => void
   readonly #adopts = new Map<string, Adopt>()
+  /** The connections of each listener, as the primary knows them. */
+  readonly #counts = new Map<string, number>()
+  /** The listener whose new connection is being adopted. */
+  #adopting: string | undefined
 
   constructor(channel: Channel<From>, onStop: (signal: StopSignal) => void) {
     this.#channel = channel
     this.#onStop = onStop
   }
 
-  /** What not every primary tells. */
+  /** Takes what not every primary sends. */
   protected abstract hear(message: To): void
 
-  /** A client may leave while its connection is on the way. */
-  protected onNeverCame?(listener: string): void
-
-  /** Resolves when the message is on its way, or cannot be: then the primary is gone. */
+  /** Resolves when the message is on its way, or cannot be because the primary has ended. */
   send(message: FromWorker | From): Promise<void> {
     if (!this.#channel.connected) return Promise.resolve()
     return new Promise((resolve) => {
@@ -40,9 +41,22 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
     })
   }
 
-  /** Who gets the connections that clients opened to a listener. */
-  pass(listener: string, adopt: Adopt): void {
+  /** Serves the connections that clients open to a listener. */
+  serve(listener: string, adopt: Adopt): void {
     this.#adopts.set(listener, adopt)
+  }
+
+  /** Reports how many connections a listener has: new ones go to the worker with the fewest. */
+  tellConnections(listener: string, count: number): void {
+    if (this.#counts.get(listener) === count) return
+    this.#counts.set(listener, count)
+    // The message that the connection was adopted has the count.
+    if (this.#adopting !== listener) void this.send({ kind: 'connections', listener, count })
+  }
+
+  /** Reports how many connections an address has, where there is a limit for them. */
+  tellAddress(address: string, count: number): void {
+    void this.send({ kind: 'address', address, count })
   }
 
   take(message: ToWorker | To, socket: Socket | undefined): void {
@@ -51,15 +65,16 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
     else if (message.kind === 'stop') this.#onStop(message.signal)
   }
 
+  /** @param socket undefined where the client left while its connection was on the way. */
   #adopt({ listener, read }: HandOver, socket: Socket | undefined): void {
     const adopt = this.#adopts.get(listener)
-    if (socket === undefined) this.onNeverCame?.(listener)
-    else if (adopt === undefined) socket.destroy()
-    else {
+    if (socket !== undefined && adopt !== undefined) {
+      this.#adopting = listener
       adopt(socket)
+      this.#adopting = undefined
       if (read !== undefined) socket.unshift(Buffer.from(read))
-    }
-    void this.send({ kind: 'adopted' })
+    } else socket?.destroy()
+    void this.send({ kind: 'adopted', count: this.#counts.get(listener) ?? 0 })
   }
 }
 

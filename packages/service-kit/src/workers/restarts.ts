@@ -5,7 +5,7 @@ const firstDelayMs = 100
 const longestDelayMs = 10_000
 
 /** So many that ended at once, one after the other, and the next one would as well. */
-const hopelessCount = 5
+const permanentCount = 5
 
 /** When a worker is to be replaced: at once, and later and later while that does not help. */
 export class Restarts {
@@ -29,7 +29,7 @@ export class Restarts {
   }
 
   /** Whether the last ones could not even start. */
-  get isHopeless(): boolean {
-    return this.#failures > hopelessCount
+  get hasPermanentFailure(): boolean {
+    return this.#failures > permanentCount
   }
 }

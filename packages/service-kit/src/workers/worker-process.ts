@@ -5,26 +5,30 @@ import type { StopSignal } from '../lifecycle.ts'
 import type { Candidate } from './choose-worker.ts'
 import type { FromWorker, HandOver, Message, ToWorker } from './messages.ts'
 
-export interface WorkerSettings {
-  /** The path of the program; it calls `runWorkerProgram`. */
-  readonly program: string
-  /** Its place among the workers, from 1; whoever replaces it has the same. */
+export interface WorkerSettings<From extends Message> {
+  /** The program that the worker runs; it calls `runWorkerProgram`. */
+  readonly program: URL
+  /** Its place among the workers, from 1; its replacement gets the same. */
   readonly number: number
-  /** All that it has to know. */
+  /** All that the worker has to know. */
   readonly start: unknown
-  /** Where it writes its log. */
+  /** The file descriptor of the log. */
   readonly logFd: number
-  readonly events: WorkerEvents
+  /** A worker that has sent nothing for so long is not responsive. */
+  readonly silentMs?: number | undefined
+  readonly events: WorkerEvents<From>
 }
 
-export interface WorkerEvents {
+export interface WorkerEvents<From extends Message> {
   onReady(): void
-  /** Connections that it never got, because it was stuck or is gone. */
-  onReturned(parcels: readonly Parcel[]): void
+  /** Connections that never reached the worker, because it was stuck or has ended. */
+  onReturned(transfers: readonly Transfer[]): void
+  /** What not every worker sends. */
+  onMessage(message: From): void
 }
 
 /** A connection on its way to a worker. */
-export interface Parcel {
+export interface Transfer {
   readonly message: HandOver
   readonly socket: Socket
 }
@@ -35,37 +39,41 @@ const stuckMs = 1_000
 let turns = 0
 
 /**
- * One worker, from its start to its end.
- * @typeParam To what its primary tells it, besides what every primary does.
- * @typeParam From what it tells, besides what every worker does.
+ * One worker, from its start to its end, as the primary sees it. `PrimaryLink` is the other side.
+ * @typeParam To what its primary sends, besides what every primary does.
+ * @typeParam From what it sends, besides what every worker does.
  */
-export abstract class WorkerProcess<To extends Message = Message, From extends Message = Message>
+export class WorkerProcess<To extends Message = Message, From extends Message = Message>
   implements Candidate
 {
   readonly number: number
   readonly startedMs = performance.now()
-  /** Resolves when it is gone and its last message has been read. */
+  /** Resolves when the process has ended and its last message has been read. */
   readonly ended: Promise<void>
   isReady = false
   /** Why it could not start, where it said so. */
   failure: string | undefined
   lastTurn = 0
-  /** When it said something, whatever it was. */
-  protected lastHeardMs = performance.now()
-  /** The connections that it has taken, ever. */
-  protected adoptedCount = 0
   readonly #child: ChildProcess
-  readonly #events: WorkerEvents
+  readonly #events: WorkerEvents<From>
+  readonly #silentMs: number
+  /** Connections that were handed over and have not arrived yet, by listener. */
   readonly #unseen = new Map<string, number>()
-  #waiting: Parcel[] = []
-  #onTheWay: Parcel | undefined
+  /** Connections that it has reported, by listener and by address. */
+  readonly #open = new Map<string, number>()
+  readonly #addresses = new Map<string, number>()
+  #lastHeardMs = performance.now()
+  #waiting: Transfer[] = []
+  #onTheWay: Transfer | undefined
   #stopSignal: StopSignal | undefined
   #isStuck = false
   #stuckTimer: NodeJS.Timeout | undefined
 
-  constructor({ program, number, start, logFd, events }: WorkerSettings) {
+  constructor(settings: WorkerSettings<From>) {
+    const { program, number, start, logFd, silentMs = Number.POSITIVE_INFINITY, events } = settings
     this.number = number
     this.#events = events
+    this.#silentMs = silentMs
     // Configurations have maps and patterns, and statistics typed arrays: JSON has no word for them.
     this.#child = fork(program, [`${number}`], {
       serialization: 'advanced',
@@ -83,12 +91,6 @@ export abstract class WorkerProcess<To extends Message = Message, From extends M
     this.#send({ kind: 'start', start })
   }
 
-  /** With those that it has not seen yet. */
-  abstract countConnections(listener?: string): number
-
-  /** What not every worker tells. */
-  protected abstract take(message: From): void
-
   get pid(): number {
     return this.#child.pid ?? 0
   }
@@ -99,13 +101,25 @@ export abstract class WorkerProcess<To extends Message = Message, From extends M
 
   /** Whether it can be expected to take a connection at once. */
   get isResponsive(): boolean {
-    return this.isReady && !this.#isStuck
+    const isSilent = performance.now() - this.#lastHeardMs >= this.#silentMs
+    return this.isReady && !this.#isStuck && !isSilent
   }
 
   /** `exit code 1`, or the signal that killed it. */
   get howEnded(): string {
     const { exitCode, signalCode } = this.#child
     return signalCode === null ? `exit code ${exitCode}` : `killed by ${signalCode}`
+  }
+
+  countConnections(listener?: string): number {
+    if (listener !== undefined) return get(this.#open, listener) + get(this.#unseen, listener)
+    const counts = [...this.#open.values(), ...this.#unseen.values()]
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Connections of an address, where there is a limit for them. */
+  countAddress(address: string): number {
+    return get(this.#addresses, address)
   }
 
   send(message: To): void {
@@ -123,20 +137,15 @@ export abstract class WorkerProcess<To extends Message = Message, From extends M
   }
 
   /** One at a time: what was not sent yet can still go to another worker. */
-  hand(parcel: Parcel): void {
-    this.#countUnseen(parcel, 1)
+  hand(transfer: Transfer): void {
+    this.#countUnseen(transfer, 1)
     this.lastTurn = ++turns
-    this.#waiting.push(parcel)
+    this.#waiting.push(transfer)
     this.#handNext()
   }
 
-  /** The connections that were handed to it and that it has not taken yet. */
-  protected countUnseen(listener: string): number {
-    return this.#unseen.get(listener) ?? 0
-  }
-
-  #countUnseen({ message: { listener } }: Parcel, by: 1 | -1): void {
-    this.#unseen.set(listener, this.countUnseen(listener) + by)
+  #countUnseen({ message: { listener } }: Transfer, by: 1 | -1): void {
+    this.#unseen.set(listener, get(this.#unseen, listener) + by)
   }
 
   #send(message: ToWorker | To): void {
@@ -167,7 +176,7 @@ export abstract class WorkerProcess<To extends Message = Message, From extends M
     if (this.#stopSignal !== undefined) this.#send({ kind: 'stop', signal: this.#stopSignal })
   }
 
-  /** It is gone, and what could not be sent is still here. */
+  /** The worker has ended, and the socket that could not be sent is still here. */
   #returnLast(): void {
     this.isReady = false
     if (this.#onTheWay !== undefined) this.#waiting.unshift(this.#onTheWay)
@@ -176,29 +185,36 @@ export abstract class WorkerProcess<To extends Message = Message, From extends M
   }
 
   #returnWaiting(): void {
-    const parcels = this.#waiting
+    const transfers = this.#waiting
     this.#waiting = []
-    for (const parcel of parcels) this.#countUnseen(parcel, -1)
-    if (parcels.length > 0) this.#events.onReturned(parcels)
+    for (const transfer of transfers) this.#countUnseen(transfer, -1)
+    if (transfers.length > 0) this.#events.onReturned(transfers)
   }
 
   #hear(message: FromWorker | From): void {
-    this.lastHeardMs = performance.now()
-    if (!isFromEveryWorker(message)) this.take(message)
+    this.#lastHeardMs = performance.now()
+    if (!isFromEveryWorker(message)) this.#events.onMessage(message)
     else if (message.kind === 'failed') this.failure = message.reason
-    else if (message.kind === 'adopted') this.#onAdopted()
+    else if (message.kind === 'adopted') this.#onAdopted(message.count)
+    else if (message.kind === 'connections') this.#open.set(message.listener, message.count)
+    else if (message.kind === 'address') this.#setAddress(message.address, message.count)
     else {
       this.isReady = true
       this.#events.onReady()
     }
   }
 
-  #onAdopted(): void {
+  #setAddress(address: string, count: number): void {
+    if (count === 0) this.#addresses.delete(address)
+    else this.#addresses.set(address, count)
+  }
+
+  #onAdopted(count: number): void {
     clearTimeout(this.#stuckTimer)
     this.#isStuck = false
     if (this.#onTheWay !== undefined) {
       this.#countUnseen(this.#onTheWay, -1)
-      this.adoptedCount += 1
+      this.#open.set(this.#onTheWay.message.listener, count)
       // Only our copy: the connection is the worker's.
       this.#onTheWay.socket.destroy()
     }
@@ -222,10 +238,20 @@ export abstract class WorkerProcess<To extends Message = Message, From extends M
   }
 }
 
-const kinds: ReadonlySet<string> = new Set<FromWorker['kind']>(['ready', 'failed', 'adopted'])
+const kinds: ReadonlySet<string> = new Set<FromWorker['kind']>([
+  'ready',
+  'failed',
+  'adopted',
+  'connections',
+  'address',
+])
 
 function isFromEveryWorker(message: Message): message is FromWorker {
   return kinds.has(message.kind)
+}
+
+function get(counts: ReadonlyMap<string, number>, name: string): number {
+  return counts.get(name) ?? 0
 }
 
 function ignore(): void {}

@@ -2,13 +2,13 @@ import process from 'node:process'
 import type { ToWorker } from './messages.ts'
 
 /**
- * The whole life of a worker's process: waits until the primary says what it has to know, loads
- * what it runs, and ends with the exit code of that.
+ * Runs the whole life of a worker's process: waits until the primary has sent what it has to know,
+ * loads what it runs, and ends with the exit code of that.
  */
 export async function runWorkerProgram<Start>(
   load: () => Promise<(start: Start) => Promise<number>>,
 ): Promise<never> {
-  // Ctrl-C reaches the whole group; the primary tells when to stop.
+  // Ctrl-C reaches the whole group; the primary says when to stop.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
 
   const exitIfAlone = () => process.exit(1)

@@ -1,9 +1,7 @@
 import process from 'node:process'
-import { openLifecycle } from '../../src/lifecycle.ts'
-import { createLog } from '../../src/log.ts'
 import type { Message } from '../../src/workers/messages.ts'
 import { PrimaryLink } from '../../src/workers/primary-link.ts'
-import { deafProcess, runUntilStopped } from '../../src/workers/run-until-stopped.ts'
+import { serveUntilStopped } from '../../src/workers/worker.ts'
 import { runWorkerProgram } from '../../src/workers/worker-program.ts'
 
 /** Sent as the last message before the worker ends. */
@@ -14,6 +12,11 @@ export interface Served extends Message {
   readonly heard: number
 }
 
+/** A fault keeps the worker from starting. */
+export interface EchoStart {
+  readonly fault?: string
+}
+
 class Link extends PrimaryLink<Message, Served> {
   heard = 0
 
@@ -22,30 +25,33 @@ class Link extends PrimaryLink<Message, Served> {
   }
 }
 
-/**
- * Sends back what it receives until it is stopped, then reports how many connections it has served.
- * A fault in its start message keeps it from starting.
- */
-await runWorkerProgram<{ readonly fault?: string }>(async () => async ({ fault }) => {
-  const log = createLog({ level: 'panic', format: 'text', write: () => {} })
-  const limits = { drainDelayMs: 0, drainTimeoutMs: 1_000 }
-  const lifecycle = openLifecycle({ log, process: deafProcess, ...limits })
-  const link = new Link(process, lifecycle.stop)
-  let connections = 0
-  const exitCode = await runUntilStopped({
-    link,
-    lifecycle,
-    async open() {
+/** Sends back what it receives until it is stopped, then reports how many connections it has served. */
+await runWorkerProgram<EchoStart>(async () => async ({ fault }) => {
+  let [served, open] = [0, 0]
+  let link: Link | undefined
+  const exitCode = await serveUntilStopped({
+    log: { level: 'panic', format: 'text' },
+    drainTimeoutMs: 1_000,
+    openLink: (_log, onStop) => new Link(process, onStop),
+    async open(parts) {
       if (fault !== undefined) throw new Error(fault)
-      link.pass('echo', (socket) => {
-        connections += 1
+      link = parts.link
+      const count = (by: 1 | -1) => {
+        open += by
+        parts.link.tellConnections('echo', open)
+        parts.link.tellAddress('127.0.0.1', open)
+      }
+      parts.link.serve('echo', (socket) => {
+        served += 1
+        count(1)
         socket.on('error', () => {})
+        socket.on('close', () => count(-1))
         socket.write(`${process.pid} `)
         socket.pipe(socket)
       })
     },
     toReason: String,
   })
-  await link.send({ kind: 'served', connections, heard: link.heard })
+  await link?.send({ kind: 'served', connections: served, heard: link.heard })
   return exitCode
 })

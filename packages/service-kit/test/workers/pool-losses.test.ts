@@ -1,33 +1,27 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Pool } from '../../src/workers/pool.ts'
-import { WorkerProcess } from '../../src/workers/worker-process.ts'
+import type { EchoStart } from '../support/echo-worker.ts'
 
-const program = join(import.meta.dirname, '../support/echo-worker.ts')
-
-class EchoWorker extends WorkerProcess {
-  countConnections(): number {
-    return this.countUnseen('echo')
-  }
-
-  protected take(): void {}
-}
+const program = new URL('../support/echo-worker.ts', import.meta.url)
 
 /** Workers that can start once; from then on those with a number up to `broken` cannot. */
 async function openBreakingPool(t: TestContext, size: number, broken: number) {
   const started = new Set<number>()
   const lost: number[] = []
   const errors: string[] = []
-  const hopeless = Promise.withResolvers<Error>()
+  const failure = Promise.withResolvers<Error>()
   let onError = () => {}
   const pool = new Pool({
+    program,
     size,
-    start(number, events) {
+    logFd: 2,
+    toStart(number): EchoStart {
       const start = started.has(number) && number <= broken ? { fault: 'no luck' } : {}
       started.add(number)
-      return new EchoWorker({ program, number, start, logFd: 2, events })
+      return start
     },
+    onMessage: () => {},
     onLost: ({ number }) => lost.push(number),
     log: {
       error(line) {
@@ -37,7 +31,7 @@ async function openBreakingPool(t: TestContext, size: number, broken: number) {
       warning: () => {},
       info: () => {},
     },
-    onHopeless: hopeless.resolve,
+    onPermanentFailure: failure.resolve,
   })
   t.after(() => pool[Symbol.asyncDispose]())
   await pool.ready
@@ -47,13 +41,13 @@ async function openBreakingPool(t: TestContext, size: number, broken: number) {
         if (errors.length === count) resolve()
       }
     })
-  return { pool, lost, errors, untilErrors, hopeless: hopeless.promise }
+  return { pool, lost, errors, untilErrors, failure: failure.promise }
 }
 
 test('a pool gives up when its only worker can no longer start', async (t) => {
-  const { pool, lost, errors, hopeless } = await openBreakingPool(t, 1, 1)
+  const { pool, lost, errors, failure } = await openBreakingPool(t, 1, 1)
   process.kill(pool.workers[0]?.pid ?? 0, 'SIGKILL')
-  const { message } = await hopeless
+  const { message } = await failure
   assert.match(
     message,
     /^Worker 1 \(pid \d+\) was lost \(it cannot start: Error: no luck\), and no other worker is left$/,
@@ -69,11 +63,11 @@ test('a pool gives up when its only worker can no longer start', async (t) => {
 })
 
 test('a pool goes on trying while another worker serves', async (t) => {
-  const { pool, untilErrors, hopeless } = await openBreakingPool(t, 2, 1)
+  const { pool, untilErrors, failure } = await openBreakingPool(t, 2, 1)
   // One more than a pool without another worker would try.
   const tried = untilErrors(6)
   process.kill(pool.workers[0]?.pid ?? 0, 'SIGKILL')
-  const outcome = await Promise.race([tried, hopeless])
+  const outcome = await Promise.race([tried, failure])
   assert.equal(outcome, undefined)
   assert.deepEqual(
     pool.workers.map(({ number }) => number),

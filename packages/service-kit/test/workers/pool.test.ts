@@ -1,66 +1,66 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
-import { join } from 'node:path'
+import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { LogMessage } from '../../src/log.ts'
 import type { Message } from '../../src/workers/messages.ts'
 import { Pool } from '../../src/workers/pool.ts'
-import { WorkerProcess } from '../../src/workers/worker-process.ts'
-import type { Served } from '../support/echo-worker.ts'
+import type { EchoStart, Served } from '../support/echo-worker.ts'
 
-const program = join(import.meta.dirname, '../support/echo-worker.ts')
+const program = new URL('../support/echo-worker.ts', import.meta.url)
 
-class EchoWorker extends WorkerProcess<Message, Served> {
-  last: Served | undefined
-
-  countConnections(): number {
-    return this.countUnseen('echo') + this.adoptedCount
-  }
-
-  protected take(message: Served): void {
-    this.last = message
-  }
-}
-
-function openPool(t: TestContext, start: { readonly fault?: string }) {
+function openPool(t: TestContext, start: EchoStart) {
   const lines: string[] = []
   const { promise: replaced, resolve } = Promise.withResolvers<void>()
   const write = (level: string) => (message: LogMessage) => {
     lines.push(`${level}: ${String(message).replace(/pid \d+/, 'pid')}`)
     if (level === 'warning') resolve()
   }
-  const pool = new Pool({
+  /** The last message of each worker that has ended, by its number. */
+  const last = new Map<number, Served>()
+  const ended: number[] = []
+  const pool = new Pool<Message, Served>({
+    program,
     size: 2,
-    start: (number, events) => new EchoWorker({ program, number, start, logFd: 2, events }),
+    logFd: 2,
+    toStart: () => start,
+    onMessage: ({ number }, message) => last.set(number, message),
+    onEnded: ({ number }) => ended.push(number),
     log: { error: write('error'), warning: write('warning'), info: write('info') },
-    onHopeless: (error) => lines.push(String(error)),
+    onPermanentFailure: (error) => lines.push(String(error)),
   })
   t.after(() => pool[Symbol.asyncDispose]())
-  return { pool, lines, replaced }
+  return { pool, lines, replaced, last, ended }
 }
 
-test('a connection waits for workers, others are spread, no byte is lost, and a lost worker is replaced', async (t) => {
-  const { pool, lines, replaced } = openPool(t, {})
-  const door = createServer({ pauseOnConnect: true }, (socket) => pool.serve('echo', socket))
-  door.listen(0, '127.0.0.1')
-  await once(door, 'listening')
-  t.after(() => door.close())
-  const address = door.address()
+/** Opens a port for the pool. The function that it returns connects, and finds out who serves. */
+async function openPort(t: TestContext, pool: Pool<Message, Served>) {
+  const server = createServer({ pauseOnConnect: true }, (socket) => pool.serve('echo', socket))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   const { port } = address
-  const askWho = async (): Promise<number> => {
+  return async (): Promise<{ readonly pid: number; readonly client: Socket }> => {
     const client = connect(port, '127.0.0.1')
     t.after(() => client.destroy())
+    client.on('error', () => {})
     client.write('hello')
     let text = ''
-    for await (const chunk of client.setEncoding('utf8')) {
+    for await (const chunk of client.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       text += chunk
       if (text.endsWith('hello')) break
     }
     assert.match(text, /^\d+ hello$/)
-    return Number.parseInt(text, 10)
+    return { pid: Number.parseInt(text, 10), client }
   }
+}
+
+test('a connection waits for workers, others are spread, no byte is lost, and a lost worker is replaced', async (t) => {
+  const { pool, lines, replaced, last, ended } = openPool(t, {})
+  const open = await openPort(t, pool)
+  const askWho = async () => (await open()).pid
 
   const early = askWho()
   await pool.ready
@@ -71,6 +71,7 @@ test('a connection waits for workers, others are spread, no byte is lost, and a 
   assert.deepEqual(asked.sort(), expected.sort())
   assert.deepEqual([first.countConnections(), second.countConnections()], [2, 2])
   assert.deepEqual(lines.sort(), ['info: Worker 1 (pid) serves', 'info: Worker 2 (pid) serves'])
+  assert.deepEqual(ended, [])
 
   process.kill(first.pid, 'SIGKILL')
   await replaced
@@ -78,21 +79,30 @@ test('a connection waits for workers, others are spread, no byte is lost, and a 
     'error: Worker 1 (pid) was lost: killed by SIGKILL; another one takes its place',
     'warning: Worker 1 (pid) serves',
   ])
+  assert.deepEqual(ended, [1])
   assert.equal(await askWho(), pool.workers[0]?.pid)
 
-  const remaining = pool.workers
-  remaining[1]?.send({ kind: 'note' })
+  pool.workers[1]?.send({ kind: 'note' })
   await pool.stop('SIGTERM')
   assert.deepEqual(pool.workers, [])
+  assert.deepEqual(ended.slice(1).sort(), [1, 2])
   // The worker that was not killed had two of the first four, its replacement the fifth. What workers
   // report just before they end has arrived when the pool has stopped.
-  assert.deepEqual(
-    remaining.map(({ last }) => last),
-    [
-      { kind: 'served', connections: 1, heard: 0 },
-      { kind: 'served', connections: 2, heard: 1 },
-    ],
-  )
+  assert.deepEqual(last.get(1), { kind: 'served', connections: 1, heard: 0 })
+  assert.deepEqual(last.get(2), { kind: 'served', connections: 2, heard: 1 })
+})
+
+test('connections are counted until their worker reports them closed, so the next ones go where fewer are', async (t) => {
+  const { pool } = openPool(t, {})
+  await pool.ready
+  const open = await openPort(t, pool)
+  const opened = [await open(), await open(), await open(), await open()]
+  const [, second] = pool.workers
+  assert.ok(second)
+  for (const { pid, client } of opened) if (pid === second.pid) client.destroy()
+  while (second.countConnections('echo') > 0) await new Promise(setImmediate)
+  const next = [(await open()).pid, (await open()).pid]
+  assert.deepEqual(next, [second.pid, second.pid])
 })
 
 test('a pool whose workers cannot start says why, as the first of them does', async (t) => {

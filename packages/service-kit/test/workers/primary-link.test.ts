@@ -7,14 +7,9 @@ import { PrimaryLink } from '../../src/workers/primary-link.ts'
 
 class Link extends PrimaryLink<Message, Message> {
   readonly heard: Message[] = []
-  readonly neverCame: string[] = []
 
   protected hear(message: Message): void {
     this.heard.push(message)
-  }
-
-  protected override onNeverCame(listener: string): void {
-    this.neverCame.push(listener)
   }
 }
 
@@ -51,15 +46,18 @@ test('only messages that not every primary sends are for the service', () => {
 test('a connection goes to its listener, with what the primary has read of it', (t) => {
   const { link, sent } = openLink()
   const adopted: Socket[] = []
-  link.pass('http', (socket) => adopted.push(socket))
-  link.pass('grpc', () => assert.fail('the connection is for another listener'))
+  link.serve('http', (socket) => adopted.push(socket))
+  link.serve('grpc', () => assert.fail('the connection is for another listener'))
   const [plain, read] = [openSocket(t), openSocket(t)]
   link.take({ kind: 'connection', listener: 'http' }, plain)
   link.take({ kind: 'connection', listener: 'http', read: 'GET /' }, read)
   assert.deepEqual(adopted, [plain, read])
   assert.equal(plain.read(), null)
   assert.equal(String(read.read()), 'GET /')
-  assert.deepEqual(sent, [{ kind: 'adopted' }, { kind: 'adopted' }])
+  assert.deepEqual(sent, [
+    { kind: 'adopted', count: 0 },
+    { kind: 'adopted', count: 0 },
+  ])
 })
 
 test('a connection to a listener that is not there is closed, and the next one may come', (t) => {
@@ -67,15 +65,35 @@ test('a connection to a listener that is not there is closed, and the next one m
   const socket = openSocket(t)
   link.take({ kind: 'connection', listener: 'none' }, socket)
   assert.equal(socket.destroyed, true)
-  assert.deepEqual(sent, [{ kind: 'adopted' }])
+  assert.deepEqual(sent, [{ kind: 'adopted', count: 0 }])
 })
 
-test('a connection whose client left on the way is reported by its listener', () => {
+test('a connection whose client left on the way is reported as arrived, and adds nothing to the count', () => {
   const { link, sent } = openLink()
-  link.pass('http', () => assert.fail('there is no connection'))
+  link.serve('http', () => assert.fail('there is no connection'))
+  link.tellConnections('http', 3)
   link.take({ kind: 'connection', listener: 'http' }, undefined)
-  assert.deepEqual(link.neverCame, ['http'])
-  assert.deepEqual(sent, [{ kind: 'adopted' }])
+  assert.deepEqual(sent, [
+    { kind: 'connections', listener: 'http', count: 3 },
+    { kind: 'adopted', count: 3 },
+  ])
+})
+
+test('a connection is counted in the message that it was adopted, and others when they change', (t) => {
+  const { link, sent } = openLink()
+  link.serve('http', () => {
+    link.tellConnections('http', 1)
+    link.tellConnections('grpc', 5)
+  })
+  link.take({ kind: 'connection', listener: 'http' }, openSocket(t))
+  for (const count of [1, 0, 0]) link.tellConnections('http', count)
+  link.tellAddress('192.0.2.1', 2)
+  assert.deepEqual(sent, [
+    { kind: 'connections', listener: 'grpc', count: 5 },
+    { kind: 'adopted', count: 1 },
+    { kind: 'connections', listener: 'http', count: 0 },
+    { kind: 'address', address: '192.0.2.1', count: 2 },
+  ])
 })
 
 test('nothing is sent when the primary is gone, and nobody waits for it', async () => {

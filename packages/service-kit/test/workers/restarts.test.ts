@@ -12,13 +12,13 @@ test('a lost worker is replaced at once, and later and later while it is lost ag
   assert.equal(restarts.toDelayMs(50), 100)
 })
 
-test('it is hopeless after six that could not start, unless one could in between', () => {
+test('a failure is permanent after six that could not start, unless one could in between', () => {
   const restarts = new Restarts()
   for (let count = 0; count < 5; count += 1) restarts.toDelayMs(50)
-  assert.equal(restarts.isHopeless, false)
+  assert.equal(restarts.hasPermanentFailure, false)
   restarts.wentWell()
   for (let count = 0; count < 5; count += 1) restarts.toDelayMs(50)
-  assert.equal(restarts.isHopeless, false)
+  assert.equal(restarts.hasPermanentFailure, false)
   restarts.toDelayMs(50)
-  assert.equal(restarts.isHopeless, true)
+  assert.equal(restarts.hasPermanentFailure, true)
 })

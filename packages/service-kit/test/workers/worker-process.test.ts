@@ -1,40 +1,28 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type Parcel, WorkerProcess } from '../../src/workers/worker-process.ts'
+import { type Transfer, WorkerProcess } from '../../src/workers/worker-process.ts'
 
-const program = join(import.meta.dirname, '../support/echo-worker.ts')
-
-class EchoWorker extends WorkerProcess {
-  get counts() {
-    return { unseen: this.countUnseen('echo'), adopted: this.adoptedCount }
-  }
-
-  countConnections(): number {
-    return this.countUnseen('echo')
-  }
-
-  protected take(): void {}
-}
+const program = new URL('../support/echo-worker.ts', import.meta.url)
 
 /** A worker that is ready, and the connections that it returned. */
 async function openWorker(t: TestContext) {
   const ready = Promise.withResolvers<void>()
-  const returned: Parcel[] = []
+  const returned: Transfer[] = []
   let onReturned = () => {}
-  const worker = new EchoWorker({
+  const worker = new WorkerProcess({
     program,
     number: 1,
     start: {},
     logFd: 2,
     events: {
       onReady: ready.resolve,
-      onReturned(parcels) {
-        returned.push(...parcels)
+      onReturned(transfers) {
+        returned.push(...transfers)
         onReturned()
       },
+      onMessage: () => {},
     },
   })
   t.after(async () => {
@@ -54,7 +42,7 @@ async function openConnections(t: TestContext) {
   t.after(() => server.close())
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  return async (): Promise<{ client: Socket; parcel: Parcel }> => {
+  return async (): Promise<{ client: Socket; transfer: Transfer }> => {
     const accepted = once(server, 'connection')
     const client = connect(address.port, '127.0.0.1')
     client.on('error', () => {})
@@ -63,32 +51,39 @@ async function openConnections(t: TestContext) {
       client.destroy()
       socket.destroy()
     })
-    return { client, parcel: { message: { kind: 'connection', listener: 'echo' }, socket } }
+    return { client, transfer: { message: { kind: 'connection', listener: 'echo' }, socket } }
   }
 }
 
 async function readUntil(client: Socket, end: string): Promise<string> {
   let text = ''
-  for await (const chunk of client.setEncoding('utf8')) {
+  for await (const chunk of client.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     text += chunk
     if (text.endsWith(end)) return text
   }
   return text
 }
 
-test('a connection counts as unseen until the worker has taken it', async (t) => {
+test('a connection counts from the moment that it is handed over, and once', async (t) => {
   const { worker } = await openWorker(t)
   const open = await openConnections(t)
-  assert.deepEqual(worker.counts, { unseen: 0, adopted: 0 })
-  for (const adopted of [1, 2]) {
-    const { client, parcel } = await open()
-    worker.hand(parcel)
-    assert.deepEqual(worker.counts, { unseen: 1, adopted: adopted - 1 })
+  assert.equal(worker.countConnections(), 0)
+  for (const expected of [1, 2]) {
+    const { client, transfer } = await open()
+    worker.hand(transfer)
+    assert.deepEqual(
+      [worker.countConnections('echo'), worker.countConnections()],
+      [expected, expected],
+    )
     client.write('hello')
     assert.equal(await readUntil(client, 'hello'), `${worker.pid} hello`)
     // The answer may be here before the message that the connection was taken.
-    if (!parcel.socket.destroyed) await once(parcel.socket, 'close')
-    assert.deepEqual(worker.counts, { unseen: 0, adopted })
+    if (!transfer.socket.destroyed) await once(transfer.socket, 'close')
+    assert.deepEqual(
+      [worker.countConnections('echo'), worker.countConnections()],
+      [expected, expected],
+    )
+    assert.equal(worker.countConnections('other'), 0)
   }
 })
 
@@ -98,19 +93,19 @@ test('a worker that is stuck gives back what was not sent to it, and all when it
   const [first, second] = [await open(), await open()]
   process.kill(worker.pid, 'SIGSTOP')
   const waitingReturned = nextReturn()
-  worker.hand(first.parcel)
-  worker.hand(second.parcel)
-  assert.equal(worker.counts.unseen, 2)
+  worker.hand(first.transfer)
+  worker.hand(second.transfer)
+  assert.equal(worker.countConnections('echo'), 2)
   assert.equal(worker.isResponsive, true)
   await waitingReturned
-  assert.deepEqual(returned, [second.parcel])
-  assert.equal(worker.counts.unseen, 1)
+  assert.deepEqual(returned, [second.transfer])
+  assert.equal(worker.countConnections('echo'), 1)
   assert.deepEqual([worker.isReady, worker.isResponsive], [true, false])
 
   worker.kill()
   await worker.ended
-  assert.deepEqual(returned, [second.parcel, first.parcel])
-  assert.deepEqual(worker.counts, { unseen: 0, adopted: 0 })
+  assert.deepEqual(returned, [second.transfer, first.transfer])
+  assert.equal(worker.countConnections('echo'), 0)
   assert.deepEqual([worker.isReady, worker.howEnded], [false, 'killed by SIGKILL'])
 })
 
@@ -118,8 +113,8 @@ test('a worker leaves signals to its primary, and ends when it is told to stop',
   const { worker } = await openWorker(t)
   const open = await openConnections(t)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(worker.pid, signal)
-  const { client, parcel } = await open()
-  worker.hand(parcel)
+  const { client, transfer } = await open()
+  worker.hand(transfer)
   client.write('hello')
   assert.equal(await readUntil(client, 'hello'), `${worker.pid} hello`)
   worker.stop('SIGINT')

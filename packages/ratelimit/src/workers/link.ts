@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { StopSignal } from '@portcullis/service-kit/lifecycle'
+import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log, LogMessage } from '@portcullis/service-kit/log'
 import { type Channel, PrimaryLink } from '@portcullis/service-kit/workers/primary-link'
 import type { ListenerName, Primary, ReportParts } from '../app/primary.ts'
@@ -9,29 +9,28 @@ import { Reports } from './reports.ts'
 /** A worker's side of what it has with its primary. */
 export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements Primary {
   readonly #log: Log
-  readonly #told = new Map<ListenerName, number>()
   #onTerminating: () => void = () => {}
   #reports: Reports | undefined
   #unsaid: string | undefined
-  #isSpeaker: boolean
+  #isLead: boolean
 
   constructor(
     channel: Channel<FromWorker>,
     log: Log,
-    { isSpeaker, onStop }: { isSpeaker: boolean; onStop: (signal: StopSignal) => void },
+    { isLead, onStop }: { isLead: boolean; onStop: Lifecycle['stop'] },
   ) {
     super(channel, onStop)
     this.#log = log
-    this.#isSpeaker = isSpeaker
+    this.#isLead = isLead
   }
 
-  /** The last error that this worker kept to itself because another speaks for all. */
+  /** The last error that this worker kept to itself because the lead worker logs it. */
   get unsaidError(): string | undefined {
     return this.#unsaid
   }
 
   toSharedLog(log: Log, hasOwn: () => boolean = () => false): Log {
-    const speaks = () => this.#isSpeaker || hasOwn()
+    const speaks = () => this.#isLead || hasOwn()
     const when = (level: Exclude<keyof Log, 'isEnabled'>) => (message: LogMessage) => {
       if (speaks()) log[level](message)
       else if (level === 'error') this.#unsaid = typeof message === 'string' ? message : message()
@@ -58,22 +57,12 @@ export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements 
   }
 
   receive(listener: ListenerName, adopt: (socket: Socket) => void): void {
-    this.pass(listener, adopt)
-  }
-
-  tellConnections(listener: ListenerName, count: number): void {
-    if (this.#told.get(listener) === count) return
-    this.#told.set(listener, count)
-    void this.send({ kind: 'connections', listener, count })
-  }
-
-  tellAddress(address: string, count: number): void {
-    void this.send({ kind: 'address', address, count })
+    this.serve(listener, adopt)
   }
 
   protected hear(message: ToWorker): void {
     if (message.kind === 'report') void this.#report(message.id)
-    else if (message.kind === 'speak') this.#isSpeaker = true
+    else if (message.kind === 'lead') this.#isLead = true
     else this.#onTerminating()
   }
 

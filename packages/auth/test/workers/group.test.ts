@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { test } from 'node:test'
 import type { FromWorker as FromEveryWorker } from '@portcullis/service-kit/workers/messages'
 import type { Channel } from '@portcullis/service-kit/workers/primary-link'
-import { type FromWorker, listener } from '../../src/workers/messages.ts'
-import { AuthLink } from '../../src/workers/primary-link.ts'
+import { AuthLink, type FromWorker, listener } from '../../src/workers/group.ts'
 
 function openLink() {
   const sent: (FromWorker | FromEveryWorker)[] = []
@@ -39,16 +39,43 @@ test('requests that passed are told together, once for each address', (t) => {
   assert.deepEqual(sent[1], { kind: 'admitted', counts: [['otp', 'a', 1]] })
 })
 
-test('what passed elsewhere is heard, and a connection whose client has left is counted out', () => {
+test('what passed elsewhere is heard, and a connection whose client has left is not counted', () => {
   const { link, sent, stops } = openLink()
   const heard: unknown[] = []
   link.peers.hear((...taken) => heard.push(taken))
   link.take({ kind: 'admitted', counts: [['verify', 'a', 2]] }, undefined)
   assert.deepEqual(heard, [['verify', 'a', 2]])
   link.take({ kind: 'connection', listener }, undefined)
-  assert.deepEqual(sent, [{ kind: 'closed' }, { kind: 'adopted' }])
+  assert.deepEqual(sent, [{ kind: 'adopted', count: 0 }])
   link.take({ kind: 'stop', signal: 'SIGTERM' }, undefined)
   assert.deepEqual(stops, ['SIGTERM'])
+})
+
+test('connections are counted from their arrival until they are closed', (t) => {
+  const { link, sent } = openLink()
+  const adopted: Socket[] = []
+  link.receive((socket) => adopted.push(socket))
+  const sockets = [new Socket(), new Socket()]
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  for (const socket of sockets) link.take({ kind: 'connection', listener }, socket)
+  assert.deepEqual(adopted, sockets)
+  link.tellClosed()
+  assert.deepEqual(sent, [
+    { kind: 'adopted', count: 1 },
+    { kind: 'adopted', count: 2 },
+    { kind: 'connections', listener, count: 1 },
+  ])
+})
+
+test('a connection that is refused on its arrival is not counted', (t) => {
+  const { link, sent } = openLink()
+  link.receive(() => link.tellClosed())
+  const socket = new Socket()
+  t.after(() => socket.destroy())
+  link.take({ kind: 'connection', listener }, socket)
+  assert.deepEqual(sent, [{ kind: 'adopted', count: 0 }])
 })
 
 test('a warning goes to the primary, which knows whether it is the first', () => {

@@ -3,13 +3,15 @@
  */
 import assert from 'node:assert/strict'
 import childProcess from 'node:child_process'
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
-import { Socket } from 'node:net'
+import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { openLifecycle } from '@portcullis/service-kit/lifecycle'
+import { createLog } from '@portcullis/service-kit/log'
 import { parseConfig } from '../../src/config/config.ts'
-import { listener } from '../../src/workers/messages.ts'
-import { openPool } from '../../src/workers/pool.ts'
+import { listener } from '../../src/workers/group.ts'
+import { startAuthWorkers } from '../../src/workers/primary.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
 /** Stands in for the process of a worker: the test speaks for it. */
@@ -49,7 +51,7 @@ class FakeChild extends EventEmitter {
 }
 
 /** Workers whose processes are not started. */
-function openFakePool(t: TestContext, size: number) {
+function startFakeWorkers(t: TestContext, size: number) {
   const children: FakeChild[] = []
   t.mock.method(childProcess, 'fork', () => {
     const child = new FakeChild(1_000 + children.length)
@@ -57,22 +59,26 @@ function openFakePool(t: TestContext, size: number) {
     return child
   })
   syncBuiltinESMExports()
-  t.after(() => {
-    pool.kill()
-    t.mock.restoreAll()
-    syncBuiltinESMExports()
-  })
   const warnings: unknown[] = []
   const log = { error: () => {}, warning: (text: unknown) => warnings.push(text), info: () => {} }
+  const quiet = createLog({ level: 'panic', format: 'text', write: () => {} })
+  const process = { on: () => {}, off: () => {}, exit: assert.ifError }
+  const lifecycle = openLifecycle({ log: quiet, process, drainDelayMs: 0, drainTimeoutMs: 0 })
   const { config } = parseConfig(testEnvironment)
   const basics = { size, config, version: '0', startedAt: 0 }
   const start = { ...basics, databaseUrl: '', maxConnections: undefined }
-  const pool = openPool({ start, logFd: 2, log, onHopeless: assert.ifError })
-  return { pool, children, warnings }
+  const workers = startAuthWorkers(start, { logFd: 2, log, lifecycle })
+  t.after(async () => {
+    lifecycle.stop('SIGINT')
+    await lifecycle.ended
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+  return { workers, children, warnings }
 }
 
 test('requests that a worker has admitted are reported to all other workers, and not to itself', (t) => {
-  const { children } = openFakePool(t, 3)
+  const { children } = startFakeWorkers(t, 3)
   const [first, second, third] = children
   assert.ok(first && second && third)
   for (const child of children) child.say({ kind: 'ready' })
@@ -87,7 +93,7 @@ test('requests that a worker has admitted are reported to all other workers, and
 })
 
 test('of the warnings of all workers about one topic the first is logged', (t) => {
-  const { children, warnings } = openFakePool(t, 2)
+  const { children, warnings } = startFakeWorkers(t, 2)
   const [first, second] = children
   assert.ok(first && second)
   first.say({ kind: 'warning', topic: 'forwarding', message: 'of the first' })
@@ -98,7 +104,7 @@ test('of the warnings of all workers about one topic the first is logged', (t) =
 })
 
 test('a worker that is still starting is not told, and one that was replaced is', async (t) => {
-  const { pool, children } = openFakePool(t, 2)
+  const { workers, children } = startFakeWorkers(t, 2)
   const [first, second] = children
   assert.ok(first && second)
   first.say({ kind: 'ready' })
@@ -106,7 +112,7 @@ test('a worker that is still starting is not told, and one that was replaced is'
   first.say({ kind: 'admitted', counts })
   assert.deepEqual(second.heard, [])
   second.say({ kind: 'ready' })
-  await pool.ready
+  await workers.ready()
   second.kill()
   while (children.length < 3) await new Promise(setImmediate)
   const [, , replacement] = children
@@ -117,24 +123,38 @@ test('a worker that is still starting is not told, and one that was replaced is'
   assert.deepEqual(replacement.heard, [{ kind: 'admitted', counts }])
 })
 
-test('connections are counted until their worker reports them closed, so the next one goes where fewer are', (t) => {
-  const { pool, children } = openFakePool(t, 2)
+test('connections go to the worker with the fewest, as workers report them', async (t) => {
+  const { workers, children } = startFakeWorkers(t, 2)
   for (const child of children) child.say({ kind: 'ready' })
   const [first, second] = children
   assert.ok(first && second)
-  const serve = () => pool.serve(listener, new Socket())
-  const countAll = () => pool.workers.map((worker) => worker.countConnections())
-  const adopt = () => {
-    for (const child of children) child.say({ kind: 'adopted' })
+  const port = await workers.listen({
+    listener,
+    async bind(server) {
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const address = server.address()
+      return typeof address === 'object' && address !== null ? address.port : 0
+    },
+    onError: assert.ifError,
+  })
+  const countAll = () => workers.running.map((worker) => worker.countConnections())
+  const countHanded = () =>
+    children.flatMap(({ received }) => received.filter(({ kind }) => kind === 'connection')).length
+  const open = async () => {
+    const expected = countHanded() + 1
+    const client = connect(port, '127.0.0.1')
+    t.after(() => client.destroy())
+    while (countHanded() < expected) await new Promise(setImmediate)
   }
-  serve()
-  serve()
+  await open()
+  await open()
   assert.deepEqual(countAll(), [1, 1])
-  adopt()
+  for (const child of children) child.say({ kind: 'adopted', count: 1 })
   assert.deepEqual(countAll(), [1, 1])
-  first.say({ kind: 'closed' })
+  first.say({ kind: 'connections', listener, count: 0 })
   assert.deepEqual(countAll(), [0, 1])
-  serve()
+  await open()
   assert.deepEqual(countAll(), [1, 1])
   assert.equal(first.received.filter(({ kind }) => kind === 'connection').length, 2)
 })

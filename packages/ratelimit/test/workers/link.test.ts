@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import type { FromWorker as FromEveryWorker } from '@portcullis/service-kit/workers/messages'
 import type { Channel } from '@portcullis/service-kit/workers/primary-link'
 import { Statistics } from '../../src/stats/registry.ts'
+import { RatelimitLink } from '../../src/workers/link.ts'
 import type { FromWorker } from '../../src/workers/messages.ts'
-import { RatelimitLink } from '../../src/workers/primary-link.ts'
 import { collectLog } from '../support/collected-log.ts'
 
-function openLink({ isSpeaker = false } = {}) {
+function openLink({ isLead = false } = {}) {
   const sent: (FromWorker | FromEveryWorker)[] = []
   let onSent = () => {}
   const send: NonNullable<Channel<FromWorker>['send']> = (message, _handle, _options, done) => {
@@ -18,7 +18,7 @@ function openLink({ isSpeaker = false } = {}) {
   }
   const { log, lines } = collectLog()
   const channel = { connected: true, send }
-  const link = new RatelimitLink(channel, log, { isSpeaker, onStop: () => {} })
+  const link = new RatelimitLink(channel, log, { isLead, onStop: () => {} })
   const until = (kind: string) =>
     new Promise<void>((resolve) => {
       onSent = () => {
@@ -28,8 +28,8 @@ function openLink({ isSpeaker = false } = {}) {
   return { link, log, lines, sent, until }
 }
 
-test('what all workers would log is logged by the one that speaks, on every level', () => {
-  const { link, log, lines } = openLink({ isSpeaker: true })
+test('what all workers would log is logged by the lead worker, on every level', () => {
+  const { link, log, lines } = openLink({ isLead: true })
   const shared = link.toSharedLog(log)
   for (const level of ['fatal', 'error', 'warning', 'info', 'debug', 'trace'] as const) {
     shared[level](level)
@@ -39,7 +39,7 @@ test('what all workers would log is logged by the one that speaks, on every leve
   assert.equal(link.unsaidError, undefined)
 })
 
-test('a worker that does not speak logs nothing, and keeps its last error', () => {
+test('a worker that is not the lead logs nothing, and keeps its last error', () => {
   const { link, log, lines } = openLink()
   const shared = link.toSharedLog(log)
   shared.error('first')
@@ -50,7 +50,7 @@ test('a worker that does not speak logs nothing, and keeps its last error', () =
   assert.equal(link.unsaidError, 'second')
 })
 
-test('a worker logs what only it can know, although another speaks', () => {
+test('a worker logs what only it can know, although another is the lead', () => {
   const { link, log, lines } = openLink()
   const shared = link.toSharedLog(log, () => true)
   shared.warning('mine')
@@ -58,14 +58,14 @@ test('a worker logs what only it can know, although another speaks', () => {
   assert.equal(shared.isEnabled('warning'), true)
 })
 
-test('a worker speaks from the moment that the primary says so', () => {
+test('a worker is the lead from the moment that the primary says so', () => {
   const { link, log, lines } = openLink()
   let terminating = 0
   link.onTerminating(() => {
     terminating += 1
   })
   const shared = link.toSharedLog(log)
-  link.take({ kind: 'speak' }, undefined)
+  link.take({ kind: 'lead' }, undefined)
   shared.info('now')
   assert.equal(lines.length, 1)
   assert.equal(terminating, 0)

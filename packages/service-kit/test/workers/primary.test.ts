@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Server, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { openLifecycle } from '../../src/lifecycle.ts'
+import { createLog } from '../../src/log.ts'
+import { startWorkers } from '../../src/workers/primary.ts'
+
+/** Two echo workers, and the lifecycle that stops them. */
+function openPrimary(t: TestContext) {
+  const log = createLog({ level: 'panic', format: 'text', write: () => {} })
+  const process = { on: () => {}, off: () => {}, exit: () => {} }
+  const lifecycle = openLifecycle({ log, process, drainDelayMs: 0, drainTimeoutMs: 60_000 })
+  const workers = startWorkers({
+    program: new URL('../support/echo-worker.ts', import.meta.url),
+    size: 2,
+    logFd: 2,
+    toStart: () => ({}),
+    onMessage: () => {},
+    log,
+    lifecycle,
+  })
+  t.after(async () => {
+    lifecycle.stop('SIGINT')
+    await lifecycle.ended
+  })
+  return { workers, lifecycle }
+}
+
+async function bind(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
+
+/** Whether a worker answers; otherwise the connection was closed. */
+async function open(t: TestContext, port: number): Promise<{ client: Socket; isServed: boolean }> {
+  const client = connect(port, '127.0.0.1')
+  t.after(() => client.destroy())
+  const answered = once(client, 'data').then(() => true)
+  const closed = once(client, 'close').then(() => false)
+  const isServed = await Promise.race([answered, closed])
+  return { client, isServed }
+}
+
+test('an address has so many connections over all workers, and a closed one makes room', async (t) => {
+  const { workers } = openPrimary(t)
+  await workers.ready()
+  const port = await workers.listen({
+    listener: 'echo',
+    bind,
+    connectionsPerAddress: 3,
+    onError: assert.ifError,
+  })
+  // Just after its arrival a connection counts twice: as its worker's, and as not handed over yet.
+  const openServed = async (): Promise<Socket> => {
+    const { client, isServed } = await open(t, port)
+    return isServed ? client : openServed()
+  }
+  const clients = [await openServed(), await openServed(), await openServed()]
+  const counts = () => workers.running.map((worker) => worker.countAddress('127.0.0.1'))
+  while (counts().reduce((sum, count) => sum + count) < 3) await new Promise(setImmediate)
+  assert.ok(counts().every((count) => count < 3))
+  assert.equal((await open(t, port)).isServed, false)
+  clients[1]?.destroy()
+  await openServed()
+})
+
+test('a stop closes the port and ends the workers', async (t) => {
+  const { workers, lifecycle } = openPrimary(t)
+  await workers.ready()
+  const port = await workers.listen({ listener: 'echo', bind, onError: assert.ifError })
+  assert.equal((await open(t, port)).isServed, true)
+  const { running } = workers
+  lifecycle.stop('SIGTERM')
+  assert.equal(await lifecycle.ended, 0)
+  assert.deepEqual(workers.running, [])
+  assert.deepEqual(
+    running.map(({ howEnded }) => howEnded),
+    ['exit code 0', 'exit code 0'],
+  )
+  await assert.rejects(open(t, port), { code: 'ECONNREFUSED' })
+})
+
+test('workers that were stopped while they start are not ready', async (t) => {
+  const { workers, lifecycle } = openPrimary(t)
+  const ready = workers.ready()
+  lifecycle.stop('SIGTERM')
+  await assert.rejects(ready)
+  assert.equal(await lifecycle.ended, 0)
+})
