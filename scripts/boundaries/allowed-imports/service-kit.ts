@@ -7,8 +7,8 @@ export const serviceKit: PackageTable = {
     because: 'It is the common part of every main.ts.',
   },
   'workers/': {
-    outside: 'node:child_process node:events node:process node:timers',
-    types: './ node:net',
+    inside: './',
+    outside: 'node:child_process node:events node:net node:process node:timers',
   },
   './': {
     outside: 'node:fs node:net node:path node:process node:timers node:v8',
