@@ -11,9 +11,7 @@ import { parseChallenge } from '../sessions/pkce.ts'
 import { checkAuthorized, parseEmail, parsePhone } from '../users/addresses.ts'
 import { parseOwnMetadata } from '../users/metadata.ts'
 import { checkSignupAllowed } from '../users/sign-up-allowed.ts'
-import { signUpAnonymously } from './sign-up-anonymously.ts'
-import { signUpByEmail } from './sign-up-by-email.ts'
-import { signUpByPhone } from './sign-up-by-phone.ts'
+import { signUpAnonymously, signUpByEmail, signUpByPhone } from './sign-up.ts'
 
 const body = Type.Object({
   email: Type.Optional(Type.String({ description: 'Address of the new user' })),

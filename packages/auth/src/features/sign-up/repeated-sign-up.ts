@@ -5,7 +5,7 @@ import type { Metadata } from '../users/metadata.ts'
 import type { NewUserInput, UserDraft } from '../users/new-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
-import { type EchoRow, echoSignUp } from './statements.ts'
+import { echoSignUp } from './statements.ts'
 
 export interface RepeatedSignUp {
   /** The address or number. */
@@ -53,13 +53,13 @@ export async function answerRepeatedSignUp(
     role: config.tokens.defaultGroup,
     data,
   })
-  const [echo] = await db.run<EchoRow>(echoSignUp, [
-    audit?.id ?? null,
-    audit?.payload ?? null,
-    client.ip,
-    new Date(now()),
-    draft.raw_user_meta_data,
-  ])
+  const [echo] = await db.run(echoSignUp, {
+    auditId: audit?.id ?? null,
+    auditPayload: audit?.payload ?? null,
+    ip: client.ip,
+    now: new Date(now()),
+    data: draft.raw_user_meta_data,
+  })
   if (echo === undefined) throw new Error('The statement echo_sign_up returned nothing')
   const times = { created_at: echo.now, updated_at: echo.now }
   const isMarked = config.site.marksRepeatedSignup && waiting === undefined

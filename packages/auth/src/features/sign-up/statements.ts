@@ -10,15 +10,15 @@ export interface EchoRow extends Row {
 
 /**
  * What was sent, as PostgreSQL would give it back from a row: the digits of a time and the order of
- * keys would tell who is in the table and who is not. Writes an audit entry, where there is one.
- * $1 id or null, $2 payload and $3 ip of the audit entry, $4 now, $5 metadata.
+ * keys would tell who is in the table and who is not. Writes an audit entry, unless its id is null.
  */
 export const echoSignUp = statement(
   'echo_sign_up',
+  ['auditId', 'auditPayload', 'ip', 'now', 'data'],
   `with logged as (
      insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
      select $1::uuid, $2::jsonb, $3::text, $4::timestamptz
      where $1::uuid is not null
    )
    select $4::timestamptz as now, $5::jsonb as data`,
-)
+).returning<EchoRow>()

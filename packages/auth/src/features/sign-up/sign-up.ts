@@ -1,0 +1,285 @@
+import { isTaken } from '../../db/violations.ts'
+import { ApiError } from '../../errors.ts'
+import { toCapParts } from '../../messages/requests/email-limits.ts'
+import type { GapParts } from '../../messages/requests/message-gaps.ts'
+import { planCode } from '../../messages/requests/phone-codes.ts'
+import { requireGateway } from '../../messages/requests/phone-gateway.ts'
+import {
+  type PhoneAsk,
+  textNobody,
+  textUser,
+  toConfirmation,
+  toTextError,
+  toTextGap,
+} from '../../messages/requests/phone-messages.ts'
+import {
+  type MailAsk,
+  mailNobody,
+  mailUser,
+  mailWaits,
+  toMailError,
+  toMailGap,
+  toMailRequest,
+  userMails,
+} from '../../messages/requests/user-mail.ts'
+import type { AccountClaim, NewToken } from '../../messages/statements/request-parts.ts'
+import type { Services } from '../../services.ts'
+import { toAuditEntry } from '../audit/audit.ts'
+import type { Client, TokenResponse } from '../sessions/sessions.ts'
+import type { Metadata } from '../users/metadata.ts'
+import {
+  confirmEmail,
+  confirmPhone,
+  draftAnonymousUser,
+  draftEmailUser,
+  draftPhoneUser,
+  insertUser,
+  type NewUserInput,
+  type UserDraft,
+  unconfirmed,
+} from '../users/new-users.ts'
+import type { NewUser } from '../users/statements/create-user.ts'
+import { findUserByEmail, findUserByPhone } from '../users/statements/find-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+import { answerRepeatedSignUp } from './repeated-sign-up.ts'
+
+interface NamedSignUp {
+  readonly audience: string
+  readonly client: Client
+  readonly password: string
+  readonly data: Metadata
+}
+
+export interface EmailSignUp extends MailAsk, NamedSignUp {}
+
+export interface PhoneSignUp extends PhoneAsk, NamedSignUp {}
+
+/** Reference 3.3. @throws {ApiError} */
+export function signUpByEmail(services: Services, input: EmailSignUp) {
+  return signUp(services, byEmail, input)
+}
+
+/** The same by a number. @throws {ApiError} */
+export async function signUpByPhone(services: Services, input: PhoneSignUp) {
+  if (!byPhone.isAutoconfirmed(services)) requireGateway(services, input.phone, 'confirmation')
+  return signUp(services, byPhone, input)
+}
+
+export interface AnonymousSignUp {
+  readonly audience: string
+  readonly client: Client
+  readonly data: Metadata
+}
+
+/** @throws {ApiError} */
+export function signUpAnonymously(
+  services: Services,
+  { audience, client, data }: AnonymousSignUp,
+): Promise<TokenResponse> {
+  const { defaultGroup: role } = services.config.tokens
+  const draft = draftAnonymousUser({ aud: audience, role, data })
+  return signUpAtOnce(services, { draft, provider: 'anonymous', client })
+}
+
+/**
+ * To somebody who has an account the answer looks like that of a new one, and takes as long, save where
+ * numbers are not confirmed: there it says so (D6).
+ */
+async function signUp<Input extends NamedSignUp>(
+  services: Services,
+  by: NameKind<Input>,
+  input: Input,
+): Promise<UserRecord | TokenResponse> {
+  const known = await by.find(services, input)
+  const hash = await services.passwords.hash(input.password)
+  if (known !== undefined) return repeat(services, by, input, { hash, known })
+  const draft = toDraft(services, by, input)
+  try {
+    if (!by.isAutoconfirmed(services)) {
+      return toUserRecord(await createWaiting(services, by, input, { draft, hash }))
+    }
+    const { provider } = by
+    const { client } = input
+    return await signUpAtOnce(services, { draft: by.confirm(draft), hash, provider, client })
+  } catch (error) {
+    if (!isTaken(error, `users_${by.provider}`)) throw error
+    // Somebody was faster, since we looked; or the name belongs to another audience.
+    return repeat(services, by, input, { hash, known: await by.find(services, input) })
+  }
+}
+
+function toDraft<Input extends NamedSignUp>(
+  { config }: Services,
+  by: NameKind<Input>,
+  input: Input,
+  id?: string,
+): UserDraft {
+  const { audience, data } = input
+  const role = config.tokens.defaultGroup
+  return by.draft(by.toName(input), {
+    ...(id !== undefined && { id }),
+    aud: audience,
+    role,
+    data,
+  })
+}
+
+/** The user is made, and gets a message that confirms the name. */
+async function createWaiting<Input extends NamedSignUp>(
+  services: Services,
+  by: NameKind<Input>,
+  input: Input,
+  { draft, hash }: { readonly draft: UserDraft; readonly hash: string },
+): Promise<UserRow> {
+  const now = new Date(services.now())
+  const { token, parts, gap, traits } = by.planMessage(services, input)
+  const actor = { ...draft, is_sso_user: false }
+  const user = await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    encrypted_password: hash,
+    confirmation_sent_at: now,
+    now,
+    ip: input.client.ip,
+    audit: toAuditEntry('user_confirmation_requested', actor, traits),
+    ...parts,
+    token: { ...token, claim: { hash, data: draft.raw_user_meta_data } },
+    ...gap,
+  })
+  if (user === undefined) throw await by.toRefusal(services, gap, now)
+  services.wakeMessages()
+  return user
+}
+
+interface AtOnce {
+  readonly draft: UserDraft
+  readonly provider: 'email' | 'phone' | 'anonymous'
+  /** Undefined: signed in without a password. */
+  readonly hash?: string
+  readonly client: Client
+}
+
+/** Where nobody has to confirm anything: the user is made and signed in. */
+async function signUpAtOnce(
+  services: Services,
+  { draft, provider, hash, client }: AtOnce,
+): Promise<TokenResponse> {
+  const now = new Date(services.now())
+  const actor = { ...draft, is_sso_user: false }
+  await insertUser(services, {
+    ...draft,
+    ...unconfirmed,
+    ...(hash !== undefined && { encrypted_password: hash }),
+    ...(provider !== 'anonymous' && { [`${provider}_confirmed_at`]: now }),
+    now,
+    ip: client.ip,
+    audit: toAuditEntry('user_signedup', actor, { provider }),
+    token: null,
+    flow: null,
+    messages: [],
+    cap_most: null,
+    cap_refill_ms: null,
+  })
+  const method = hash === undefined ? 'anonymous' : 'password'
+  return services.sessions.open({ user: actor, method, client })
+}
+
+interface Repetition {
+  readonly hash: string
+  /** Undefined: the name belongs to another audience. */
+  readonly known: UserRow | undefined
+}
+
+async function repeat<Input extends NamedSignUp>(
+  services: Services,
+  by: NameKind<Input>,
+  input: Input,
+  { hash, known }: Repetition,
+): Promise<UserRecord> {
+  const isWaiting = known?.[`${by.provider}_confirmed_at`] === null
+  if (by.tellsTaken(services, isWaiting)) {
+    throw new ApiError('user_already_exists', 'User already registered', { status: 400 })
+  }
+  const { audience, data, client } = input
+  const repeated = { name: by.toName(input), draft: by.draft, audience, data, client }
+  if (known !== undefined && isWaiting) {
+    // The password of the account stays until somebody shows the token: it then is this one.
+    const data = toDraft(services, by, input, known.id).raw_user_meta_data
+    await by.messageUser(services, input, known, { hash, data })
+    return answerRepeatedSignUp(services, { ...repeated, waiting: known })
+  }
+  // Where no message may go out, to this name or at all, a newcomer would be told so as well.
+  await by.messageNobody(services, input)
+  return answerRepeatedSignUp(services, {
+    ...repeated,
+    ...(known && { audit: toAuditEntry('user_repeated_signup', known) }),
+  })
+}
+
+/** What a sign-up by an address and one by a number do differently. */
+interface NameKind<Input> {
+  readonly provider: 'email' | 'phone'
+  toName(input: Input): string
+  readonly draft: (name: string, input: NewUserInput) => UserDraft
+  readonly confirm: (draft: UserDraft) => UserDraft
+  isAutoconfirmed(services: Services): boolean
+  /** Whether the answer says that somebody has the name. */
+  tellsTaken(services: Services, isWaiting: boolean): boolean
+  find(services: Services, input: Input): Promise<UserRow | undefined>
+  planMessage(services: Services, input: Input): FirstMessage
+  /** Why the message could not be sent. */
+  toRefusal(services: Services, gap: GapParts, now: Date): Promise<ApiError>
+  messageUser(services: Services, input: Input, user: UserRow, claim: AccountClaim): Promise<void>
+  messageNobody(services: Services, input: Input): Promise<void>
+}
+
+interface FirstMessage {
+  readonly token: NewToken
+  readonly parts: Pick<NewUser, 'flow' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'>
+  readonly gap: GapParts
+  /** What the audit log has of it. */
+  readonly traits?: Metadata
+}
+
+const byEmail: NameKind<EmailSignUp> = {
+  provider: 'email',
+  toName: ({ email }) => email,
+  draft: draftEmailUser,
+  confirm: confirmEmail,
+  isAutoconfirmed: ({ config }) => config.mail.autoconfirm,
+  tellsTaken: ({ config }, isWaiting) => config.mail.autoconfirm && !isWaiting,
+  find: async ({ db }, input) => (await db.run(findUserByEmail, input))[0],
+  planMessage(services, input) {
+    const request = toMailRequest(input, userMails.confirmation)
+    const { token, flow, message } = services.mail.plan(request)
+    return {
+      token,
+      parts: { flow, messages: [message], ...toCapParts(services.config.limits.emailSent) },
+      gap: toMailGap(services, input, mailWaits.confirmation),
+    }
+  },
+  toRefusal: toMailError,
+  messageUser: (services, input, user, claim) =>
+    mailUser(services, input, user, userMails.confirmation, claim),
+  messageNobody: (services, input) => mailNobody(services, input, mailWaits.confirmation),
+}
+
+const byPhone: NameKind<PhoneSignUp> = {
+  provider: 'phone',
+  toName: ({ phone }) => phone,
+  draft: draftPhoneUser,
+  confirm: confirmPhone,
+  isAutoconfirmed: ({ config }) => config.sms.autoconfirm,
+  tellsTaken: ({ config }) => config.sms.autoconfirm,
+  find: async ({ db }, input) => (await db.run(findUserByPhone, input))[0],
+  planMessage(services, input) {
+    const { token, parts } = planCode(services, toConfirmation(input))
+    const { channel } = input
+    return { token, parts, gap: toTextGap(services, input, 'sms'), traits: { channel } }
+  },
+  toRefusal: toTextError,
+  messageUser: (services, input, user, claim) =>
+    textUser(services, input, user, { action: 'user_confirmation_requested' }, claim),
+  messageNobody: (services, input) => textNobody(services, input, 'sms'),
+}
