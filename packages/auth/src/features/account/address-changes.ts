@@ -1,8 +1,9 @@
-import { secondsUntilDue } from '../../messages/requests/email-limits.ts'
+import { secondsUntilDue, toCapParts } from '../../messages/requests/email-limits.ts'
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
-import { noGap } from '../../messages/requests/message-gaps.ts'
+import { findRefusal, noGap } from '../../messages/requests/message-gaps.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { type PhoneAsk, refuse } from '../../messages/requests/phone-messages.ts'
+import type { MailAsk } from '../../messages/requests/user-mail.ts'
 import type { NewFlow, NewMessage, NewToken } from '../../messages/statements/request-parts.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
@@ -74,6 +75,61 @@ function needsBoth({ config: { mail } }: Pick<Services, 'config'>): boolean {
   return mail.secureEmailChange && !mail.autoconfirm
 }
 
+/** A user who has asked for another address, which is still to be confirmed. */
+interface EmailMover extends UserRow {
+  readonly email_change: string
+}
+
+/**
+ * Sent as often as the user's own clock allows: that one began with the change, of which nobody is
+ * told here, and so it is not told of either.
+ *
+ * Both addresses get new tokens, and both have to answer anew (reference 6.4): a half that was
+ * confirmed belongs to tokens that are gone. @throws {ApiError}
+ */
+export async function resendEmailChange(
+  services: Services,
+  ask: MailAsk,
+  user: EmailMover,
+): Promise<void> {
+  const { db, config } = services
+  const now = new Date(services.now())
+  const { gapMs } = config.mail
+  if (secondsUntilDue(user.email_change_sent_at, gapMs, now.getTime()) > 0) return
+  const { redirectTo, externalUrl, challenge } = ask
+  const { tokens, flow, messages } = planEmailChange(services, {
+    user,
+    newEmail: user.email_change,
+    challenge,
+    redirectTo,
+    externalUrl,
+  })
+  const sent = await changeUser(
+    db,
+    {
+      ...noChange,
+      user_id: user.id,
+      email_change: user.email_change,
+      restarts_email_change: true,
+      email_change_gap_seconds: gapMs / 1_000,
+      now,
+      ip: ask.client.ip,
+      audit: toAuditEntry('user_modified', user),
+      token: tokens,
+      flow,
+      messages,
+      ...toCapParts(config.limits.emailSent),
+    },
+    'own',
+  )
+  if (sent === undefined) {
+    const refusal = await findRefusal(db, 'email', config.limits.emailSent, noGap, now)
+    if (refusal !== undefined) throw refusal.error
+    return
+  }
+  services.wakeMessages()
+}
+
 /** What a change of number that is to be confirmed adds to an update. */
 export type PhoneChange = Pick<UserChange, 'phone_change' | 'phone_change_gap_seconds'> &
   ReturnType<typeof planCode>['parts']
@@ -94,7 +150,7 @@ export function planPhoneChange(
 }
 
 /** A user who has asked for another number, which is still to be confirmed. */
-interface Mover extends UserRow {
+interface PhoneMover extends UserRow {
   readonly phone_change: string
 }
 
@@ -105,7 +161,7 @@ interface Mover extends UserRow {
 export async function resendPhoneChange(
   services: Services,
   ask: PhoneAsk,
-  user: Mover,
+  user: PhoneMover,
 ): Promise<void> {
   const now = new Date(services.now())
   const change = planPhoneChange(services, user.phone_change, ask.channel)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { NotificationKind } from '../../config/notifications.ts'
-import type { Statement } from '../../db/statement.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { draftNotice } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
@@ -15,6 +14,7 @@ import {
   type Verdict,
   type VerdictRow,
   type Verification,
+  type VerificationStatement,
   verifications,
 } from './statements/verify.ts'
 
@@ -156,12 +156,12 @@ async function runVerification(
   { type, proof }: Verifying,
   verification: Verification,
 ): Promise<VerdictRow | undefined> {
-  const statements: Readonly<Partial<Record<Proof['how'], Statement>>> =
+  const statements: Readonly<Partial<Record<Proof['how'], VerificationStatement>>> =
     verifications[rules[type].effect]
   const statement = statements[proof.how]
   if (statement === undefined) throw new TypeError(`${type} takes no ${proof.how}`)
   try {
-    return (await db.run<VerdictRow>(statement, [verification]))[0]
+    return (await db.run(statement, verification))[0]
   } catch (error) {
     // Since the change was asked for, somebody else has registered with the address or number.
     throw toTakenError(error, 'own')

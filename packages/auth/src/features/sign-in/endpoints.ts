@@ -8,7 +8,7 @@ import { parseTextChannel } from '../../messages/requests/phone-gateway.ts'
 import type { Services } from '../../services.ts'
 import { parseEmail, parsePhone } from '../users/addresses.ts'
 import { parseOwnMetadata } from '../users/metadata.ts'
-import { grants } from './grants/index.ts'
+import { grantBody, grants } from './grants.ts'
 import { type MagicLinkAsk, requestMagicLink } from './magic-link.ts'
 import { requestPhoneOtp } from './phone-otp.ts'
 
@@ -23,21 +23,7 @@ export const token = defineEndpoint({
   limiter: 'token',
   captcha: ({ grant_type: name = '' }) => humanGrants.has(name),
   query: { grant_type: 'password, refresh_token, pkce or id_token' },
-  body: Type.Object({
-    email: Type.Optional(Type.String()),
-    phone: Type.Optional(Type.String()),
-    password: Type.Optional(Type.String()),
-    refresh_token: Type.Optional(Type.String()),
-    auth_code: Type.Optional(Type.String()),
-    code_verifier: Type.Optional(Type.String()),
-    provider: Type.Optional(Type.String()),
-    id_token: Type.Optional(Type.String({ description: 'One that the provider has given an app' })),
-    access_token: Type.Optional(Type.String({ description: 'That which came with it' })),
-    nonce: Type.Optional(Type.String({ description: 'Its SHA-256 is in the ID token' })),
-    link_identity: Type.Optional(Type.Boolean({ description: 'Into the account of the bearer' })),
-    client_id: Type.Optional(Type.String({ description: 'With issuer, in place of provider' })),
-    issuer: Type.Optional(Type.String()),
-  }),
+  body: grantBody,
   success: { status: 200, description: 'A token response' },
   async handle(call, services) {
     const { grant_type: name = '' } = call.query

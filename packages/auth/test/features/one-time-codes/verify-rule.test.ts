@@ -49,7 +49,7 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
       },
     },
     db: {
-      async run(statement: Statement, [values]: [Verification]) {
+      async run(statement: Statement, values: Verification) {
         asked.push({ statement, values })
         return [{ ...accepted, ...row }]
       },

@@ -1,5 +1,5 @@
 import type { Row } from '../../../db/database.ts'
-import { type Statement, statement } from '../../../db/statement.ts'
+import { object, type Statement, statement } from '../../../db/statement.ts'
 import type { Notice } from '../../../messages/statements/notices.ts'
 import { type Amr, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUserWith } from '../../users/statements/user-row.ts'
@@ -76,6 +76,8 @@ export interface VerdictRow extends Row {
   readonly session_id: string | null
 }
 
+export type VerificationStatement = Statement<Verification, VerdictRow>
+
 interface Lookup {
   /** A part of a `with` that comes first. */
   readonly before: string
@@ -113,17 +115,17 @@ export type LookupName = keyof typeof lookups
 /**
  * Uses up a one-time token, with all that follows: exactly one of many requests with it gets
  * anywhere. No row: there is no such token, it is over, or too many codes were tried.
- * $1 a Verification.
  *
  * The user is locked first, and the tokens after: so do statements that send new ones. What another
  * has changed meanwhile is looked at once more where a row is written, and therefore tables that are
  * written to are joined with what is known and have no queries inside their conditions.
  */
-function toStatement(how: LookupName, what: EffectName): Statement {
+function toStatement(how: LookupName, what: EffectName): VerificationStatement {
   const { before, named, isOwner } = lookups[how]
   const { provider, isFirst, isHalf, parts } = effects[what]
   return statement(
     `${what}_by_${how}`,
+    object<Verification>(),
     `with p as materialized (
        select * from jsonb_to_record($1::jsonb) as p(now timestamptz, ip text, user_agent text,
          methods jsonb, token_hash text, is_pkce boolean, otp_hashes text[], relates_to text, aud text,
@@ -208,7 +210,7 @@ function toStatement(how: LookupName, what: EffectName): Statement {
        ${selectSession('o')}
      from judged j left join consumed c on true left join issued i on true
        left join changed u on true left join opened o on true`,
-  )
+  ).returning<VerdictRow>()
 }
 
 /** Of token `t` and user `o`: whether whoever shows it is the first to prove to own the account. */
@@ -243,4 +245,4 @@ export const verifications = {
   // Text messages have no links.
   confirm_phone: { digits: toStatement('digits', 'confirm_phone') },
   change_phone: { digits: toStatement('digits', 'change_phone') },
-} as const satisfies Record<EffectName, Partial<Record<LookupName, Statement>>>
+} as const satisfies Record<EffectName, Partial<Record<LookupName, VerificationStatement>>>

@@ -1,0 +1,176 @@
+import { ApiError, invalid } from '../../errors.ts'
+import { secondsUntilDue, toGapError } from '../../messages/requests/email-limits.ts'
+import { findTextGapMs } from '../../messages/requests/phone-codes.ts'
+import { requireGateway } from '../../messages/requests/phone-gateway.ts'
+import { toSmsGapError } from '../../messages/requests/sms-limits.ts'
+import { checkPassword } from '../../passwords/password-policy.ts'
+import type { TextChannel } from '../../plugins/sms/gateway.ts'
+import type { Services } from '../../services.ts'
+import { isBelowLevel } from '../factors/assurance-level.ts'
+import { mostAttempts } from '../one-time-codes/one-time-tokens.ts'
+import type { Challenge } from '../sessions/pkce.ts'
+import type { Client } from '../sessions/sessions.ts'
+import { guardPassword } from '../sign-in/password-attempts.ts'
+import { checkAuthorized, emailExists, phoneExists } from '../users/addresses.ts'
+import type { Metadata } from '../users/metadata.ts'
+import { checkMetadataSize } from '../users/metadata.ts'
+import { checkUserUpdate } from '../users/statements/update-user.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { hashNonce } from './reauthentication.ts'
+
+/** A user as the session knows them. */
+export interface SelfUser extends UserRow {
+  readonly session_id: string | null
+  readonly is_recovery: boolean | null
+  /** What the token and the session agree on. */
+  readonly aal: string | null
+}
+
+/** What users change about themselves; undefined stays. */
+export interface SelfUpdate {
+  readonly user: SelfUser
+  readonly email: string | undefined
+  readonly phone: string | undefined
+  /** Of the message to a new number. */
+  readonly channel: TextChannel
+  readonly password: string | undefined
+  readonly currentPassword: string | undefined
+  readonly nonce: string | undefined
+  readonly data: Metadata | undefined
+  readonly appMetadata: Metadata | undefined
+  readonly challenge: Challenge | undefined
+  readonly client: Client
+  readonly redirectTo: string
+  readonly externalUrl: string
+}
+
+/** What needs no look at the database. */
+export async function checkRights(services: Services, update: SelfUpdate): Promise<void> {
+  const { user, email, phone, password, nonce, appMetadata } = update
+  const { config } = services
+  const { adminGroup, audience } = config.tokens
+  if (appMetadata !== undefined && (user.role !== adminGroup || user.aud !== audience)) {
+    throw new ApiError('not_admin', 'Updating app_metadata requires admin privileges')
+  }
+  const isNameless = email === undefined && phone === undefined
+  if (!(isNameless && password === undefined) && isBelowLevel(user)) {
+    throw new ApiError(
+      'insufficient_aal',
+      'AAL2 session is required to update email or password when MFA is enabled.',
+      { status: 401 },
+    )
+  }
+  if (user.is_anonymous && password !== undefined && isNameless) {
+    throw invalid(
+      'Updating password of an anonymous user without an email or phone is not allowed',
+      { status: 422 },
+    )
+  }
+  if (user.is_sso_user && !(isNameless && password === undefined)) {
+    throw new ApiError(
+      'user_sso_managed',
+      'Updating email, phone, password of a SSO account only possible via SSO',
+    )
+  }
+  checkMetadataSize(services, user, {
+    user_metadata: update.data ?? null,
+    app_metadata: appMetadata ?? null,
+  })
+  if (password !== undefined) {
+    await checkPassword(password, services.passwordPolicy)
+    if (needsNonce(services, user) && nonce === undefined) {
+      throw new ApiError('reauthentication_needed', 'Password update requires reauthentication')
+    }
+  }
+  if (email !== undefined && !isAtOnce(services, user)) checkAuthorized(services, email)
+  if (phone !== undefined && !config.sms.autoconfirm) {
+    requireGateway(services, phone, 'phone_change')
+  }
+}
+
+/** Whoever came by a recovery link has just proven to own the mailbox (D25). */
+function needsNonce({ config }: Services, { is_recovery: isRecovery }: SelfUser): boolean {
+  return config.site.requiresReauthentication && isRecovery !== true
+}
+
+/** @returns the hash of the code, where one is needed. */
+export async function checkDatabase(
+  services: Services,
+  update: SelfUpdate,
+): Promise<readonly string[] | null> {
+  const { db, config } = services
+  const { user, email, phone, password, nonce } = update
+  const nonceHashes =
+    password !== undefined && nonce !== undefined && needsNonce(services, user)
+      ? hashNonce(services, user, nonce)
+      : null
+  const isNamed = email !== undefined || phone !== undefined
+  if (!isNamed && nonceHashes === null) return null
+  const now = new Date(services.now())
+  // Clients depend on the answer that a name is taken; so users may hear it so often and no more.
+  const limits = isNamed ? [{ limiter: 'taken', key: user.id } as const] : []
+  const { verdict } = await services.guesses.guard(limits, async () => {
+    const [verdict] = await db.run(checkUserUpdate, {
+      user_id: user.id,
+      email: email ?? null,
+      phone: phone ?? null,
+      nonce_hashes: nonceHashes,
+      most_attempts: mostAttempts,
+      now,
+    })
+    return { verdict, isRight: !(verdict?.is_email_taken || verdict?.is_phone_taken) }
+  })
+  if (verdict?.is_email_taken) throw emailExists()
+  if (verdict?.is_phone_taken) throw phoneExists('own')
+  if (nonceHashes !== null && !verdict?.is_nonce_right) throw badNonce()
+  if (email !== undefined && !isAtOnce(services, user)) {
+    const waitSeconds = secondsUntilDue(user.email_change_sent_at, config.mail.gapMs, now.getTime())
+    if (waitSeconds > 0) throw toGapError(waitSeconds)
+  }
+  if (phone !== undefined && !config.sms.autoconfirm) {
+    const gapMs = findTextGapMs(services, phone)
+    const waitSeconds = secondsUntilDue(user.phone_change_sent_at, gapMs, now.getTime())
+    if (waitSeconds > 0) throw toSmsGapError(waitSeconds)
+  }
+  return nonceHashes
+}
+
+export function badNonce(): ApiError {
+  return new ApiError('reauthentication_not_valid', 'Nonce has expired or is invalid')
+}
+
+/** Nobody but a stranger gets a new address without confirming it. */
+export function isAtOnce({ config }: Services, user: UserRow): boolean {
+  return user.is_anonymous && config.mail.autoconfirm
+}
+
+export async function hashNew(services: Services, update: SelfUpdate): Promise<string | null> {
+  const { passwords } = services
+  const { user, password } = update
+  if (password === undefined) return null
+  const before = user.encrypted_password
+  if (before !== null) {
+    await checkCurrent(services, update, before)
+    if ((await passwords.check(password, before)).isRight) {
+      throw new ApiError('same_password', 'New password should be different from the old password.')
+    }
+  }
+  return passwords.hash(password)
+}
+
+/** One that is sent is checked, whether or not it is asked for. */
+async function checkCurrent(services: Services, update: SelfUpdate, hash: string): Promise<void> {
+  const { passwords, config } = services
+  const { user, currentPassword, client } = update
+  const text = 'Current password required when setting new password.'
+  if (currentPassword === undefined) {
+    if (!config.site.requiresCurrentPassword || user.is_recovery === true) return
+    throw new ApiError('current_password_required', text)
+  }
+  // Whoever has a stolen session must not find out the password.
+  const account = { audience: user.aud, name: user.email ?? user.phone ?? user.id }
+  const { isRight } = await guardPassword(services, { account, client }, () =>
+    passwords.check(currentPassword, hash),
+  )
+  if (!isRight) throw new ApiError('current_password_invalid', text)
+}

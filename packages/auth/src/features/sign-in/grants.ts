@@ -1,0 +1,80 @@
+import { ApiError } from '../../errors.ts'
+import { type Answer, type Call, json } from '../../http/call.ts'
+import { type Static, Type } from '../../http/schema.ts'
+import type { Services } from '../../services.ts'
+import { signInByIdToken } from '../external/id-token-sign-in.ts'
+import { checkManualLinking, type LinkingTarget, requireLinker } from '../external/identities.ts'
+import { findRedirectTarget } from '../redirects/redirect-target.ts'
+import { findUserOfClaims, readBearer } from '../sessions/bearer.ts'
+import { exchangeCode } from './code-exchange.ts'
+import { signInByPassword } from './password-sign-in.ts'
+
+/** The body of POST /token, whatever the grant. */
+export const grantBody = Type.Object({
+  email: Type.Optional(Type.String()),
+  phone: Type.Optional(Type.String()),
+  password: Type.Optional(Type.String()),
+  refresh_token: Type.Optional(Type.String()),
+  auth_code: Type.Optional(Type.String()),
+  code_verifier: Type.Optional(Type.String()),
+  provider: Type.Optional(Type.String()),
+  id_token: Type.Optional(Type.String({ description: 'One that the provider has given an app' })),
+  access_token: Type.Optional(Type.String({ description: 'That which came with it' })),
+  nonce: Type.Optional(Type.String({ description: 'Its SHA-256 is in the ID token' })),
+  link_identity: Type.Optional(Type.Boolean({ description: 'Into the account of the bearer' })),
+  client_id: Type.Optional(Type.String({ description: 'With issuer, in place of provider' })),
+  issuer: Type.Optional(Type.String()),
+})
+
+type GrantCall = Call<Static<typeof grantBody>>
+type Grant = (call: GrantCall, services: Services) => Promise<Answer>
+
+/** By the value of `grant_type`. */
+export const grants: Readonly<Record<string, Grant>> = {
+  async password({ body, audience, client }, services) {
+    const { email = '', phone = '', password = '' } = body
+    return json(await signInByPassword(services, { email, phone, password, audience, client }))
+  },
+
+  async refresh_token({ body, client }, { sessions }) {
+    const { response, onSent } = await sessions.refresh(body.refresh_token ?? '', client)
+    return { ...json(response), onSent }
+  },
+
+  async pkce({ body, client, externalUrl }, services) {
+    const { auth_code: code = '', code_verifier: verifier = '' } = body
+    return json(await exchangeCode(services, { code, verifier, client, externalUrl }))
+  },
+
+  async id_token(call, services) {
+    const { body, audience, client, externalUrl } = call
+    const linking = body.link_identity ? await findTarget(call, services) : undefined
+    return json(
+      await signInByIdToken(services, {
+        idToken: body.id_token ?? '',
+        provider: body.provider ?? '',
+        clientId: body.client_id ?? '',
+        issuer: body.issuer ?? '',
+        nonce: body.nonce ?? '',
+        accessToken: body.access_token ?? '',
+        linking,
+        audience,
+        client,
+        redirectTo: findRedirectTarget(call, services.redirects),
+        externalUrl,
+      }),
+    )
+  },
+
+  /** Wallets are not part of this server; the client is told as by one that has them switched off. */
+  web3: () => Promise.reject(new ApiError('web3_provider_disabled', 'Web3 provider is disabled')),
+}
+
+/** Only to link does a grant need a user: who signs in has none yet. */
+async function findTarget(call: GrantCall, services: Services): Promise<LinkingTarget> {
+  checkManualLinking(services)
+  const claims = readBearer(call.header('authorization'), services.signer, services.now())
+  const user = await findUserOfClaims(claims, services, false)
+  requireLinker(services, user)
+  return { userId: user.id, sessionId: user.session_id }
+}
