@@ -1,0 +1,8 @@
+import { captcha } from './auth/captcha.ts'
+import { hook } from './auth/hook.ts'
+import { provider } from './auth/provider.ts'
+import { smsGateway } from './auth/sms-gateway.ts'
+import type { Drill } from './drill.ts'
+
+/** Every kind of thing that is added with one file and one entry in an index. */
+export const drills: readonly Drill[] = [provider, smsGateway, captcha, hook]
