@@ -5,7 +5,6 @@ const ratelimit = 'packages/ratelimit/src'
 
 /** Modules that import each other; fewer of them may. */
 export const knownCircles: readonly (readonly string[])[] = [
-  [`${auth}/config/sms-gateways.ts`, `${auth}/config/sms.ts`],
   [
     `${auth}/features/factors/factor-kind.ts`,
     `${auth}/features/factors/index.ts`,
@@ -19,11 +18,6 @@ export const knownCircles: readonly (readonly string[])[] = [
     `${auth}/messages/requests/phone-gateway.ts`,
     `${auth}/services.ts`,
     `${auth}/tokens/access-tokens.ts`,
-  ],
-  [
-    `${auth}/telemetry/metrics.ts`,
-    `${auth}/telemetry/pull-listener.ts`,
-    `${auth}/telemetry/push-reader.ts`,
   ],
   [`${ratelimit}/rules/rule-table.ts`, `${ratelimit}/rules/statistics-key.ts`],
   [
@@ -39,4 +33,4 @@ export const knownCircles: readonly (readonly string[])[] = [
   ],
 ]
 
-export const knownEnvironmentWriters: readonly string[] = [`${auth}/telemetry/sdk.ts`]
+export const knownEnvironmentWriters: readonly string[] = []

@@ -9,51 +9,19 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { checkDuration, checkHost, tenYears, tenYearsInSeconds } from './checks.ts'
 import {
-  checkDuration,
-  checkHost,
-  checkLineTemplate,
-  checkWebUrl,
-  tenYears,
-  tenYearsInSeconds,
-} from './checks.ts'
-import {
+  checkSubjects,
+  checkTemplateUrls,
+  type MailKind,
+  type MessageConfig,
+  messageVariables,
   type NotificationsConfig,
   notificationVariables,
+  toMessages,
   toNotifications,
-} from './notifications.ts'
-import { unlessBlank, withOldNames } from './variables.ts'
-
-/** The messages there are; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
-export const mailKinds = [
-  'invite',
-  'confirmation',
-  'recovery',
-  'magic_link',
-  'email_change',
-  'reauthentication',
-] as const
-export type MailKind = (typeof mailKinds)[number]
-
-const subject = (kind: string, text: string) =>
-  unlessBlank(
-    string(`AUTH_MAILER_SUBJECTS_${kind}`, text, `Subject of the message ${kind.toLowerCase()}`),
-  )
-const template = (kind: string) =>
-  string(
-    `AUTH_MAILER_TEMPLATES_${kind}`,
-    '',
-    `URL of a template for the message ${kind.toLowerCase()}`,
-    { defaultText: 'a built-in one' },
-  )
-const path = (kind: string) =>
-  unlessBlank(
-    string(
-      `AUTH_MAILER_URLPATHS_${kind}`,
-      '/verify',
-      `Path, or whole URL, of the link in the message ${kind.toLowerCase()}`,
-    ),
-  )
+} from './mail-messages.ts'
+import { withOldNames } from './variables.ts'
 
 export const mail = {
   title: 'Email',
@@ -103,22 +71,7 @@ export const mail = {
       [],
       'Hosts that X-Forwarded-Host may name for links in messages',
     ),
-    pathInvite: path('INVITE'),
-    pathConfirmation: path('CONFIRMATION'),
-    pathRecovery: path('RECOVERY'),
-    pathEmailChange: path('EMAIL_CHANGE'),
-    subjectInvite: subject('INVITE', 'You have been invited'),
-    subjectConfirmation: subject('CONFIRMATION', 'Confirm Your Signup'),
-    subjectRecovery: subject('RECOVERY', 'Reset Your Password'),
-    subjectMagicLink: subject('MAGIC_LINK', 'Your Magic Link'),
-    subjectEmailChange: subject('EMAIL_CHANGE', 'Confirm Email Change'),
-    subjectReauthentication: subject('REAUTHENTICATION', 'Confirm Reauthentication'),
-    templateInvite: template('INVITE'),
-    templateConfirmation: template('CONFIRMATION'),
-    templateRecovery: template('RECOVERY'),
-    templateMagicLink: template('MAGIC_LINK'),
-    templateEmailChange: template('EMAIL_CHANGE'),
-    templateReauthentication: template('REAUTHENTICATION'),
+    ...messageVariables,
     templateMaxBytes: integer(
       'AUTH_MAILER_TEMPLATE_MAX_SIZE',
       1_000_000,
@@ -171,14 +124,6 @@ export interface SmtpConfig {
   readonly from: { readonly name: string; readonly address: string }
 }
 
-export interface MessageConfig {
-  /** Empty where a message has no link. */
-  readonly path: string
-  readonly subject: string
-  /** Empty: the built-in template. */
-  readonly templateUrl: string
-}
-
 export interface TemplateFetching {
   readonly maxBytes: number
   readonly maxAgeMs: number
@@ -204,8 +149,8 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
     check.note(`${check.nameOf(variables.otpLength)} must be from 6 to 10: 6 is used`)
     otpLength = 6
   }
-  checkSubjects(settings, check)
-  checkTemplateUrls(settings, check)
+  checkSubjects(settings, variables, check)
+  checkTemplateUrls(settings, variables, check)
   checkDuration(variables.maxFrequencyMs, settings.maxFrequencyMs, tenYears, check)
   return {
     smtp: use.isHooked ? undefined : toSmtp(settings, use.isUsed, check),
@@ -217,38 +162,7 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
     otpLength,
     authorizedAddresses: settings.authorizedAddresses.map((each) => each.toLowerCase()),
     externalHosts: settings.externalHosts,
-    messages: {
-      invite: {
-        path: settings.pathInvite,
-        subject: settings.subjectInvite,
-        templateUrl: settings.templateInvite,
-      },
-      confirmation: {
-        path: settings.pathConfirmation,
-        subject: settings.subjectConfirmation,
-        templateUrl: settings.templateConfirmation,
-      },
-      recovery: {
-        path: settings.pathRecovery,
-        subject: settings.subjectRecovery,
-        templateUrl: settings.templateRecovery,
-      },
-      magic_link: {
-        path: settings.pathRecovery,
-        subject: settings.subjectMagicLink,
-        templateUrl: settings.templateMagicLink,
-      },
-      email_change: {
-        path: settings.pathEmailChange,
-        subject: settings.subjectEmailChange,
-        templateUrl: settings.templateEmailChange,
-      },
-      reauthentication: {
-        path: '',
-        subject: settings.subjectReauthentication,
-        templateUrl: settings.templateReauthentication,
-      },
-    },
+    messages: toMessages(settings),
     notifications: toNotifications(settings, variables, check),
     templates: {
       maxBytes: settings.templateMaxBytes,
@@ -256,29 +170,6 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
       retryMs: settings.templateRetryMs,
       insideHosts: settings.templateHosts,
     },
-  }
-}
-
-/** Subjects are templates, and a broken one would only show when a message is due. */
-function checkSubjects(settings: MailSettings, check: Check): void {
-  const subjects = [
-    'subjectInvite',
-    'subjectConfirmation',
-    'subjectRecovery',
-    'subjectMagicLink',
-    'subjectEmailChange',
-    'subjectReauthentication',
-  ] as const
-  for (const name of subjects) checkLineTemplate(mail.variables[name], settings[name], check)
-}
-
-/** A path of the site, or a URL that a web server answers. */
-function checkTemplateUrls(settings: MailSettings, check: Check): void {
-  const values: Readonly<Record<string, unknown>> = settings
-  for (const [key, variable] of Object.entries(mail.variables)) {
-    if (!variable.name.startsWith('AUTH_MAILER_TEMPLATES_')) continue
-    const text = `${values[key]}`.trim()
-    if (/^[a-z][a-z0-9+.-]*:/i.test(text)) checkWebUrl(variable, text, check)
   }
 }
 

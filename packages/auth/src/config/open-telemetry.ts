@@ -102,8 +102,8 @@ export interface OpenTelemetryConfig {
   readonly metricIntervalMs: number
   /** Empty: OTEL_RESOURCE_ATTRIBUTES may have one. */
   readonly serviceName: string
-  readonly isTalkative: boolean
-  /** Standard variables that OpenTelemetry reads by itself, wherever ours were found. */
+  readonly isVerbose: boolean
+  /** Other variables of the standard under its own names, wherever they were found. */
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -126,7 +126,7 @@ export function toOpenTelemetry(
     metricIntervalMs,
     serviceName: settings.serviceName,
     // Other programs read DEBUG as well, and have other words for it.
-    isTalkative: /^(?:1|t|true)$/i.test(settings.debug),
+    isVerbose: /^(?:1|t|true)$/i.test(settings.debug),
     variables: {
       ...findExporterVariables(sources),
       OTEL_RESOURCE_ATTRIBUTES: settings.resourceAttributes,

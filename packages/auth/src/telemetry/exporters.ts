@@ -1,41 +1,47 @@
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
 import type { OpenTelemetryConfig } from '../config/open-telemetry.ts'
+import { findTemporality, toGrpcOptions, toHttpOptions } from './otlp-options.ts'
 
 type Protocol = OpenTelemetryConfig['tracesProtocol']
 
-/**
- * How OTLP is spoken. Each reads its endpoint, headers, TLS files, time limit and compression from
- * the OTEL_EXPORTER_OTLP_ variables; only the one that is asked for is loaded.
- */
-const spanExporters: Readonly<Record<Protocol, () => Promise<SpanExporter>>> = {
-  'http/protobuf': async () => {
+type Variables = OpenTelemetryConfig['variables']
+
+/** How OTLP is spoken; only the exporter that is asked for is loaded. */
+const spanExporters: Readonly<Record<Protocol, (from: Variables) => Promise<SpanExporter>>> = {
+  'http/protobuf': async (variables) => {
     const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')
-    return new OTLPTraceExporter()
+    return new OTLPTraceExporter(toHttpOptions(variables, 'TRACES'))
   },
-  grpc: async () => {
+  grpc: async (variables) => {
     const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-grpc')
-    return new OTLPTraceExporter()
+    return new OTLPTraceExporter(toGrpcOptions(variables, 'TRACES'))
   },
 }
 
-const metricExporters: Readonly<Record<Protocol, () => Promise<PushMetricExporter>>> = {
-  'http/protobuf': async () => {
+const metricExporters: Readonly<
+  Record<Protocol, (from: Variables) => Promise<PushMetricExporter>>
+> = {
+  'http/protobuf': async (variables) => {
     const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-proto')
-    return new OTLPMetricExporter()
+    const temporalityPreference = findTemporality(variables)
+    return new OTLPMetricExporter({ ...toHttpOptions(variables, 'METRICS'), temporalityPreference })
   },
-  grpc: async () => {
+  grpc: async (variables) => {
     const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-grpc')
-    return new OTLPMetricExporter()
+    const temporalityPreference = findTemporality(variables)
+    return new OTLPMetricExporter({ ...toGrpcOptions(variables, 'METRICS'), temporalityPreference })
   },
 }
 
-export function openSpanExporter(protocol: Protocol): Promise<SpanExporter> {
-  return open('Tracing', spanExporters[protocol])
+export function openSpanExporter(config: OpenTelemetryConfig): Promise<SpanExporter> {
+  return open('Tracing', () => spanExporters[config.tracesProtocol](config.variables))
 }
 
-export function openMetricExporter(protocol: Protocol): Promise<PushMetricExporter> {
-  return open('The push of metrics', metricExporters[protocol])
+export function openMetricExporter(config: OpenTelemetryConfig): Promise<PushMetricExporter> {
+  return open('The push of metrics', () =>
+    metricExporters[config.metricsProtocol](config.variables),
+  )
 }
 
 async function open<Exporter>(what: string, load: () => Promise<Exporter>): Promise<Exporter> {

@@ -1,11 +1,9 @@
 import type { Counter, Meter } from '@opentelemetry/api'
-import type { Resource } from '@opentelemetry/resources'
 import { MeterProvider, type MetricReader } from '@opentelemetry/sdk-metrics'
 import type { StatementEnded } from '../db/database.ts'
-import { closeSoon, flushInTime } from './flush.ts'
-import { watchRuntime } from './runtime-metrics.ts'
-import { createGauges } from './state-metrics.ts'
-import type { Hashing, Telemetry, TelemetrySettings } from './telemetry.ts'
+import { createGauges, watchRuntime } from './gauges.ts'
+import { closeSoon, flushInTime } from './reporting.ts'
+import type { Hashing, SdkSettings, Telemetry } from './telemetry.ts'
 import type { CallWatch } from './watched-call.ts'
 
 export interface Metrics extends AsyncDisposable {
@@ -26,11 +24,9 @@ export interface Metrics extends AsyncDisposable {
   flush(giveUp: AbortSignal): Promise<void>
 }
 
-export type MetricsSettings = TelemetrySettings & { readonly resource: Resource }
-
 /** Whether somebody comes for the metrics, or they are sent. */
 const readers: Readonly<
-  Record<'opentelemetry' | 'prometheus', (settings: MetricsSettings) => Promise<MetricReader>>
+  Record<'opentelemetry' | 'prometheus', (settings: SdkSettings) => Promise<MetricReader>>
 > = {
   opentelemetry: async (settings) => {
     const { openPushReader } = await import('./push-reader.ts')
@@ -42,7 +38,7 @@ const readers: Readonly<
   },
 }
 
-export async function openMetrics(settings: MetricsSettings): Promise<Metrics> {
+export async function openMetrics(settings: SdkSettings): Promise<Metrics> {
   const { config, version, log, resource } = settings
   const { metrics } = config.observability
   const reader = await readers[metrics === 'none' ? 'opentelemetry' : metrics](settings)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { MetricReader, type ResourceMetrics } from '@opentelemetry/sdk-metrics'
-import type { MetricsSettings } from './metrics.ts'
+import type { SdkSettings } from './telemetry.ts'
 
 /** The format that Prometheus asks for by this name. */
 const contentType = 'text/plain; version=0.0.4; charset=utf-8'
@@ -12,7 +12,7 @@ const contentType = 'text/plain; version=0.0.4; charset=utf-8'
  * workers each has its own page, on the ports from AUTH_OTEL_EXPORTER_PULL_PORT on: its counters are
  * of that process, as those of several servers would be.
  */
-export async function openPullReader(settings: MetricsSettings): Promise<MetricReader> {
+export async function openPullReader(settings: SdkSettings): Promise<MetricReader> {
   const { config, log, workerNumber } = settings
   const { pullHost: host, pullPort } = config.observability
   const port = pullPort === 0 ? 0 : pullPort + workerNumber - 1

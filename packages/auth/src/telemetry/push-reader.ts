@@ -5,14 +5,14 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
 import { openMetricExporter } from './exporters.ts'
-import type { MetricsSettings } from './metrics.ts'
 import { createReport } from './reporting.ts'
+import type { SdkSettings } from './telemetry.ts'
 import { apartFromCall } from './watched-call.ts'
 
 /** Sends the metrics to a collector now and then. */
-export async function openPushReader({ config, log }: MetricsSettings): Promise<MetricReader> {
-  const { metricsProtocol, metricIntervalMs } = config.openTelemetry
-  const exporter = await openMetricExporter(metricsProtocol)
+export async function openPushReader({ config, log }: SdkSettings): Promise<MetricReader> {
+  const { metricIntervalMs } = config.openTelemetry
+  const exporter = await openMetricExporter(config.openTelemetry)
   const report = createReport('Metrics', log)
   return new PeriodicExportingMetricReader({
     exporter: {

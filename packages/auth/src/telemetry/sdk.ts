@@ -1,19 +1,15 @@
-import process from 'node:process'
-import { logDiagnostics } from './diagnostics.ts'
-import { createResource } from './resource.ts'
+import { randomUUID } from 'node:crypto'
+import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
+import type { OpenTelemetryConfig } from '../config/open-telemetry.ts'
+import { logDiagnostics } from './reporting.ts'
 import { noTelemetry, type Telemetry, type TelemetrySettings } from './telemetry.ts'
 
 /** What of OpenTelemetry the configuration asks for. */
 export async function openSdk(settings: TelemetrySettings): Promise<Telemetry> {
   const { config, version, log } = settings
   const { observability, openTelemetry } = config
-  // OpenTelemetry reads the process's variables; ours may have come from a file.
-  for (const [name, value] of Object.entries(openTelemetry.variables)) {
-    if (value === '') delete process.env[name]
-    else process.env[name] = value
-  }
-  logDiagnostics(log, openTelemetry.isTalkative)
-  const resource = createResource(version, openTelemetry.serviceName)
+  logDiagnostics(log, openTelemetry.isVerbose)
+  const resource = createResource(version, openTelemetry)
   const tracing = observability.tracingEnabled
     ? await (await import('./tracing.ts')).openTracing({ ...settings, resource })
     : undefined
@@ -50,5 +46,47 @@ function watchBoth(one: WatchStatement, other: WatchStatement): WatchStatement {
       endOne(error)
       endOther(error)
     }
+  }
+}
+
+/** What this server says of itself. OTEL_RESOURCE_ATTRIBUTES adds to it. */
+function createResource(version: string, config: OpenTelemetryConfig): Resource {
+  const { serviceName, variables } = config
+  return defaultResource()
+    .merge(
+      resourceFromAttributes({
+        'service.name': 'auth',
+        'service.version': version,
+        'service.instance.id': randomUUID(),
+      }),
+    )
+    .merge(resourceFromAttributes(parseAttributes(variables['OTEL_RESOURCE_ATTRIBUTES'] ?? '')))
+    .merge(
+      resourceFromAttributes({
+        'auth.version': version,
+        ...(serviceName !== '' && { 'service.name': serviceName }),
+      }),
+    )
+}
+
+const longestAttribute = 255
+
+/** `key=value,key=value`, percent-encoded. As the standard wants it, one that is wrong drops them all. */
+function parseAttributes(text: string): Record<string, string> {
+  const attributes: Record<string, string> = {}
+  for (const pair of text.split(',').filter((each) => each.trim() !== '')) {
+    const [key, value, ...others] = pair.split('=').map(decode)
+    if (!key || value === undefined || others.length > 0) return {}
+    if (key.length > longestAttribute || value.length > longestAttribute) return {}
+    attributes[key] = value
+  }
+  return attributes
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.trim())
+  } catch {
+    return undefined
   }
 }

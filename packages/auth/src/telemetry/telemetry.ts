@@ -1,3 +1,4 @@
+import type { Resource } from '@opentelemetry/resources'
 import type { EventLog } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
 import type { PoolState, StatementEnded } from '../db/database.ts'
@@ -59,4 +60,9 @@ export interface TelemetrySettings {
   readonly log: EventLog
   /** Our place among the processes of this server, from 1. */
   readonly workerNumber: number
+}
+
+/** What traces and metrics are opened with. */
+export interface SdkSettings extends TelemetrySettings {
+  readonly resource: Resource
 }

@@ -13,7 +13,6 @@ import {
   W3CBaggagePropagator,
   W3CTraceContextPropagator,
 } from '@opentelemetry/core'
-import type { Resource } from '@opentelemetry/resources'
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -26,10 +25,9 @@ import {
 import type { OpenTelemetryConfig } from '../config/open-telemetry.ts'
 import type { StatementEnded } from '../db/database.ts'
 import { openSpanExporter } from './exporters.ts'
-import { closeSoon, flushInTime } from './flush.ts'
 import { traceOutgoing } from './outgoing.ts'
-import { createReport } from './reporting.ts'
-import type { TelemetrySettings } from './telemetry.ts'
+import { closeSoon, createReport, flushInTime } from './reporting.ts'
+import type { SdkSettings } from './telemetry.ts'
 import { apartFromCall, type CallWatch, currentCall, type WatchedCall } from './watched-call.ts'
 
 export interface Tracing extends AsyncDisposable {
@@ -43,9 +41,9 @@ export async function openTracing({
   version,
   log,
   resource,
-}: TelemetrySettings & { readonly resource: Resource }): Promise<Tracing> {
+}: SdkSettings): Promise<Tracing> {
   const { openTelemetry } = config
-  const exporter = await openSpanExporter(openTelemetry.tracesProtocol)
+  const exporter = await openSpanExporter(openTelemetry)
   const report = createReport('Spans', log)
   const processor = new BatchSpanProcessor({
     exporter: {

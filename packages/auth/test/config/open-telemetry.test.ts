@@ -25,7 +25,7 @@ test('OpenTelemetry has the defaults of its standard', () => {
     spanQueueSize: 2_048,
     metricIntervalMs: 60_000,
     serviceName: '',
-    isTalkative: false,
+    isVerbose: false,
     variables: { OTEL_RESOURCE_ATTRIBUTES: '' },
   })
 })
@@ -69,9 +69,9 @@ test('attributes that OpenTelemetry would drop without a word are noted', () => 
 })
 
 test('DEBUG may say something that is not meant for us', () => {
-  assert.equal(read({ DEBUG: 'true' }).config.isTalkative, true)
+  assert.equal(read({ DEBUG: 'true' }).config.isVerbose, true)
   for (const value of ['', '0', 'express:*', '*']) {
     const { config, faults } = read({ DEBUG: value })
-    assert.deepEqual([config.isTalkative, faults], [false, ''])
+    assert.deepEqual([config.isVerbose, faults], [false, ''])
   }
 })

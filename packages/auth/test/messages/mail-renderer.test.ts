@@ -3,8 +3,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { parseConfig } from '../../src/config/config.ts'
-import { mailKinds } from '../../src/config/mail.ts'
-import { type NotificationKind, notificationKinds } from '../../src/config/notifications.ts'
+import {
+  mailKinds,
+  type NotificationKind,
+  notificationKinds,
+} from '../../src/config/mail-messages.ts'
 import { createMailRenderer } from '../../src/messages/mail/mail-renderer.ts'
 import { UndeliverableError } from '../../src/messages/sending/undeliverable-error.ts'
 

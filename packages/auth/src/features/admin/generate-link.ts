@@ -1,4 +1,4 @@
-import type { MailKind } from '../../config/mail.ts'
+import type { MailKind } from '../../config/mail-messages.ts'
 import { isTaken } from '../../db/violations.ts'
 import { ApiError } from '../../errors.ts'
 import { toCapError, toCapParts } from '../../messages/requests/email-limits.ts'

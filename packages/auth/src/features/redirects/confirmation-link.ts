@@ -1,4 +1,4 @@
-import type { MailKind } from '../../config/mail.ts'
+import type { MailKind } from '../../config/mail-messages.ts'
 
 /** What `GET /verify` gets as its `type`; a message without a link has none. */
 const linkTypes: Readonly<Record<MailKind, string | undefined>> = {

@@ -1,6 +1,12 @@
 import type { Log } from '@portcullis/service-kit/log'
-import { type MailConfig, type MailKind, type MessageConfig, mailKinds } from '../../config/mail.ts'
-import { type NotificationMessage, notificationKinds } from '../../config/notifications.ts'
+import type { MailConfig } from '../../config/mail.ts'
+import {
+  type MailKind,
+  type MessageConfig,
+  mailKinds,
+  type NotificationMessage,
+  notificationKinds,
+} from '../../config/mail-messages.ts'
 import type { FetchSettings } from '../../outgoing/guarded-fetch.ts'
 import { parseHtmlTemplate, parseLineTemplate, type Template } from '../../template/index.ts'
 import { UndeliverableError } from '../sending/undeliverable-error.ts'

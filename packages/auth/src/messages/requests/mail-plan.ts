@@ -1,4 +1,4 @@
-import type { MailKind } from '../../config/mail.ts'
+import type { MailKind } from '../../config/mail-messages.ts'
 import type { OneTimeTokenType } from '../../features/one-time-codes/one-time-tokens.ts'
 import type { NewFlow, NewMessage, NewToken } from '../statements/request-parts.ts'
 

@@ -1,4 +1,4 @@
-import type { MailKind } from '../../config/mail.ts'
+import type { MailKind } from '../../config/mail-messages.ts'
 import { toConfirmationUrl } from '../../features/redirects/confirmation-link.ts'
 
 export type MessageKind = MailKind
