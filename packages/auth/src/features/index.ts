@@ -54,7 +54,8 @@ import {
 import { recover, resend } from './recovery/endpoints.ts'
 import { createOpenApi, health, jwks, ready, settings } from './server/endpoints.ts'
 import { endOwnSession, listOwnSessions, logout } from './sessions/endpoints.ts'
-import { magiclink, otp, token } from './sign-in/endpoints.ts'
+import { magiclink, otp } from './sign-in/endpoints/otp.ts'
+import { token } from './sign-in/endpoints/token.ts'
 import { signup } from './sign-up/endpoints.ts'
 
 /** The route table. Router, description of the API and documentation come from it. */

@@ -13,8 +13,8 @@ export async function findUser(
   { positionals: [name = ''], audience }: AdminInput,
 ): Promise<UserRow> {
   const [user] = uuid.test(name)
-    ? await db.run<UserRow>(findUserById, [name.toLowerCase()])
-    : await db.run<UserRow>(findUserByEmail, [parseEmail(name), audience])
+    ? await db.run(findUserById, { id: name.toLowerCase() })
+    : await db.run(findUserByEmail, { email: parseEmail(name), audience })
   if (user !== undefined) return user
   const where = uuid.test(name) || audience === '' ? '' : ` in the audience ${audience}`
   throw new ApiError('user_not_found', `There is no user ${name}${where}.`)

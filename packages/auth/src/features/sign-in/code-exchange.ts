@@ -7,12 +7,7 @@ import { linkIdentity } from '../external/identities.ts'
 import { takeLinkingFlow } from '../external/statements/flows.ts'
 import { matchesVerifier } from '../sessions/pkce.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
-import {
-  exchangeFlow,
-  type FlowExchange,
-  type FlowRow,
-  findFlow,
-} from './statements/code-exchange.ts'
+import { exchangeFlow, type FlowExchange, type FlowRow, findFlow } from './statements.ts'
 
 /** From when the code is shown. The flow began when the message was asked for, and mail may lie. */
 const codeLifetimeMs = 300_000

@@ -97,7 +97,7 @@ function findFirstMail({ config }: Services, { firstMail }: DeferredMagicLink) {
 
 function toDraft({ config }: Services, { email, audience, data }: DeferredMagicLink, id?: string) {
   const role = config.tokens.defaultGroup
-  return draftEmailUser(email, { ...(id !== undefined && { id }), aud: audience, role, data })
+  return draftEmailUser(email, { id, aud: audience, role, data })
 }
 
 async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<void> {

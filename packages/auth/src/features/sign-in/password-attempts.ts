@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { isStorableText } from '../users/metadata.ts'
 import type { Account } from './account-keys.ts'
-import { findSessionAddresses } from './statements/session-addresses.ts'
+import { findSessionAddresses } from './statements.ts'
 
 interface Attempt {
   readonly account: Account

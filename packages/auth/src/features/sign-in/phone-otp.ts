@@ -82,7 +82,7 @@ async function textKnown(
 
 function toDraft({ config }: Services, { phone, audience, data }: DeferredOtp, id?: string) {
   const role = config.tokens.defaultGroup
-  return draftPhoneUser(phone, { ...(id !== undefined && { id }), aud: audience, role, data })
+  return draftPhoneUser(phone, { id, aud: audience, role, data })
 }
 
 async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<void> {

@@ -117,12 +117,7 @@ function toDraft<Input extends NamedSignUp>(
 ): UserDraft {
   const { audience, data } = input
   const role = config.tokens.defaultGroup
-  return by.draft(by.toName(input), {
-    ...(id !== undefined && { id }),
-    aud: audience,
-    role,
-    data,
-  })
+  return by.draft(by.toName(input), { id, aud: audience, role, data })
 }
 
 /** The user is made, and gets a message that confirms the name. */

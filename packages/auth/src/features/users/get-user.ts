@@ -5,7 +5,7 @@ import type { UserRow } from './statements/user-row.ts'
 
 /** @throws {ApiError} */
 export async function getUser({ db }: Pick<Services, 'db'>, userId: string): Promise<UserRow> {
-  const [user] = await db.run<UserRow>(findUserById, [userId])
+  const [user] = await db.run(findUserById, { id: userId })
   if (user === undefined) throw userNotFound()
   return user
 }

@@ -29,7 +29,8 @@ export interface NewUserInput {
   readonly aud: string
   readonly role: string
   readonly data: Metadata
-  readonly id?: string
+  /** Undefined: a new one. */
+  readonly id?: string | undefined
 }
 
 /** With an identity of its own, whose data are the user's first metadata (reference 3.3). */

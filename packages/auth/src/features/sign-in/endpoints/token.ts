@@ -1,16 +1,17 @@
-import { ApiError } from '../../errors.ts'
-import { type Answer, type Call, json } from '../../http/call.ts'
-import { type Static, Type } from '../../http/schema.ts'
-import type { Services } from '../../services.ts'
-import { signInByIdToken } from '../external/id-token-sign-in.ts'
-import { checkManualLinking, type LinkingTarget, requireLinker } from '../external/identities.ts'
-import { findRedirectTarget } from '../redirects/redirect-target.ts'
-import { findUserOfClaims, readBearer } from '../sessions/bearer.ts'
-import { exchangeCode } from './code-exchange.ts'
-import { signInByPassword } from './password-sign-in.ts'
+import { ApiError } from '../../../errors.ts'
+import { type Answer, type Call, json } from '../../../http/call.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { type Static, Type } from '../../../http/schema.ts'
+import type { Services } from '../../../services.ts'
+import { signInByIdToken } from '../../external/id-token-sign-in.ts'
+import { checkManualLinking, type LinkingTarget, requireLinker } from '../../external/identities.ts'
+import { findRedirectTarget } from '../../redirects/redirect-target.ts'
+import { findUserOfClaims, readBearer } from '../../sessions/bearer.ts'
+import { exchangeCode } from '../code-exchange.ts'
+import { signInByPassword } from '../password-sign-in.ts'
 
 /** The body of POST /token, whatever the grant. */
-export const grantBody = Type.Object({
+const body = Type.Object({
   email: Type.Optional(Type.String()),
   phone: Type.Optional(Type.String()),
   password: Type.Optional(Type.String()),
@@ -26,11 +27,32 @@ export const grantBody = Type.Object({
   issuer: Type.Optional(Type.String()),
 })
 
-type GrantCall = Call<Static<typeof grantBody>>
+/** Those that somebody could try out by the thousand (reference 1.7). */
+const humanGrants: ReadonlySet<string> = new Set(['password', 'web3'])
+
+export const token = defineEndpoint({
+  method: 'POST',
+  path: '/token',
+  summary: 'Exchanges a password, a refresh token, a code or an ID token for tokens',
+  allowed: 'anyone',
+  limiter: 'token',
+  captcha: ({ grant_type: name = '' }) => humanGrants.has(name),
+  query: { grant_type: 'password, refresh_token, pkce or id_token' },
+  body,
+  success: { status: 200, description: 'A token response' },
+  async handle(call, services) {
+    const { grant_type: name = '' } = call.query
+    const grant = Object.hasOwn(grants, name) ? grants[name] : undefined
+    if (grant === undefined) throw new ApiError('invalid_credentials', 'unsupported_grant_type')
+    return grant(call, services)
+  },
+})
+
+type GrantCall = Call<Static<typeof body>>
 type Grant = (call: GrantCall, services: Services) => Promise<Answer>
 
 /** By the value of `grant_type`. */
-export const grants: Readonly<Record<string, Grant>> = {
+const grants: Readonly<Record<string, Grant>> = {
   async password({ body, audience, client }, services) {
     const { email = '', phone = '', password = '' } = body
     return json(await signInByPassword(services, { email, phone, password, audience, client }))

@@ -1,37 +1,15 @@
-import { ApiError, invalid } from '../../errors.ts'
-import { type Answer, type Call, json } from '../../http/call.ts'
-import { defineEndpoint } from '../../http/endpoint.ts'
-import { type Static, Type } from '../../http/schema.ts'
-import { readRecipients } from '../../messages/requests/code-recipients.ts'
-import { type MailBody, readMailAsk } from '../../messages/requests/mail-ask.ts'
-import { parseTextChannel } from '../../messages/requests/phone-gateway.ts'
-import type { Services } from '../../services.ts'
-import { parseEmail, parsePhone } from '../users/addresses.ts'
-import { parseOwnMetadata } from '../users/metadata.ts'
-import { grantBody, grants } from './grants.ts'
-import { type MagicLinkAsk, requestMagicLink } from './magic-link.ts'
-import { requestPhoneOtp } from './phone-otp.ts'
-
-/** Those that somebody could try out by the thousand (reference 1.7). */
-const humanGrants: ReadonlySet<string> = new Set(['password', 'web3'])
-
-export const token = defineEndpoint({
-  method: 'POST',
-  path: '/token',
-  summary: 'Exchanges a password, a refresh token, a code or an ID token for tokens',
-  allowed: 'anyone',
-  limiter: 'token',
-  captcha: ({ grant_type: name = '' }) => humanGrants.has(name),
-  query: { grant_type: 'password, refresh_token, pkce or id_token' },
-  body: grantBody,
-  success: { status: 200, description: 'A token response' },
-  async handle(call, services) {
-    const { grant_type: name = '' } = call.query
-    const grant = Object.hasOwn(grants, name) ? grants[name] : undefined
-    if (grant === undefined) throw new ApiError('invalid_credentials', 'unsupported_grant_type')
-    return grant(call, services)
-  },
-})
+import { ApiError, invalid } from '../../../errors.ts'
+import { type Answer, type Call, json } from '../../../http/call.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { type Static, Type } from '../../../http/schema.ts'
+import { readRecipients } from '../../../messages/requests/code-recipients.ts'
+import { type MailBody, readMailAsk } from '../../../messages/requests/mail-ask.ts'
+import { parseTextChannel } from '../../../messages/requests/phone-gateway.ts'
+import type { Services } from '../../../services.ts'
+import { parseEmail, parsePhone } from '../../users/addresses.ts'
+import { parseOwnMetadata } from '../../users/metadata.ts'
+import { type MagicLinkAsk, requestMagicLink } from '../magic-link.ts'
+import { requestPhoneOtp } from '../phone-otp.ts'
 
 export const magiclink = defineEndpoint({
   method: 'POST',
