@@ -1,8 +1,20 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { build, stop } from 'esbuild'
+import { build, type Plugin, stop } from 'esbuild'
 
 const web = join(import.meta.dirname, '../src/web')
+
+/** What only one page needs lies beside that page, and follows the styles of all pages. */
+const pageStyles: Plugin = {
+  name: 'styles of pages',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]style[\\/]index\.css$/ }, ({ path }) => {
+      const files = globSync('pages/*/*.css', { cwd: web }).sort()
+      const imports = files.map((file) => `@import "../${file.replaceAll('\\', '/')}";`)
+      return { contents: [readFileSync(path, 'utf8'), ...imports].join('\n'), loader: 'css' }
+    })
+  },
+}
 
 /** Makes the files of the console's page from their sources. @returns their texts by name. */
 export async function bundleWeb(): Promise<ReadonlyMap<string, string>> {
@@ -24,6 +36,7 @@ export async function bundleWeb(): Promise<ReadonlyMap<string, string>> {
     outdir: 'assets',
     write: false,
     logLevel: 'silent',
+    plugins: [pageStyles],
   })
   // Its process would stay with us, and its memory.
   await stop()

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { withCurlOnPath } from '@portcullis/test-servers'
-import { portcullisTree } from '../src/completion/programs/portcullis.ts'
+import { createCommands } from '../src/commands/index.ts'
 import { doorNames, doors, toFlag } from '../src/up/ports.ts'
 import { createBaseUrls, openWorld, type TestWorld } from './support/world.ts'
 
@@ -80,10 +80,11 @@ test('every command of the start page does what the page says', { timeout: 300_0
   }
 })
 
-test('the manual names every option of up and console, and the port behind each door', () => {
+test('the manual names every option of up and console, and the port behind each door', async () => {
   const manual = readFileSync(join(root, 'docs/portcullis.md'), 'utf8')
-  const { up, console: consoleCommand } = portcullisTree.commands ?? {}
-  for (const { flags } of [...(up?.options ?? []), ...(consoleCommand?.options ?? [])]) {
+  const { up, console: consoleCommand } = createCommands('1.2.3')
+  const commands = await Promise.all([up?.(), consoleCommand?.()])
+  for (const { flags } of commands.flatMap((command) => command?.completion.options ?? [])) {
     const [flag] = flags
     assert.match(manual, new RegExp(`\\| \`${flag}[ \`]`), flag)
   }

@@ -10,10 +10,13 @@ export const portcullis: PackageTable = {
       @portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)`,
     types: 'console/',
   },
-  'completion/**': { inside: 'commands/ up/' },
+  'completion/**': {
+    types: '@portcullis/service-kit',
+    because: 'Trees are made from the tables that commands hand in.',
+  },
 
   'up/': {
-    inside: 'up/parts/ find-program.ts',
+    inside: 'up/parts/ completion/** find-program.ts',
     outside: `
       @portcullis/service-kit jose node:child_process node:crypto node:events node:fs node:net node:os
       node:path node:readline node:timers node:util node:worker_threads`,

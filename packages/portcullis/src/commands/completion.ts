@@ -1,8 +1,23 @@
 import { parseArgs } from 'node:util'
-import type { Command } from '@portcullis/service-kit/command'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
-import { programs } from '../completion/programs/portcullis.ts'
+import {
+  type CommandNode,
+  type CompletableCommand,
+  type LoadCommands,
+  loadTree,
+} from '../completion/command-tree.ts'
 import { shells } from '../completion/shells/index.ts'
+import { otherPrograms } from './hand-over.ts'
+
+type LoadPrograms = Readonly<Record<string, () => Promise<CommandNode>>>
+
+/** Those that are also programs of their own, by the names that these have. */
+const ownPrograms: LoadPrograms = Object.fromEntries(
+  Object.values(otherPrograms).map((program) => [
+    program.packageName.replace('@portcullis/', ''),
+    program.loadTree,
+  ]),
+)
 
 const usage = `Usage: portcullis completion bash|zsh|fish [--for PROGRAM]
 
@@ -13,30 +28,49 @@ Prints a script that lets a shell complete commands, options, files and choices.
   fish   portcullis completion fish > ~/.config/fish/completions/portcullis.fish
 
 Options:
-  --for PROGRAM  complete this program instead of portcullis: ${others().join(', ')}
+  --for PROGRAM  complete this program instead of portcullis: ${Object.keys(ownPrograms).join(', ')}
 `
 
-function others(): string[] {
-  return Object.keys(programs).filter((name) => name !== 'portcullis')
+/** @param commands of portcullis, to complete them. */
+export function createCompletion(commands: LoadCommands): CompletableCommand {
+  const programs = createPrograms(commands)
+  return {
+    summary: 'print the completion of commands for a shell',
+    usage,
+    keepsName: true,
+    completion: {
+      options: [
+        {
+          flags: ['--for'],
+          summary: 'complete this program instead of portcullis',
+          value: { choices: Object.keys(ownPrograms) },
+        },
+      ],
+      operands: { choices: Object.keys(shells) },
+    },
+    async run(args, io) {
+      const asked = parseCompletion(args, programs)
+      if (typeof asked === 'string') {
+        io.stderr.write(`${asked}\n\n${usage}`)
+        return 2
+      }
+      io.stdout.write(await asked.loadScript())
+      return 0
+    },
+  }
 }
 
-export const completion: Command = {
-  summary: 'print the completion of commands for a shell',
-  usage,
-  keepsName: true,
-  async run(args, io) {
-    const asked = parseCompletion(args)
-    if (typeof asked === 'string') {
-      io.stderr.write(`${asked}\n\n${usage}`)
-      return 2
-    }
-    io.stdout.write(asked.script)
-    return 0
-  },
+/** Every program that can be completed. */
+export function createPrograms(commands: LoadCommands): LoadPrograms {
+  const summary = 'auth, rate limits, GraphQL, and a console for them'
+  return { portcullis: () => loadTree(summary, commands), ...ownPrograms }
 }
 
 /** @returns a text where it makes no sense. */
-function parseCompletion(args: readonly string[]): { readonly script: string } | string {
+function parseCompletion(
+  args: readonly string[],
+  programs: LoadPrograms,
+): { readonly loadScript: () => Promise<string> } | string {
   let parsed: ReturnType<typeof parse>
   try {
     parsed = parse(args)
@@ -53,12 +87,12 @@ function parseCompletion(args: readonly string[]): { readonly script: string } |
     return `There is no completion for ${JSON.stringify(shell)}; there is one for: ${known}.${question}`
   }
   const program = values.for
-  const tree = Object.hasOwn(programs, program) ? programs[program] : undefined
-  if (tree === undefined) {
+  const load = Object.hasOwn(programs, program) ? programs[program] : undefined
+  if (load === undefined) {
     const names = Object.keys(programs)
     return `There is no program ${JSON.stringify(program)}; there are: ${names.join(', ')}.${toQuestion(program, names)}`
   }
-  return { script: toScript(program, tree) }
+  return { loadScript: async () => toScript(program, await load()) }
 }
 
 function parse(args: readonly string[]) {

@@ -1,25 +1,37 @@
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import type { OptionTable } from '../completion/option-table.ts'
 import type { ConsoleSettings } from '../console/settings.ts'
 import { isHostName } from '../up/addresses.ts'
 
 export type ConsoleArguments = Omit<ConsoleSettings, 'token' | 'version'>
 
-const options = {
-  'auth-url': { type: 'string' },
-  'auth-key': { type: 'string' },
-  'ratelimit-debug-url': { type: 'string' },
-  'ratelimit-url': { type: 'string' },
-  rules: { type: 'string' },
-  'graphql-url': { type: 'string' },
-  port: { type: 'string' },
-  host: { type: 'string' },
-  'allowed-host': { type: 'string', multiple: true },
-} as const
-
-type OptionName = keyof typeof options
-
 export const keyVariable = 'PORTCULLIS_AUTH_KEY'
+
+/** Every option of `console`: its help text, its completion and its parser are made from this table. */
+export const consoleOptions = {
+  'auth-url': { value: 'URL', meaning: 'of the auth server' },
+  'auth-key': {
+    value: 'KEY',
+    meaning: `a service key of it; better in ${keyVariable}, for what is\non a command line is seen by every user of the machine`,
+  },
+  'ratelimit-debug-url': {
+    value: 'URL',
+    meaning: 'of the debug pages of the rate limit service (/stats, /rlconfig)',
+  },
+  'ratelimit-url': { value: 'URL', meaning: 'of its JSON (/json): to ask for decisions' },
+  rules: { value: 'DIR', meaning: 'of its rule files: to edit them', kind: 'directory' },
+  'graphql-url': { value: 'URL', meaning: 'of a GraphQL API' },
+  port: { value: 'N', meaning: '3000 by default; 0 takes a free one' },
+  host: { value: 'ADDRESS', meaning: 'to listen on; 127.0.0.1 by default' },
+  'allowed-host': {
+    value: 'NAME',
+    meaning: `a name that browsers may call the console by, besides localhost and\nnumbers; may be given several times`,
+  },
+} as const satisfies OptionTable
+
+type OptionName = keyof typeof consoleOptions
+
 const urlNames = ['auth-url', 'ratelimit-debug-url', 'ratelimit-url', 'graphql-url'] as const
 
 /** @returns what to look at, or all that is wrong with the arguments. */
@@ -80,6 +92,9 @@ interface Read {
 
 /** Not as strict as it could be: that would stop at the first fault. */
 function readOptions(args: readonly string[], faults: string[]): Read {
+  const options = Object.fromEntries(
+    Object.keys(consoleOptions).map((name) => [name, { type: 'string' as const }]),
+  )
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const values = new Map<OptionName, string[]>()
   const given = new Set<OptionName>()
@@ -101,7 +116,7 @@ function readOptions(args: readonly string[], faults: string[]): Read {
 }
 
 function isOption(name: string): name is OptionName {
-  return Object.hasOwn(options, name)
+  return Object.hasOwn(consoleOptions, name)
 }
 
 function parseUrl(name: string, text: string, faults: string[]): string {

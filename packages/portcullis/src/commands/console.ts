@@ -1,27 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { openConsole, type RunningConsole } from '../console/console.ts'
+import type { CommandIo } from '@portcullis/service-kit/command'
+import type { CompletableCommand } from '../completion/command-tree.ts'
+import { toCommandOptions, toHelpLines } from '../completion/option-table.ts'
+import type { RunningConsole } from '../console/console.ts'
 import { createChecks } from '../console/health/index.ts'
 import type { PartHealth, PartName } from '../console/health/part-health.ts'
 import type { ConsoleSettings } from '../console/settings.ts'
 import { isLoopback, listReachable } from '../up/addresses.ts'
-import { keyVariable, parseConsoleArguments } from './console-arguments.ts'
+import { consoleOptions, parseConsoleArguments } from './console-arguments.ts'
 
 const usage = `Usage: portcullis console [OPTION…]
 
 Opens the console on servers that run already: ours, envoyproxy/ratelimit, Supabase Auth.
 
-  --auth-url URL             of the auth server
-  --auth-key KEY             a service key of it; better in ${keyVariable}, for what is
-                             on a command line is seen by every user of the machine
-  --ratelimit-debug-url URL  of the debug pages of the rate limit service (/stats, /rlconfig)
-  --ratelimit-url URL        of its JSON (/json): to ask for decisions
-  --rules DIR                of its rule files: to edit them
-  --graphql-url URL          of a GraphQL API
-  --port N                   3000 by default; 0 takes a free one
-  --host ADDRESS             to listen on; 127.0.0.1 by default
-  --allowed-host NAME        a name that browsers may call the console by, besides localhost and
-                             numbers; may be given several times
+${toHelpLines(consoleOptions)}
 
 Whoever opens the address that is printed at the start may do all that the key may do. The key itself
 stays here: no browser ever sees it.
@@ -29,10 +21,11 @@ stays here: no browser ever sees it.
 Exit code: 0 stopped by a signal, 1 it could not start, 2 wrong usage.
 `
 
-export function createConsoleCommand(version: string): Command {
+export function createConsoleCommand(version: string): CompletableCommand {
   return {
     summary: 'open the console on servers that run already',
     usage,
+    completion: { options: toCommandOptions(consoleOptions) },
     async run(args, io) {
       const parsed = parseConsoleArguments(args, io.env)
       if ('faults' in parsed) {
@@ -77,6 +70,8 @@ WARNING: others can reach this. It listens on ${host}, without TLS, and only ask
 
 async function open(settings: ConsoleSettings, io: CommandIo): Promise<RunningConsole | undefined> {
   const { host, port } = settings
+  // The help text does without the server.
+  const { openConsole } = await import('../console/console.ts')
   try {
     return await openConsole(settings)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import type { Command } from '@portcullis/service-kit/command'
+import type { CommandNode, CompletableCommand } from '../completion/command-tree.ts'
 import { findProgram } from '../find-program.ts'
 import { createPortcullisCall } from '../up/call-name.ts'
 import { withOwnApiPass } from './own-api-pass.ts'
@@ -8,6 +8,8 @@ import { withOwnApiPass } from './own-api-pass.ts'
 interface OtherProgram {
   readonly packageName: string
   readonly summary: string
+  /** Its commands, for shells. */
+  readonly loadTree: () => Promise<CommandNode>
   /** What its arguments become. */
   readonly prepare?: (args: readonly string[]) => readonly string[]
 }
@@ -16,14 +18,17 @@ export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
   auth: {
     packageName: '@portcullis/auth',
     summary: 'the auth server: up, serve, migrate, backup, restore, keys, admin, config, redirect',
+    loadTree: async () => (await import('../completion/programs/auth.ts')).authTree,
   },
   ratelimit: {
     packageName: '@portcullis/ratelimit',
     summary: 'the rate limit service: serve, client, check, explain, test, replay',
+    loadTree: async () => (await import('../completion/programs/ratelimit.ts')).ratelimitTree,
   },
   graphql: {
     packageName: '@portcullis/graphql-over-http',
     summary: 'audit URL: does a server keep to GraphQL over HTTP?',
+    loadTree: async () => (await import('../completion/programs/graphql.ts')).graphqlTree,
     prepare: withOwnApiPass,
   },
 }
@@ -58,11 +63,14 @@ export async function handOver({ name, packageName, args }: HandOver): Promise<v
 }
 
 /** For the list of commands. */
-export function createHandOver(name: string): Command {
-  const { packageName = '', summary = '' } = otherPrograms[name] ?? {}
+export async function createHandOver(name: string): Promise<CompletableCommand> {
+  const program = otherPrograms[name]
+  if (program === undefined) throw new Error(`There is no program ${name}`)
+  const { packageName, summary, loadTree } = program
   return {
     summary,
     usage: `Usage: portcullis ${name} COMMAND [ARGUMENT…]`,
+    completion: await loadTree(),
     async run(args) {
       await handOver({ name, packageName, args })
       return new Promise(() => {})

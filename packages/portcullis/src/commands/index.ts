@@ -1,14 +1,15 @@
-import type { Command } from '@portcullis/service-kit/command'
+import type { LoadCommands } from '../completion/command-tree.ts'
 import { createHandOver } from './hand-over.ts'
 
-/** By name, in the order of the help text. Loaded when needed. */
-export function createCommands(version: string): Readonly<Record<string, () => Promise<Command>>> {
-  return {
+/** By name, in the order of the help text. Loaded when needed. The shells complete what is listed here. */
+export function createCommands(version: string): LoadCommands {
+  const commands: LoadCommands = {
     up: async () => (await import('./up.ts')).createUp(version),
-    auth: async () => createHandOver('auth'),
-    ratelimit: async () => createHandOver('ratelimit'),
-    graphql: async () => createHandOver('graphql'),
+    auth: () => createHandOver('auth'),
+    ratelimit: () => createHandOver('ratelimit'),
+    graphql: () => createHandOver('graphql'),
     console: async () => (await import('./console.ts')).createConsoleCommand(version),
-    completion: async () => (await import('./completion.ts')).completion,
+    completion: async () => (await import('./completion.ts')).createCompletion(commands),
   }
+  return commands
 }

@@ -1,13 +1,15 @@
-import type { Command } from '@portcullis/service-kit/command'
+import type { CompletableCommand } from '../completion/command-tree.ts'
+import { toCommandOptions } from '../completion/option-table.ts'
 import { toCallName } from '../up/call-name.ts'
 import { parseUpOptions } from '../up/options.ts'
 import { UpRefusal } from '../up/refusal.ts'
-import { upUsage } from '../up/usage.ts'
+import { upOptions, upUsage } from '../up/usage.ts'
 
-export function createUp(version: string): Command {
+export function createUp(version: string): CompletableCommand {
   return {
     summary: 'start everything on this machine, with a console',
     usage: upUsage,
+    completion: { options: toCommandOptions(upOptions) },
     async run(args, io) {
       const parsed = parseUpOptions(args)
       if (parsed.faults !== undefined) {

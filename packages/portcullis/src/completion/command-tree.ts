@@ -1,3 +1,5 @@
+import type { Command } from '@portcullis/service-kit/command'
+
 /** A command as a shell has to know it: its own options, and what may follow it. */
 export interface CommandNode {
   readonly summary: string
@@ -22,6 +24,22 @@ export type ValueKind =
   | 'any'
   | { readonly choices: readonly string[] }
   | { readonly list: readonly string[] }
+
+/** A command that can be run, with what a shell has to know besides its summary. */
+export interface CompletableCommand extends Command {
+  readonly completion: Omit<CommandNode, 'summary'>
+}
+
+export type LoadCommands = Readonly<Record<string, () => Promise<CompletableCommand>>>
+
+/** The tree of a program, from the table of its commands. */
+export async function loadTree(summary: string, commands: LoadCommands): Promise<CommandNode> {
+  const nodes = Object.entries(commands).map(async ([name, load]) => {
+    const command = await load()
+    return [name, { ...command.completion, summary: command.summary }] as const
+  })
+  return { summary, commands: Object.fromEntries(await Promise.all(nodes)) }
+}
 
 const help: CommandOption = { flags: ['-h', '--help'], summary: 'show help' }
 const version: CommandOption = { flags: ['-v', '--version'], summary: 'show the version' }

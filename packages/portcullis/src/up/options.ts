@@ -13,6 +13,7 @@ import {
   toFlag,
   toPorts,
 } from './ports.ts'
+import { upOptions } from './usage.ts'
 
 export interface UpOptions {
   readonly folder: string
@@ -33,19 +34,6 @@ export interface UpOptions {
 export type ParsedUpOptions =
   | { readonly options: UpOptions; readonly faults?: undefined }
   | { readonly faults: readonly string[] }
-
-const needed: Readonly<Record<string, string>> = {
-  data: 'a folder: --data DIR',
-  only: 'names of parts: --only auth,ratelimit',
-  'port-base': 'a port: --port-base 9000, or 0 for free ones',
-  host: 'an address of this machine: --host 0.0.0.0',
-  'public-url': 'a scheme and a name: --public-url https://gate.example.com',
-  'allowed-host': 'a name: --allowed-host gate.example.com',
-  ...Object.fromEntries(
-    doorNames.map((name) => [toFlag(name), `a port: --${toFlag(name)} ${doors[name].port + 1000}`]),
-  ),
-}
-const switches = new Set(['fresh', 'no-console'])
 
 /** Reads the arguments of `up`; all that is wrong with them is told at once. */
 export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
@@ -78,10 +66,12 @@ function readValues(args: readonly string[], faults: string[]): ReadonlyMap<stri
   const values = new Map<string, string>()
   const { tokens } = parseArgs({
     args: [...args],
-    options: {
-      ...Object.fromEntries(Object.keys(needed).map((name) => [name, { type: 'string' }])),
-      ...Object.fromEntries([...switches].map((name) => [name, { type: 'boolean' }])),
-    },
+    options: Object.fromEntries(
+      Object.entries(upOptions).map(([name, { needs }]) => [
+        name,
+        { type: needs === undefined ? 'boolean' : 'string' },
+      ]),
+    ),
     strict: false,
     tokens: true,
   })
@@ -90,13 +80,14 @@ function readValues(args: readonly string[], faults: string[]): ReadonlyMap<stri
       faults.push(`${JSON.stringify(token.value)} is no option, and up takes nothing else.`)
     } else if (token.kind === 'option') {
       const { name, rawName, value, inlineValue } = token
-      if (switches.has(name)) {
+      const option = Object.hasOwn(upOptions, name) ? upOptions[name] : undefined
+      if (option === undefined) {
+        faults.push(`There is no option ${rawName}.`)
+      } else if (option.needs === undefined) {
         if (value === undefined) values.set(name, '')
         else faults.push(`--${name} takes no value.`)
-      } else if (needed[name] === undefined) {
-        faults.push(`There is no option ${rawName}.`)
       } else if (!value || (!inlineValue && value.startsWith('-'))) {
-        faults.push(`--${name} needs ${needed[name]}.`)
+        faults.push(`--${name} needs ${option.needs}.`)
       } else {
         const earlier = name === 'allowed-host' ? values.get(name) : undefined
         values.set(name, earlier === undefined ? value : `${earlier},${value}`)

@@ -6,10 +6,9 @@ import { promisify } from 'node:util'
 import { dispatch, type Program } from '@portcullis/service-kit/dispatch'
 import { commands as authCommands } from '../../../auth/src/commands/index.ts'
 import { commands as ratelimitCommands } from '../../../ratelimit/src/commands/index.ts'
-import { completion } from '../../src/commands/completion.ts'
+import { createCompletion, createPrograms } from '../../src/commands/completion.ts'
 import { createCommands } from '../../src/commands/index.ts'
 import type { CommandNode } from '../../src/completion/command-tree.ts'
-import { programs } from '../../src/completion/programs/portcullis.ts'
 import { shells } from '../../src/completion/shells/index.ts'
 
 const run = promisify(execFile)
@@ -17,9 +16,18 @@ const packages = join(import.meta.dirname, '../../..')
 
 const version = '1.2.3'
 
+const ownCommands = createCommands(version)
+const programs: Readonly<Record<string, CommandNode>> = Object.fromEntries(
+  await Promise.all(
+    Object.entries(createPrograms(ownCommands)).map(
+      async ([name, load]) => [name, await load()] as const,
+    ),
+  ),
+)
+
 /** The commands of each program, as its main file has them. */
 const registries: Readonly<Record<string, Program['commands']>> = {
-  portcullis: createCommands(version),
+  portcullis: ownCommands,
   auth: authCommands(version),
   ratelimit: ratelimitCommands,
 }
@@ -90,7 +98,7 @@ for (const [args, reason] of [
     let complaint = ''
     const stderr = { write: (text: string) => (complaint += text) }
     const io = { stdout: process.stdout, stderr, env: {}, isTerminal: false }
-    assert.equal(await completion.run(args, io), 2)
+    assert.equal(await createCompletion(ownCommands).run(args, io), 2)
     assert.match(complaint, reason)
   })
 }

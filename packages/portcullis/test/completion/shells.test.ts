@@ -4,10 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { provideOrSkip, runOnTerminal, runOrSkip } from '@portcullis/test-servers'
+import { createPrograms } from '../../src/commands/completion.ts'
+import { createCommands } from '../../src/commands/index.ts'
+import type { CommandNode } from '../../src/completion/command-tree.ts'
 import { graphqlTree } from '../../src/completion/programs/graphql.ts'
-import { portcullisTree } from '../../src/completion/programs/portcullis.ts'
 import { shells } from '../../src/completion/shells/index.ts'
 import { queries } from './support/query.ts'
+
+const programs = createPrograms(createCommands('1.2.3'))
+const portcullisTree = (await programs['portcullis']?.()) as CommandNode
 
 /** What is typed, and what every shell offers for its last word. */
 const cases: readonly (readonly [line: string, offered: readonly string[]])[] = [

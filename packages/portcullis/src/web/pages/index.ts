@@ -9,53 +9,34 @@ export interface Page {
   /** In the list at the side. */
   readonly title: string
   readonly icon: IconName
-  /** Beside the title, for what should not be missed. */
-  readonly marker?: FunctionComponent
   /** Loaded when it is first opened. */
   readonly component: FunctionComponent
+  /** Beside the title, for what should not be missed. */
+  readonly marker?: FunctionComponent
 }
 
-/** In the order of the list at the side. */
+/** In the order of the list at the side. Styles of a page lie beside it, and are found there. */
 export const pages: readonly Page[] = [
-  {
-    path: '/',
-    title: 'Overview',
-    icon: 'overview',
-    component: lazyPage(async () => (await import('./overview/overview-page.tsx')).OverviewPage),
-  },
-  {
-    path: '/users',
-    title: 'Users',
-    icon: 'users',
-    component: lazyPage(async () => (await import('./users/users-page.tsx')).UsersPage),
-  },
-  {
-    path: '/mailbox',
-    title: 'Mailbox',
-    icon: 'mailbox',
-    marker: MailboxCount,
-    component: lazyPage(async () => (await import('./mailbox/mailbox-page.tsx')).MailboxPage),
-  },
-  {
-    path: '/limits',
-    title: 'Limits',
-    icon: 'limits',
-    component: lazyPage(async () => (await import('./limits/limits-page.tsx')).LimitsPage),
-  },
-  {
-    path: '/graphql-audits',
-    title: 'GraphQL',
-    icon: 'graphql',
-    component: lazyPage(async () => (await import('./graphql/graphql-page.tsx')).GraphqlPage),
-  },
-  {
-    path: '/try',
-    title: 'Try it',
-    icon: 'try',
-    component: lazyPage(async () => (await import('./try/try-page.tsx')).TryPage),
-  },
+  page('/', 'Overview', 'overview', () => import('./overview/overview-page.tsx')),
+  page('/users', 'Users', 'users', () => import('./users/users-page.tsx')),
+  page('/mailbox', 'Mailbox', 'mailbox', () => import('./mailbox/mailbox-page.tsx'), MailboxCount),
+  page('/limits', 'Limits', 'limits', () => import('./limits/limits-page.tsx')),
+  page('/graphql-audits', 'GraphQL', 'graphql', () => import('./graphql/graphql-page.tsx')),
+  page('/try', 'Try it', 'try', () => import('./try/try-page.tsx')),
 ]
 
-function lazyPage(load: () => Promise<FunctionComponent>): FunctionComponent {
-  return lazy(() => load().catch(() => PageNotLoaded))
+function page(
+  path: string,
+  title: string,
+  icon: IconName,
+  load: () => Promise<{ readonly Page: FunctionComponent }>,
+  marker?: FunctionComponent,
+): Page {
+  const component = lazy(() =>
+    load().then(
+      ({ Page }) => Page,
+      () => PageNotLoaded,
+    ),
+  )
+  return { path, title, icon, component, ...(marker && { marker }) }
 }

@@ -7,7 +7,7 @@ import { AuditForm } from './audit-form.tsx'
 import { AuditRunPanel } from './audit-run-panel.tsx'
 import { type AuditRunControl, useAuditRun } from './use-audit-run.ts'
 
-export function GraphqlPage(): JSX.Element {
+export function Page(): JSX.Element {
   const { parts } = useSession()
   const control = useAuditRun()
   return (

@@ -8,7 +8,7 @@ import { RulesView } from './rules/rules-view.tsx'
 
 const summary = 'Which rules are in force, what they count, and how they decide.'
 
-export function LimitsPage(): JSX.Element {
+export function Page(): JSX.Element {
   const { ratelimit } = useSession().parts
   const { query } = useLocation()
   if (ratelimit === undefined) {

@@ -19,7 +19,7 @@ import { useMailboxAddress } from './use-mailbox-address.ts'
 const summary =
   'Every mail and text message that would have been sent. Nothing leaves this machine.'
 
-export function MailboxPage(): JSX.Element {
+export function Page(): JSX.Element {
   if (useSession().parts.mailbox) return <RunningMailbox />
   return (
     <>

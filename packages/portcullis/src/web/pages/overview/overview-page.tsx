@@ -17,7 +17,7 @@ import { RangeChoice, readRange } from './range-choice.tsx'
 import { SignInsCard } from './sign-ins-card.tsx'
 
 /** What is going on right now, at a glance. */
-export function OverviewPage(): JSX.Element {
+export function Page(): JSX.Element {
   const { parts } = useSession()
   const [health, setHealth] = useState<HealthState>()
   const [decisions, setDecisions] = useState<DecisionsState>()

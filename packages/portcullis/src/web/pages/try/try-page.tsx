@@ -12,7 +12,7 @@ import { useAuth } from './use-auth.ts'
 
 const title = 'Try it'
 
-export function TryPage(): JSX.Element {
+export function Page(): JSX.Element {
   const { parts } = useSession()
   if (parts.auth) return <TryAuth />
   return (

@@ -19,7 +19,7 @@ import { UserPanel } from './panel/user-panel.tsx'
 import { useUsersAddress } from './use-users-address.ts'
 import { UserViews } from './user-views.tsx'
 
-export function UsersPage(): JSX.Element {
+export function Page(): JSX.Element {
   const { parts } = useSession()
   const { query } = useLocation()
   if (!parts.auth) return <NoAuthServer />
