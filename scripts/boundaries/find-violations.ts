@@ -7,6 +7,7 @@ import {
   readReferences,
 } from './read-references.ts'
 import {
+  areTogether,
   computedName,
   environmentName,
   findRowName,
@@ -106,7 +107,8 @@ function findFault(
     const targetPath = target.slice(source.length + 1)
     const targetRow = findRowName(table, targetPath)
     // A target without a row is reported where it stands.
-    if (targetRow === undefined || targetRow === rowName) return undefined
+    if (targetRow === undefined) return undefined
+    if (targetRow === rowName && areTogether(rowName, path, targetPath)) return undefined
     if (allowsInside(row.inside, targetRow)) return undefined
     const allowsTypes = allowsInside(row.types, targetRow)
     if (allowsTypes && isTypeOnly) return undefined

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path/posix'
+import { dirname, join } from 'node:path/posix'
 
 /**
  * The modules of one package and what they may import. Each module belongs to one row, the most specific
@@ -8,6 +8,7 @@ import { dirname } from 'node:path/posix'
  *     './'           the modules directly in src/
  *     'http/'        the modules directly in src/http/
  *     'rules/**'     the modules in src/rules/ and the folders below it
+ *     'pages/{each}/**'   the modules of one folder in src/pages/, apart from the folders beside it
  *
  * A module may import the modules of its own row, and what the row lists. A module without a row is an error.
  */
@@ -38,8 +39,16 @@ export const computedName = 'import(…)'
 export function findRowName(table: PackageTable, path: string): string | undefined {
   const folder = dirname(path)
   const names = [path, folder === '.' ? './' : `${folder}/`]
-  for (let above = folder; above !== '.'; above = dirname(above)) names.push(`${above}/**`)
+  for (let above = folder; above !== '.'; above = dirname(above)) {
+    names.push(`${above}/**`, join(dirname(above), '{each}/**'))
+  }
   return [...names, '**'].find((name) => Object.hasOwn(table, name))
+}
+
+/** Whether two modules of a row may import each other: not where they are in different folders of `{each}`. */
+export function areTogether(rowName: string, path: string, otherPath: string): boolean {
+  const depth = rowName.split('/').indexOf('{each}')
+  return depth === -1 || path.split('/')[depth] === otherPath.split('/')[depth]
 }
 
 export function isNameInside(name: string): boolean {

@@ -77,6 +77,13 @@ const plants: Readonly<Record<string, Plant>> = {
     code: "import { log } from '../../../service-kit/src/log.ts'\n",
     reports: ['1:21 up/planted.ts imports packages/service-kit/src/log.ts of another package'],
   },
+  'a page of the console imports another page': {
+    file: 'portcullis/src/web/pages/users/panel/planted.tsx',
+    code: "export { MailboxCount } from '../../mailbox/mailbox-count.tsx'\nexport * from '../users-page.tsx'\n",
+    reports: [
+      '1:30 web/pages/users/panel/planted.tsx imports web/pages/mailbox/mailbox-count.tsx, of web/pages/{each}/**.',
+    ],
+  },
   'a page of the console imports a server and a built-in module': {
     file: 'portcullis/src/web/pages/users/planted.tsx',
     code:

@@ -68,37 +68,12 @@ export const portcullis: PackageTable = {
     types: 'console/routes/',
     because: 'The page runs in a browser: it knows the shapes of responses, and no server.',
   },
-  'web/pages/': {
-    inside: `
-      web/components/ web/pages/graphql/** web/pages/limits/** web/pages/mailbox/**
-      web/pages/overview/** web/pages/try/** web/pages/users/**`,
-    outside: preact,
-  },
-  'web/pages/graphql/**': {
+  'web/pages/': { inside: 'web/components/ web/pages/{each}/**', outside: preact },
+  'web/pages/{each}/**': {
     inside: 'web/ web/components/',
-    outside: preact,
+    outside: `${preact} @supabase/auth-js`,
     types: 'console/routes/',
-  },
-  'web/pages/limits/**': {
-    inside: 'web/ web/components/',
-    outside: preact,
-    types: 'console/routes/',
-  },
-  'web/pages/mailbox/**': {
-    inside: 'web/ web/components/',
-    outside: preact,
-    types: 'console/routes/',
-  },
-  'web/pages/overview/**': {
-    inside: 'web/ web/components/ web/pages/users/**',
-    outside: preact,
-    types: 'console/routes/',
-  },
-  'web/pages/try/**': { inside: 'web/ web/components/', outside: `${preact} @supabase/auth-js` },
-  'web/pages/users/**': {
-    inside: 'web/ web/components/',
-    outside: preact,
-    types: 'console/routes/',
+    because: 'A page knows no other page.',
   },
   'web/components/': { inside: 'web/', outside: preact },
 

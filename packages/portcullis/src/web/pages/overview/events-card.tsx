@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import type { AuditEvent } from '../../../console/routes/overview.ts'
+import { toSentence } from '../../audit-sentences.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Card } from '../../components/card.tsx'
 import { Empty, Loading } from '../../components/states.tsx'
 import { formatAge, formatTime } from '../../format.ts'
-import { toSentence } from '../users/audit-sentences.ts'
 import type { ActivityCardProps } from './sign-ins-card.tsx'
 
 /** The last lines of the audit log, for people. */

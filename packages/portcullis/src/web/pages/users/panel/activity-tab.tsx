@@ -2,12 +2,12 @@ import type { JSX } from 'preact'
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import type { AuditEntry, UserAudit } from '../../../../console/routes/users-audit.ts'
 import { callApi } from '../../../api.ts'
+import { toActor, toSentence } from '../../../audit-sentences.ts'
 import { Button } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { tellFailure } from '../../../components/toasts.tsx'
 import { formatAge, formatNumber, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { toActor, toSentence } from '../audit-sentences.ts'
 import type { TabProps } from './tab.ts'
 
 const atOnce = 25

@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../../../console/routes/users-audit.ts'
-import { formatTime } from '../../format.ts'
+import type { AuditEntry } from '../console/routes/users-audit.ts'
+import { formatTime } from './format.ts'
 
 /** What the user did, and how it reads when an administrator did it. */
 interface Sentence {
