@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { createAdminKeys } from '../src/up/admin-key.ts'
-import { provideSecrets } from '../src/up/secrets.ts'
+import { createAdminKeys, provideSecrets } from '../src/up/secrets.ts'
 import type { TestWorld } from '../test/support/world.ts'
 
 const people = ['ada', 'grace', 'edsger', 'barbara', 'donald', 'katherine']

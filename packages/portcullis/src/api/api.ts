@@ -1,12 +1,16 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { AuthUnavailableError } from '@portcullis/auth/verify'
+import {
+  type AccessTokenClaims,
+  AuthUnavailableError,
+  createVerifier,
+  TokenError,
+  type Verifier,
+} from '@portcullis/auth/verify'
 import { createHandler } from '@portcullis/graphql-over-http/use/http'
-import { createIdentify, type Identify, type SigningKeys, type User } from './identify.ts'
-import { createCountRequest } from './limit.ts'
-import { type Context, schema } from './schema.ts'
+import { type Context, schema, type User } from './schema.ts'
 
 /** Options of {@link openApi}. */
-export interface ApiSettings {
+interface ApiSettings {
   /** Of the auth server; without them nobody is signed in. */
   readonly signingKeys?: SigningKeys
   /** Of the rate limit service; without it nobody is limited. */
@@ -69,4 +73,86 @@ export function openApi({
 function refuse(response: ServerResponse, status: 401 | 429 | 500 | 503, message: string): void {
   response.writeHead(status, { 'content-type': 'application/graphql-response+json; charset=utf-8' })
   response.end(JSON.stringify({ errors: [{ message, extensions: { status } }] }))
+}
+
+interface Caller {
+  /** Undefined if the caller is not signed in. */
+  readonly user?: User
+  /** Why the token was refused. */
+  readonly fault?: string
+}
+
+/** @throws {AuthUnavailableError} if the keys of the auth server cannot be fetched. */
+type Identify = (authorization: string | undefined) => Promise<Caller>
+
+/** What the auth server signs with: a secret that it shares, or keys whose public halves it publishes. */
+type SigningKeys = { readonly secret: string } | { readonly authUrl: string }
+
+/** Identifies callers by the access tokens of the auth server, without a request to that server. */
+function createIdentify(keys: SigningKeys): Identify {
+  const verifier: Verifier = createVerifier(keys)
+  return async (authorization) => {
+    if (authorization === undefined) return {}
+    try {
+      return { user: toUser(await verifier.verifyHeader(authorization)) }
+    } catch (error) {
+      if (error instanceof TokenError) return { fault: error.message }
+      throw error
+    }
+  }
+}
+
+function toUser({ sub, email }: AccessTokenClaims): User {
+  return { id: sub, email: email || undefined }
+}
+
+const timeoutMs = 1_000
+
+/** The part of the service's answer that we need. */
+interface Answer {
+  readonly overallCode: 'OK' | 'OVER_LIMIT'
+  readonly statuses: readonly { readonly durationUntilReset?: string }[]
+  readonly responseHeadersToAdd?: readonly { readonly key: string; readonly value: string }[]
+}
+
+interface Decision {
+  readonly isAllowed: boolean
+  readonly retryAfterSeconds: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+type CountRequest = (key: 'user' | 'address', value: string) => Promise<Decision>
+
+/** Counts requests as the rules of the domain `graphql` say; the rate limit service decides. */
+function createCountRequest(ratelimitUrl: string): CountRequest {
+  return async (key, value) => {
+    try {
+      const response = await fetch(`${ratelimitUrl}/json`, {
+        method: 'POST',
+        body: JSON.stringify({ domain: 'graphql', descriptors: [{ entries: [{ key, value }] }] }),
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      // 429 is an answer too.
+      if (!response.ok && response.status !== 429) throw new Error(`status ${response.status}`)
+      return toDecision(await response.json())
+    } catch (error) {
+      // No limits for a while are better than no API for a while. You may think otherwise.
+      console.error(`The rate limit could not be checked: ${toReason(error)}`)
+      return { isAllowed: true, retryAfterSeconds: 0, headers: [] }
+    }
+  }
+}
+
+function toDecision({ overallCode, statuses, responseHeadersToAdd = [] }: Answer): Decision {
+  return {
+    isAllowed: overallCode === 'OK',
+    retryAfterSeconds: Math.max(1, Number.parseInt(statuses[0]?.durationUntilReset ?? '1', 10)),
+    headers: responseHeadersToAdd.map(({ key, value }) => [key, value]),
+  }
+}
+
+/** `fetch` keeps the interesting half to itself. */
+function toReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? error.cause.message : error.message
 }

@@ -1,8 +1,8 @@
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { toCommandOptions } from '../completion/option-table.ts'
 import { toCallName } from '../up/call-name.ts'
+import { UpRefusal } from '../up/errors.ts'
 import { parseUpOptions } from '../up/options.ts'
-import { UpRefusal } from '../up/refusal.ts'
 import { upOptions, upUsage } from '../up/usage.ts'
 
 export function createUp(version: string): CompletableCommand {

@@ -64,3 +64,6 @@ export function toPlacedCommands(
   )
   return [placed, ...below]
 }
+
+/** Writes the completion of a program for one shell. */
+export type ToScript = (program: string, tree: CommandNode) => string

@@ -1,22 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import {
-  foreignCall,
-  noAccess,
-  refusalStylePath,
-  refuse,
-  toCrossing,
-  wrongHost,
-} from './refusal.ts'
+import { foreignCall, noAccess, refusalStylePath, refuse, toCrossing, wrongHost } from './errors.ts'
 
-export interface AccessSettings {
+interface AccessSettings {
   readonly token: string
   readonly allowedHosts: readonly string[]
 }
 
 /** Scripts of ours send it; a form or a link of a stranger's page cannot. */
-export const callHeader = 'x-portcullis-console'
+const callHeader = 'x-portcullis-console'
 
 const yearSeconds = 365 * 24 * 60 * 60
 

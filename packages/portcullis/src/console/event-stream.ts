@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
-import { ConsoleError } from './error-answers.ts'
+import { ConsoleError } from './errors.ts'
 
 /** Server-sent events: what happens reaches the page without its asking again and again. */
-export interface EventStream {
+interface EventStream {
   /** Fires when the page has gone, or the console stops. */
   readonly closed: AbortSignal
   send(event: string, data: unknown): void

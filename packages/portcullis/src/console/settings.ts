@@ -1,4 +1,6 @@
+import type { FastifyInstance } from 'fastify'
 import type { Mailbox } from '../mailbox/mailbox.ts'
+import type { EventStreams } from './event-stream.ts'
 
 /** What a console looks at. Each part is optional: its pages say what is missing. */
 export interface ConsoleSettings {
@@ -38,3 +40,11 @@ export interface GraphqlTarget {
   /** With these our audits of it are not cut short by its limits. They stay on this side, too. */
   readonly auditHeaders?: Readonly<Record<string, string>> | undefined
 }
+
+/** What a group of routes is given. */
+export interface ConsoleContext extends ConsoleSettings {
+  readonly streams: EventStreams
+}
+
+/** Adds the routes of one page. */
+export type AddRoutes = (server: FastifyInstance, context: ConsoleContext) => void

@@ -61,3 +61,15 @@ export interface MessageAttachment {
   /** By which the HTML shows it, where it does. */
   readonly contentId?: string | undefined
 }
+
+/** A message that has just come. */
+interface Arrival {
+  readonly kind: MessageKind
+  readonly to: readonly string[]
+  /** Of the envelope, for messages that do not say who sent them. */
+  readonly from: string
+  readonly source: Buffer
+}
+
+/** Keeps a message. Resolves when whoever sent it may forget it. */
+export type Deliver = (arrival: Arrival) => Promise<void>

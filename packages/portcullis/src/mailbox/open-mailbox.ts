@@ -1,12 +1,10 @@
 import { join } from 'node:path'
-import type { Deliver } from './delivery.ts'
 import { createMailReader, type MailReaderSettings } from './mail-thread.ts'
-import type { CaughtMessage, Mailbox, MessageKind, MessageSummary } from './mailbox.ts'
+import type { CaughtMessage, Deliver, Mailbox, MessageKind, MessageSummary } from './mailbox.ts'
 import { openMessageStore, type StoredSummary } from './message-store.ts'
 import type { MessageContent } from './read-email.ts'
-import { openSmsCatcher } from './sms-catcher.ts'
+import { openSmsCatcher, readTextMessage } from './sms-catcher.ts'
 import { openSmtpCatcher } from './smtp-catcher.ts'
-import { readTextMessage } from './text-message.ts'
 
 export interface MailboxSettings {
   readonly host: string

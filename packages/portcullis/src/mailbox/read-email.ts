@@ -1,7 +1,5 @@
 import PostalMime, { type Address, type Attachment } from 'postal-mime'
-import { findCode } from './find-code.ts'
-import { findLinks } from './find-links.ts'
-import { toPlainText } from './html-tokens.ts'
+import { findCode, findLinks, toPlainText } from './find-links.ts'
 import type { CaughtMessage, MessageAttachment } from './mailbox.ts'
 
 /** What a message says, without when and how it came. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
-import type { Deliver } from './delivery.ts'
 import { listenOn } from './listen.ts'
+import type { Deliver } from './mailbox.ts'
 
-export interface SmtpCatcherSettings {
+interface SmtpCatcherSettings {
   readonly host: string
   readonly port: number
   readonly deliver: Deliver
@@ -12,7 +12,7 @@ export interface SmtpCatcherSettings {
   readonly maxArrivingBytes: number
 }
 
-export interface SmtpCatcher extends AsyncDisposable {
+interface SmtpCatcher extends AsyncDisposable {
   /** Host and port. */
   readonly address: string
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { UpRefusal } from './errors.ts'
 import { type DoorName, doors, type PartName, type Ports, toDoorNames, toFlag } from './ports.ts'
-import { UpRefusal } from './refusal.ts'
 
-export interface DoorSettings {
+interface DoorSettings {
   readonly host: string
   /** 0 stands for a free one. */
   readonly ports: Ports

@@ -1,9 +1,19 @@
-import { chmodSync, readdirSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder } from '@portcullis/service-kit/make-folder'
-import { type FolderLock, findOccupation, lockFile, lockFolder } from './folder-lock.ts'
+import { UpRefusal } from './errors.ts'
+import type { Ports } from './ports.ts'
 import { checkIsNoLink, checkOwnership, readPrivateFile, replaceFile } from './private-files.ts'
-import { UpRefusal } from './refusal.ts'
 import { parseSecrets, secretsFile } from './secrets.ts'
 
 /** Git sees nothing of the folder, whoever's repository it is in. */
@@ -20,6 +30,8 @@ const keptEntries = [
   // Last: without it the folder would not count as ours, should the removal be interrupted.
   secretsFile,
 ]
+
+export const lockFile = 'running.json'
 
 /** Where up and what it starts write. Rules are only written by their owner, who may keep them elsewhere. */
 const writtenEntries = ['auth.env', 'logs', 'mailbox', ignoreFile.name, secretsFile, lockFile]
@@ -121,4 +133,91 @@ function inUse(folder: string): UpRefusal {
 
 function toReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Who is at work on a data folder, and where. */
+export interface Occupation {
+  readonly pid: number
+  readonly startedAt: string
+  /** Only of the parts that run. Known once they do. */
+  readonly ports?: Partial<Ports>
+}
+
+interface FolderLock extends Disposable {
+  /** Tells others where we are. */
+  tell(ports: Partial<Ports>): void
+}
+
+/** Undefined when nobody is there, or not any more. */
+export function findOccupation(folder: string): Occupation | undefined {
+  try {
+    const found: Occupation = JSON.parse(readPrivateFile(join(folder, lockFile)) ?? '')
+    return readStartOf(found.pid) === found.startedAt ? found : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined when somebody else has it. What a killed process has left is no obstacle. */
+function lockFolder(folder: string): FolderLock | undefined {
+  if (findOccupation(folder) !== undefined) return undefined
+  const path = join(folder, lockFile)
+  const own: Occupation = { pid: process.pid, startedAt: readStartOf(process.pid) ?? 'unknown' }
+  const toText = (occupation: Occupation) => `${JSON.stringify(occupation, undefined, 2)}\n`
+  const release = () => rmSync(path, { force: true })
+  release()
+  try {
+    writeFileSync(path, toText(own), { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
+    throw error
+  }
+  process.once('exit', release)
+  return {
+    tell(ports) {
+      replaceFile(`${path}.new`, toText({ ...own, ports }))
+      renameSync(`${path}.new`, path)
+    },
+    [Symbol.dispose]() {
+      process.off('exit', release)
+      release()
+    },
+  }
+}
+
+/**
+ * When a process was started, in the system's own words; undefined when there is no such process.
+ * Its number may be another's tomorrow, the pair of both not.
+ */
+export function readStartOf(pid: number): string | undefined {
+  try {
+    if (process.platform !== 'linux') return askPs(pid)
+    // The second field is the program's name in parentheses, with anything in it.
+    const [, rest = ''] = /^.*\)\s(.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+    const fields = rest.split(' ')
+    const isGone = fields[0] === 'Z' || fields[0] === 'X'
+    return isGone ? undefined : fields[19]
+  } catch {
+    return undefined
+  }
+}
+
+function askPs(pid: number): string {
+  return execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
+}
+
+const starters = join(import.meta.dirname, '../../rules')
+
+/** The rule files of a data folder: at the first start copies of ours, from then on its owner's. */
+export function provideRules(folder: string): string {
+  const rules = toRulesDirectory(folder)
+  if (!existsSync(rules)) cpSync(starters, rules, { recursive: true })
+  return rules
+}
+
+export function toRulesDirectory(folder: string): string {
+  return join(folder, 'rules')
 }

@@ -32,7 +32,3 @@ export interface RunningPart {
 
 /** Starts a part. @throws {PartStartError} with a reason for the person at the terminal. */
 export type StartPart = (world: World) => Promise<RunningPart>
-
-export class PartStartError extends Error {
-  override readonly name = 'PartStartError'
-}

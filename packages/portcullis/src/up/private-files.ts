@@ -10,7 +10,7 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs'
-import { UpRefusal } from './refusal.ts'
+import { UpRefusal } from './errors.ts'
 
 /** Windows has neither flag. */
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants

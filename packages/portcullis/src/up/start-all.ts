@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PartStartError, type RunningPart, type World } from './part.ts'
+import { PartStartError } from './errors.ts'
+import type { RunningPart, World } from './part.ts'
 import { parts } from './parts/index.ts'
 import { type PartName, partNames } from './ports.ts'
 
-export interface LostPart {
+interface LostPart {
   readonly part: PartName
   readonly reason: string
 }

@@ -1,4 +1,4 @@
-import { tellAccessLost } from './access.ts'
+import { useEffect, useState } from 'preact/hooks'
 
 /** An answer that is not what was asked for, in words for the person who asked. */
 export class ApiError extends Error {
@@ -13,14 +13,14 @@ export class ApiError extends Error {
   }
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Sent as JSON. */
   readonly body?: unknown
   readonly signal?: AbortSignal
 }
 
-export interface ApiAnswer<Body> {
+interface ApiAnswer<Body> {
   readonly body: Body
   readonly headers: Headers
 }
@@ -80,4 +80,24 @@ function toError(status: number, content: unknown): ApiError {
 /** What to show of whatever was thrown. */
 export function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+const listeners = new Set<() => void>()
+
+/** To be called when the console does not let us in any more. */
+function tellAccessLost(): void {
+  for (const listener of listeners) listener()
+}
+
+/** Whether it was started again with another token: nothing on the page works then. */
+export function useAccessLost(): boolean {
+  const [isLost, setLost] = useState(false)
+  useEffect(() => {
+    const listener = () => setLost(true)
+    listeners.add(listener)
+    return () => {
+      listeners.delete(listener)
+    }
+  }, [])
+  return isLost
 }

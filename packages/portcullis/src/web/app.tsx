@@ -1,15 +1,13 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso'
-import { useAccessLost } from './access.ts'
-import { callApi } from './api.ts'
+import { callApi, useAccessLost } from './api.ts'
 import { Icon, type IconName } from './components/icons.tsx'
 import { PageHeader } from './components/page-header.tsx'
 import { Empty, Failure, Loading, Notice } from './components/states.tsx'
 import { Toasts } from './components/toasts.tsx'
 import { pages } from './pages/index.ts'
 import { type ConsoleSession, SessionContext, useSession } from './session.ts'
-import { readTheme, setTheme, type Theme, toNextTheme } from './theme.ts'
 import { useLoaded } from './use-loaded.ts'
 
 export function App(): JSX.Element {
@@ -123,4 +121,30 @@ function NoSuchPage(): JSX.Element {
       </Empty>
     </>
   )
+}
+
+type Theme = 'auto' | 'light' | 'dark'
+
+const themes: readonly Theme[] = ['auto', 'light', 'dark']
+const storageKey = 'portcullis-theme'
+
+function readTheme(): Theme {
+  const stored = localStorage.getItem(storageKey)
+  return themes.find((theme) => theme === stored) ?? 'auto'
+}
+
+function setTheme(theme: Theme): void {
+  localStorage.setItem(storageKey, theme)
+  applyStoredTheme()
+}
+
+/** Without a choice the system's own counts. */
+export function applyStoredTheme(): void {
+  const theme = readTheme()
+  if (theme === 'auto') delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = theme
+}
+
+function toNextTheme(theme: Theme): Theme {
+  return themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'auto'
 }

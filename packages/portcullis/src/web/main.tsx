@@ -1,6 +1,5 @@
 import { render } from 'preact'
-import { App } from './app.tsx'
-import { applyStoredTheme } from './theme.ts'
+import { App, applyStoredTheme } from './app.tsx'
 
 applyStoredTheme()
 const root = document.querySelector('#app')

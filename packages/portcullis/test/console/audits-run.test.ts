@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { probeServer } from '../../src/console/routes/audits-probe.ts'
-import { startAuditRun } from '../../src/console/routes/audits-run.ts'
+import { probeServer, startAuditRun } from '../../src/console/routes/audits-run.ts'
 
 async function listen(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1')

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { createConsoleCommand } from '../../src/commands/console.ts'
 import { parseConsoleArguments } from '../../src/commands/console-arguments.ts'
 import { openConsole } from '../../src/console/console.ts'
-import { createAuthCheck } from '../../src/console/health/check-auth.ts'
+import { createAuthCheck } from '../../src/console/health/index.ts'
 import { listReachable } from '../../src/up/addresses.ts'
 
 const program = join(import.meta.dirname, '../../src/main.ts')

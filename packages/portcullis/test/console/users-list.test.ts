@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { User } from '../../src/console/routes/users-records.ts'
+import type { User } from '../../src/console/routes/users-upstream.ts'
 import {
   moveTo,
   rowHeightPx,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJsonObject } from '../../src/web/pages/users/json-fault.ts'
-import { toMetadataChange } from '../../src/web/pages/users/metadata-change.ts'
+import { parseJsonObject, toMetadataChange } from '../../src/web/pages/users/metadata.ts'
 
 const faults = [
   { text: '', at: [1, 1], says: 'a value is expected here, not the end' },

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findCode } from '../../src/mailbox/find-code.ts'
-import { findLinks } from '../../src/mailbox/find-links.ts'
+import { findCode, findLinks, toPlainText } from '../../src/mailbox/find-links.ts'
 import { toFrameDocument } from '../../src/mailbox/frame-document.ts'
-import { toPlainText } from '../../src/mailbox/html-tokens.ts'
 import type { CaughtMessage } from '../../src/mailbox/mailbox.ts'
 
 const urls = (html: string | undefined, text = '') => findLinks(html, text).map(({ url }) => url)

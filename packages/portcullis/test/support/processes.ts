@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listProcesses, type RunningProcess } from '@portcullis/test-servers'
-import { readStartOf } from '../../src/up/process-start.ts'
+import { readStartOf } from '../../src/up/data-folder.ts'
 
 /** A process and all that it has started, itself first. */
 export function findFamily(pid: number): readonly RunningProcess[] {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lockFile, type Occupation } from '../../src/up/folder-lock.ts'
+import { lockFile, type Occupation } from '../../src/up/data-folder.ts'
 import type { DoorName } from '../../src/up/ports.ts'
 import { launchUp } from './launch-up.ts'
 

@@ -15,9 +15,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { checkFolder, takeFolder } from '../../src/up/data-folder.ts'
-import { findOccupation, lockFile } from '../../src/up/folder-lock.ts'
-import { UpRefusal } from '../../src/up/refusal.ts'
+import { checkFolder, findOccupation, lockFile, takeFolder } from '../../src/up/data-folder.ts'
+import { UpRefusal } from '../../src/up/errors.ts'
 import { provideSecrets } from '../../src/up/secrets.ts'
 
 function createFolder(t: TestContext): string {

@@ -1,10 +1,10 @@
+import type { ToScript } from '../command-tree.ts'
 import {
   type CommandNode,
   type PlacedCommand,
   toPlacedCommands,
   type ValueKind,
 } from '../command-tree.ts'
-import type { ToScript } from './to-script.ts'
 
 /** For every bash since 3.2, which macOS has; no other package is needed. */
 export const toBashScript: ToScript = (program, tree) => {

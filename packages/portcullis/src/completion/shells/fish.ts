@@ -1,10 +1,10 @@
+import type { ToScript } from '../command-tree.ts'
 import {
   type CommandOption,
   type PlacedCommand,
   toPlacedCommands,
   type ValueKind,
 } from '../command-tree.ts'
-import type { ToScript } from './to-script.ts'
 
 export const toFishScript: ToScript = (program, tree) => {
   const placed = toPlacedCommands(tree)

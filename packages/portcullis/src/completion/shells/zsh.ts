@@ -1,10 +1,10 @@
+import type { ToScript } from '../command-tree.ts'
 import {
   type CommandOption,
   type PlacedCommand,
   toPlacedCommands,
   type ValueKind,
 } from '../command-tree.ts'
-import type { ToScript } from './to-script.ts'
 
 /** One function per command, each leaving the rest of the line to those below it. */
 export const toZshScript: ToScript = (program, tree) => {

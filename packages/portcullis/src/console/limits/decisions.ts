@@ -5,7 +5,7 @@ import {
   toLimitText,
   unitByName,
 } from '@portcullis/ratelimit/rules'
-import { ConsoleError } from '../error-answers.ts'
+import { ConsoleError } from '../errors.ts'
 import type { RatelimitTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
 import { readDirectoryRules } from './rule-book.ts'
@@ -28,7 +28,7 @@ export interface DecisionAnswer {
   readonly explanations: readonly ExplainedDescriptor[] | undefined
 }
 
-export interface DecisionStatus {
+interface DecisionStatus {
   readonly code: 'OK' | 'OVER_LIMIT'
   /** `5 per minute`, for people; undefined where nothing is limited. */
   readonly limitText: string | undefined

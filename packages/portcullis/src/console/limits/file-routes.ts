@@ -1,14 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import { changeAndAwaitLoad, type LoadReport } from './await-load.ts'
-import { checkText, type TextFinding } from './check-text.ts'
 import { readDirectory } from './rule-book.ts'
 import {
+  changeAndAwaitLoad,
+  checkText,
   deleteRuleFile,
   type ListedFile,
+  type LoadReport,
   listRuleFiles,
   type OpenedFile,
   parseRuleFileName,
   readRuleFile,
+  type TextFinding,
   writeRuleFile,
 } from './rule-files.ts'
 

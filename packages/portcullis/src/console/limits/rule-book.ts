@@ -12,7 +12,7 @@ import {
   toStatisticsKey,
   unitByName,
 } from '@portcullis/ratelimit/rules'
-import { ConsoleError } from '../error-answers.ts'
+import { ConsoleError } from '../errors.ts'
 import type { RatelimitTarget } from '../settings.ts'
 import { readDebugPage } from './statistics.ts'
 
@@ -51,7 +51,7 @@ export interface ShownRule {
 }
 
 /** What the files of a directory hold now. */
-export interface DirectoryRules {
+interface DirectoryRules {
   readonly rules: RuleSet
   readonly findings: readonly RuleFinding[]
 }

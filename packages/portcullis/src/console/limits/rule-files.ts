@@ -1,8 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isPolicyTest } from '@portcullis/ratelimit/rules'
-import { ConsoleError } from '../error-answers.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  checkRules,
+  isPolicyTest,
+  type RuleDirectory,
+  type RuleFinding,
+} from '@portcullis/ratelimit/rules'
+import { ConsoleError } from '../errors.ts'
+import { type LimitStatistics, readStatistics } from './statistics.ts'
 
 export interface ListedFile {
   readonly name: string
@@ -150,4 +157,88 @@ const reasons: Readonly<Record<string, readonly [status: number, reason: string]
   EPERM: [403, 'the console may not'],
   EROFS: [403, 'the disk is read-only'],
   ENOSPC: [507, 'the disk is full'],
+}
+
+export interface TextFinding extends RuleFinding {
+  /** Whether the text must not be saved as it is. */
+  readonly isBlocking: boolean
+}
+
+/**
+ * What there would be to say if a file had this text. Faults that other files had before keep nobody from
+ * mending this one.
+ */
+export function checkText(directory: RuleDirectory, name: string, text: string): TextFinding[] {
+  const before = new Set(checkRules(directory).findings.map(toIdentity))
+  const { findings } = checkRules(withText(directory, name, text))
+  return findings.map((finding) => {
+    const isOld = finding.file !== name && before.has(toIdentity(finding))
+    return { ...finding, isBlocking: finding.severity === 'fault' && !isOld }
+  })
+}
+
+function withText(directory: RuleDirectory, name: string, text: string): RuleDirectory {
+  const others = directory.files.filter((file) => file.name !== name)
+  // A byte order mark is dropped when a file is read.
+  const file = { name, text: text.replace(/^\ufeff/, '') }
+  const files = [...others, file].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const unreadable = directory.unreadable.filter((each) => each.name !== name)
+  return { ...directory, files, unreadable }
+}
+
+function toIdentity({ severity, file, line, column, message }: RuleFinding): string {
+  return JSON.stringify([severity, file, line, column, message])
+}
+
+/** Whether the service works with what was saved. */
+export interface LoadReport {
+  readonly state: 'loaded' | 'refused' | 'unseen'
+  readonly message: string
+}
+
+const patienceMs = 10_000
+const pauseMs = 100
+
+const loaded: LoadReport = { state: 'loaded', message: 'The service has loaded it.' }
+const refused: LoadReport = {
+  state: 'refused',
+  message:
+    'The service has refused the rule files and goes on with the rules it had; its log says why.',
+}
+const unseen: LoadReport = {
+  state: 'unseen',
+  message:
+    'The service has not loaded it so far. It may watch another directory, or only its root (RUNTIME_WATCH_ROOT).',
+}
+
+/** Changes files, and waits until the service has noticed. */
+export async function changeAndAwaitLoad<Result>(
+  debugUrl: string,
+  change: () => Promise<Result>,
+): Promise<{ result: Result; load: LoadReport }> {
+  const before = await tryStatistics(debugUrl)
+  const result = await change()
+  if (before instanceof ConsoleError) return { result, load: toUnseen(before) }
+  const deadlineMs = performance.now() + patienceMs
+  while (performance.now() < deadlineMs) {
+    await wait(pauseMs)
+    const now = await tryStatistics(debugUrl)
+    if (now instanceof ConsoleError) return { result, load: toUnseen(now) }
+    if (now.loads > before.loads) return { result, load: loaded }
+    if (now.refusals > before.refusals) return { result, load: refused }
+  }
+  return { result, load: unseen }
+}
+
+async function tryStatistics(debugUrl: string): Promise<LimitStatistics | ConsoleError> {
+  try {
+    return await readStatistics(debugUrl, { signal: AbortSignal.timeout(patienceMs) })
+  } catch (error) {
+    if (error instanceof ConsoleError) return error
+    throw error
+  }
+}
+
+function toUnseen({ message }: ConsoleError): LoadReport {
+  return { state: 'unseen', message: `Nobody knows whether it is in force. ${message}` }
 }

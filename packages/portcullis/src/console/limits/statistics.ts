@@ -1,6 +1,5 @@
-import { ConsoleError } from '../error-answers.ts'
-import { requireCounters } from '../require-counters.ts'
-import { callUpstream } from '../upstream.ts'
+import { ConsoleError } from '../errors.ts'
+import { callUpstream, requireCounters } from '../upstream.ts'
 
 export interface RuleCounts {
   readonly total: number

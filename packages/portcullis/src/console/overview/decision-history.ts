@@ -1,6 +1,3 @@
-import type { RuleCount } from './counters.ts'
-import { type RangeName, rangeNames, ranges } from './ranges.ts'
-
 /** Decisions per second, on average over one step of a chart. */
 export interface DecisionsPoint {
   readonly total: number
@@ -18,7 +15,7 @@ export interface DecisionsPeriod {
   readonly current: number | undefined
 }
 
-export interface DecisionHistory {
+interface DecisionHistory {
   /** What was counted between two readings, in milliseconds since the epoch. */
   add(fromMs: number, toMs: number, count: RuleCount): void
   read(range: RangeName, nowMs: number): DecisionsPeriod
@@ -29,7 +26,7 @@ interface Step extends RuleCount {
   readonly coveredMs: number
 }
 
-const none: Step = { hits: 0, over: 0, shadow: 0, coveredMs: 0 }
+const noStep: Step = { hits: 0, over: 0, shadow: 0, coveredMs: 0 }
 const currentMs = 10_000
 
 /** Keeps counts in steps, for each range separately. Steps that nothing was measured in stay empty. */
@@ -44,7 +41,7 @@ export function createDecisionHistory(): DecisionHistory {
         for (let index = Math.floor(fromMs / stepMs); index * stepMs < toMs; index += 1) {
           const coveredMs = Math.min(toMs, (index + 1) * stepMs) - Math.max(fromMs, index * stepMs)
           const share = coveredMs / (toMs - fromMs)
-          steps.set(index, addSteps(steps.get(index) ?? none, scale(count, share, coveredMs)))
+          steps.set(index, addSteps(steps.get(index) ?? noStep, scale(count, share, coveredMs)))
         }
         const oldest = Math.floor(toMs / stepMs) - toCapacity(name)
         for (const index of steps.keys()) if (index < oldest) steps.delete(index)
@@ -58,8 +55,8 @@ export function createDecisionHistory(): DecisionHistory {
         steps.get(newest - capacity + 1 + age),
       )
       const { hits, over, shadow } = listed.reduce<Step>(
-        (sum, step) => addSteps(sum, step ?? none),
-        none,
+        (sum, step) => addSteps(sum, step ?? noStep),
+        noStep,
       )
       return {
         points: listed.map((step) => (step === undefined ? null : toPoint(step))),
@@ -96,6 +93,70 @@ function toPoint({ hits, over, shadow, coveredMs }: Step): DecisionsPoint {
 function toCurrent(steps: ReadonlyMap<number, Step>, nowMs: number): number | undefined {
   const stepMs = ranges['15m'].stepSeconds * 1000
   const recent = [...steps].filter(([index]) => (index + 1) * stepMs > nowMs - currentMs)
-  const sum = recent.reduce<Step>((total, [, step]) => addSteps(total, step), none)
+  const sum = recent.reduce<Step>((total, [, step]) => addSteps(total, step), noStep)
   return sum.coveredMs === 0 ? undefined : toPoint(sum).total
 }
+
+/** What the rules have counted since the service started, by rule. */
+export type Counters = ReadonlyMap<string, RuleCount>
+
+interface RuleCount {
+  readonly hits: number
+  readonly over: number
+  readonly shadow: number
+}
+
+const fields: Readonly<Record<string, keyof RuleCount>> = {
+  total_hits: 'hits',
+  over_limit: 'over',
+  shadow_mode: 'shadow',
+}
+/** Tags of EXTRA_TAGS follow the name: `total_hits.__env=live`. */
+const line = /^(.+)\.(total_hits|over_limit|shadow_mode)(?:\.__[^:\n]*)?: (\d+)$/gm
+const noCount: RuleCount = { hits: 0, over: 0, shadow: 0 }
+
+/** Reads the lines of `/stats` that count decisions. */
+export function parseCounters(text: string): Counters {
+  const counters = new Map<string, Record<keyof RuleCount, number>>()
+  for (const [, rule = '', name = '', value] of text.matchAll(line)) {
+    const field = fields[name]
+    if (field === undefined) continue
+    const counts = counters.get(rule) ?? { ...noCount }
+    counts[field] = Number(value)
+    counters.set(rule, counts)
+  }
+  return counters
+}
+
+/**
+ * What came in between. A counter that is lower than it was began anew, with the service or with a key that
+ * had been forgotten: what it shows has all been counted since.
+ */
+export function toIncrease(before: Counters, after: Counters): RuleCount {
+  const sum = { ...noCount }
+  for (const [rule, now] of after) {
+    const then = before.get(rule) ?? noCount
+    const base = now.hits < then.hits ? noCount : then
+    sum.hits += now.hits - base.hits
+    sum.over += Math.max(0, now.over - base.over)
+    sum.shadow += Math.max(0, now.shadow - base.shadow)
+  }
+  return sum
+}
+
+/** Our service tells how long it has been running; the original does not. */
+export function parseUptimeSeconds(text: string): number | undefined {
+  const [, seconds] = /^ratelimit\.node\.uptime_seconds(?:\.__[^:\n]*)?: (\d+)$/m.exec(text) ?? []
+  return seconds === undefined ? undefined : Number(seconds)
+}
+
+/** How far back charts go. Each range is bounded: memory does not depend on how long the console runs. */
+const ranges = {
+  '15m': { minutes: 15, stepSeconds: 5 },
+  '1h': { minutes: 60, stepSeconds: 20 },
+  '24h': { minutes: 1_440, stepSeconds: 300 },
+} as const
+
+export type RangeName = keyof typeof ranges
+
+export const rangeNames = Object.keys(ranges) as readonly RangeName[]

@@ -1,10 +1,16 @@
 import { createChecks } from '../health/index.ts'
 import type { ConsoleSettings } from '../settings.ts'
-import type { RangeName } from './ranges.ts'
-import { createWatchRunner, type Watch, type WatchRun } from './watch.ts'
+import type { RangeName } from './decision-history.ts'
+import {
+  createWatchRunner,
+  type DecisionsState,
+  type HealthState,
+  type Watch,
+  type WatchRun,
+  watchDecisions,
+  watchHealth,
+} from './watch.ts'
 import { type ActivityState, watchActivity } from './watch-activity.ts'
-import { type DecisionsState, watchDecisions } from './watch-decisions.ts'
-import { type HealthState, watchHealth } from './watch-health.ts'
 
 /** The events of the stream. Each has the whole state of its section: one that is missed does no harm. */
 export interface OverviewSections {
@@ -13,9 +19,9 @@ export interface OverviewSections {
   readonly activity: ActivityState
 }
 
-export type Listener = (section: keyof OverviewSections, state: unknown) => void
+type Listener = (section: keyof OverviewSections, state: unknown) => void
 
-export interface Overview extends Disposable {
+interface Overview extends Disposable {
   /** Hears what is known at once, and then all that is new. @returns what ends it. */
   watch(listener: Listener, range: RangeName): () => void
 }

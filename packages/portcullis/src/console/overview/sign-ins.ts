@@ -1,4 +1,5 @@
-import type { RangeName } from './ranges.ts'
+import { type Answer, parseObject } from '../health/part-health.ts'
+import type { RangeName } from './decision-history.ts'
 
 /** Milliseconds that one count of the auth server covers. */
 export const stepMs = 10_000
@@ -6,7 +7,7 @@ const minuteSteps = 60_000 / stepMs
 const dayMs = 86_400_000
 const capacity = dayMs / stepMs
 
-export interface SignInCount {
+interface SignInCount {
   readonly succeeded: number
   readonly failed: number
 }
@@ -21,7 +22,7 @@ export interface SignInsPeriod {
   readonly current: SignInCount | undefined
 }
 
-export interface SignIns {
+interface SignIns {
   /** Adds to the step at that time. */
   add(at: number, count: SignInCount): void
   /** Forgets everything from that time on, to be read again. */
@@ -97,4 +98,133 @@ export function countSignIns(): SignIns {
 
 function addCounts(left: SignInCount, right: SignInCount): SignInCount {
   return { succeeded: left.succeeded + right.succeeded, failed: left.failed + right.failed }
+}
+
+/** Processes write what they have counted a moment later. */
+const lateMs = 6 * stepMs
+
+interface Memory {
+  /** From where on to read again. */
+  nextMs: number
+}
+
+const memories = new WeakMap<SignIns, Memory>()
+
+/** Reads what the auth server has counted since the last time. @returns false where it does not count. */
+export async function readSignInCounts(
+  signIns: SignIns,
+  read: (path: string) => Promise<Answer>,
+): Promise<boolean> {
+  const memory = memories.get(signIns) ?? { nextMs: 0 }
+  memories.set(signIns, memory)
+  const firstMs = Math.max(memory.nextMs, Math.floor((Date.now() - dayMs) / stepMs) * stepMs)
+  const since = encodeURIComponent(new Date(firstMs).toISOString())
+  const { status, text } = await read(`/admin/sign-ins?since=${since}`)
+  if (status !== 200) return false
+  const { counts } = parseObject(text) ?? {}
+  if (!Array.isArray(counts)) return false
+  signIns.forgetFrom(firstMs)
+  for (const { step, outcome, count } of counts) {
+    const at = Date.parse(step)
+    if (at < firstMs) continue
+    const isSuccess = outcome === 'succeeded'
+    signIns.add(at, { succeeded: isSuccess ? count : 0, failed: isSuccess ? 0 : count })
+  }
+  signIns.setKnownFrom(firstMs)
+  memory.nextMs = Math.floor((Date.now() - lateMs) / stepMs) * stepMs
+  return true
+}
+
+/** Failed sign-ins with the same name, reason and address within ten minutes, as our auth server keeps them. */
+export interface SignInFailure {
+  readonly id: string
+  /** Null: there is no such account. */
+  readonly user_id: string | null
+  /** Empty: no address or number was given, or something that is neither. */
+  readonly name: string
+  readonly reason: string
+  readonly ip_address: string
+  readonly count: number
+  readonly first_at: string
+  readonly last_at: string
+}
+
+/** What is no failure is left out. */
+export function parseSignInFailures(text: string): readonly SignInFailure[] {
+  const failures: unknown = JSON.parse(text)
+  if (!Array.isArray(failures)) throw new Error('The list of failed sign-ins is not a list.')
+  return failures.filter((failure): failure is SignInFailure => {
+    const { id, name, reason, last_at }: Partial<Record<keyof SignInFailure, unknown>> =
+      Object(failure)
+    return [id, name, reason, last_at].every((each) => typeof each === 'string')
+  })
+}
+
+/** A failure among the entries of the audit log. */
+export function toFailureEntry(failure: SignInFailure): AuditEntry {
+  const { id, user_id: userId, name, reason, ip_address, count, first_at, last_at } = failure
+  return {
+    id,
+    created_at: last_at,
+    ip_address,
+    payload: {
+      action: 'login_failed',
+      actor_id: userId ?? '',
+      actor_username: name,
+      traits: { reason, count, first_at },
+    },
+  }
+}
+
+/** An entry of the auth server's audit log. */
+export interface AuditEntry {
+  readonly id: string
+  readonly created_at: string
+  readonly ip_address: string
+  readonly payload: {
+    readonly action: string
+    readonly actor_id: string
+    /** Of an administrator their role. */
+    readonly actor_username: string
+    readonly traits?: Readonly<Record<string, unknown>>
+  }
+}
+
+/** An entry of the audit log, and whom it is about. */
+export interface AuditEvent {
+  readonly entry: AuditEntry
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly user: { readonly id: string; readonly name: string }
+}
+
+/** Of `GET /admin/audit`. What does not look like an entry is left out. */
+export function parseAuditEntries(text: string): readonly AuditEvent[] {
+  const entries: unknown = JSON.parse(text)
+  if (!Array.isArray(entries)) throw new Error('The audit log of the auth server is no list.')
+  return entries.filter(isEntry).map(toEvent)
+}
+
+function isEntry(value: unknown): value is AuditEntry {
+  const { id, created_at, payload }: Partial<Record<keyof AuditEntry, unknown>> = Object(value)
+  const { action, actor_id }: Partial<Record<keyof AuditEntry['payload'], unknown>> =
+    Object(payload)
+  return [id, created_at, action, actor_id].every((text) => typeof text === 'string')
+}
+
+/** Where an administrator did something to a user, the traits name the user. */
+export function toEvent(entry: AuditEntry): AuditEvent {
+  const { actor_id: actorId, actor_username: actorName, traits = {} } = entry.payload
+  const { user_id: userId, user_email: email, user_phone: phone } = traits
+  const isOther = isText(userId) && userId !== actorId
+  const names = isOther ? [email, phone, userId] : [actorName, actorId]
+  return {
+    entry,
+    at: Date.parse(entry.created_at),
+    user: { id: isOther ? userId : actorId, name: names.find(isText) ?? '' },
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }

@@ -1,12 +1,18 @@
-import { toMessage } from '../error-answers.ts'
-import { ask } from '../health/ask.ts'
-import { toKeyHeaders } from '../health/check-auth.ts'
+import { toMessage } from '../errors.ts'
+import { toKeyHeaders } from '../health/index.ts'
+import { ask } from '../health/part-health.ts'
 import type { AuthTarget } from '../settings.ts'
-import { type AuditEvent, parseAuditEntries, toEvent } from './audit-entries.ts'
-import type { RangeName } from './ranges.ts'
-import { readSignInCounts } from './read-sign-in-counts.ts'
-import { parseSignInFailures, toFailureEntry } from './sign-in-failures.ts'
-import { countSignIns, type SignInsPeriod } from './sign-ins.ts'
+import type { RangeName } from './decision-history.ts'
+import {
+  type AuditEvent,
+  countSignIns,
+  parseAuditEntries,
+  parseSignInFailures,
+  readSignInCounts,
+  type SignInsPeriod,
+  toEvent,
+  toFailureEntry,
+} from './sign-ins.ts'
 import type { Watch } from './watch.ts'
 
 export type { AuditEvent }

@@ -1,4 +1,4 @@
-import { ConsoleError } from '../error-answers.ts'
+import { ConsoleError } from '../errors.ts'
 
 /** What the page asks for. */
 export interface AuditOrder {

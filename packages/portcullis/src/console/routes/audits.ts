@@ -1,14 +1,13 @@
 import type { FastifyReply } from 'fastify'
-import type { AddRoutes, ConsoleContext } from '../add-routes.ts'
-import { ConsoleError } from '../error-answers.ts'
+import { ConsoleError } from '../errors.ts'
+import type { AddRoutes, ConsoleContext } from '../settings.ts'
 import {
   type AuditOrder,
   type AuditPlan,
   auditOrderSchema,
   parseAuditOrder,
 } from './audits-plan.ts'
-import { probeServer } from './audits-probe.ts'
-import { type AuditRun, type AuditRunSummary, startAuditRun } from './audits-run.ts'
+import { type AuditRun, type AuditRunSummary, probeServer, startAuditRun } from './audits-run.ts'
 
 /** The newest comes first. */
 export interface AuditRunList {

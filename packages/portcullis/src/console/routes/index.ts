@@ -1,4 +1,4 @@
-import type { AddRoutes } from '../add-routes.ts'
+import type { AddRoutes } from '../settings.ts'
 import { addAudits } from './audits.ts'
 import { addLimits } from './limits.ts'
 import { addMailbox } from './mailbox.ts'

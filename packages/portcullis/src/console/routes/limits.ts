@@ -1,5 +1,4 @@
-import type { AddRoutes } from '../add-routes.ts'
-import { ConsoleError } from '../error-answers.ts'
+import { ConsoleError } from '../errors.ts'
 import { askDecision, type DecisionAnswer, type DecisionRequest } from '../limits/decisions.ts'
 import { addFileRoutes } from '../limits/file-routes.ts'
 import { type CounterNews, createLiveCounters, type LiveCounts } from '../limits/live-counters.ts'
@@ -10,6 +9,7 @@ import {
   type ShownRule,
 } from '../limits/rule-book.ts'
 import { readCounters } from '../limits/statistics.ts'
+import type { AddRoutes } from '../settings.ts'
 
 export type {
   CheckedFile,

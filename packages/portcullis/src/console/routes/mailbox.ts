@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { frameHeaders, toFrameDocument } from '../../mailbox/frame-document.ts'
 import type { CaughtMessage, Mailbox, MessageLink, MessageSummary } from '../../mailbox/mailbox.ts'
-import type { AddRoutes, ConsoleContext } from '../add-routes.ts'
-import { ConsoleError } from '../error-answers.ts'
+import { ConsoleError } from '../errors.ts'
+import type { AddRoutes, ConsoleContext } from '../settings.ts'
 
 export type { MessageKind, MessageLink, MessageSummary } from '../../mailbox/mailbox.ts'
 

@@ -1,12 +1,17 @@
-import type { AddRoutes } from '../add-routes.ts'
+import { type RangeName, rangeNames } from '../overview/decision-history.ts'
 import { createOverview } from '../overview/overview.ts'
-import { type RangeName, rangeNames } from '../overview/ranges.ts'
+import type { AddRoutes } from '../settings.ts'
 
+export type { RangeName } from '../overview/decision-history.ts'
 export type { OverviewSections } from '../overview/overview.ts'
-export type { RangeName } from '../overview/ranges.ts'
+export type {
+  DecisionsPoint,
+  DecisionsState,
+  HealthState,
+  PartName,
+  WatchedPart,
+} from '../overview/watch.ts'
 export type { ActivityState, AuditEvent } from '../overview/watch-activity.ts'
-export type { DecisionsPoint, DecisionsState } from '../overview/watch-decisions.ts'
-export type { HealthState, PartName, WatchedPart } from '../overview/watch-health.ts'
 
 export const addOverview: AddRoutes = (server, context) => {
   const overview = createOverview(context)

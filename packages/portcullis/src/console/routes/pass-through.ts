@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AddRoutes } from '../add-routes.ts'
+import type { AddRoutes } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
 
 /** Those of the caller that matter to the server behind; the console's cookie is not among them. */

@@ -1,4 +1,4 @@
-import type { AddRoutes } from '../add-routes.ts'
+import type { AddRoutes } from '../settings.ts'
 
 /** What the page has to know before it shows anything. */
 export interface ConsoleSession {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { AuditEntry } from '../overview/audit-entries.ts'
-import { parseSignInFailures, toFailureEntry } from '../overview/sign-in-failures.ts'
+import type { AuditEntry } from '../overview/sign-ins.ts'
+import { parseSignInFailures, toFailureEntry } from '../overview/sign-ins.ts'
 import type { AuthTarget } from '../settings.ts'
 import { callAsAdmin, readJson } from './users-upstream.ts'
 

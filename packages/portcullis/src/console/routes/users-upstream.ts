@@ -1,10 +1,10 @@
-import { ConsoleError } from '../error-answers.ts'
-import { parseObject } from '../health/ask.ts'
-import { toKeyHeaders } from '../health/check-auth.ts'
+import { ConsoleError } from '../errors.ts'
+import { toKeyHeaders } from '../health/index.ts'
+import { parseObject } from '../health/part-health.ts'
 import type { AuthTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
 
-export interface AdminCall {
+interface AdminCall {
   readonly method: string
   readonly path: string
   readonly query?: URLSearchParams
@@ -48,4 +48,174 @@ export async function readJson(answer: Response): Promise<string> {
     'upstream_unexpected',
     `The auth server's address answered with status ${answer.status}, and not as an auth server does.`,
   )
+}
+
+/** A call of the page, and the one endpoint of the auth server behind it. */
+export interface UserEndpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below `/api/users`. Every parameter is a UUID. */
+  readonly path: string
+  readonly upstream: string
+  /** The parameters that are handed on. */
+  readonly query?: readonly string[]
+  /** The fields of the body that are handed on. */
+  readonly body?: Readonly<Record<string, object>>
+}
+
+const text = { type: 'string' } as const
+const yesOrNo = { type: 'boolean' } as const
+const metadata = { type: 'object' } as const
+
+const userFields = {
+  email: text,
+  phone: text,
+  role: text,
+  password: text,
+  email_confirm: yesOrNo,
+  phone_confirm: yesOrNo,
+  user_metadata: metadata,
+  app_metadata: metadata,
+  ban_duration: text,
+}
+
+const linkFields = {
+  type: text,
+  email: text,
+  new_email: text,
+  password: text,
+  data: metadata,
+  redirect_to: text,
+}
+
+const ofUser = '/:user_id'
+const upstreamUser = '/admin/users/:user_id'
+
+/** With the console's key one can do anything to anybody: this is all that a page can do with it. */
+export const userEndpoints: readonly UserEndpoint[] = [
+  {
+    method: 'GET',
+    path: '',
+    upstream: '/admin/users',
+    query: ['page', 'per_page', 'filter', 'sort', 'limit', 'cursor'],
+  },
+  { method: 'POST', path: '', upstream: '/admin/users', body: userFields },
+  {
+    method: 'POST',
+    path: '/invite',
+    upstream: '/invite',
+    query: ['redirect_to'],
+    body: { email: text, data: metadata },
+  },
+  {
+    method: 'POST',
+    path: '/generate-link',
+    upstream: '/admin/generate_link',
+    body: linkFields,
+  },
+  {
+    method: 'GET',
+    path: '/sign-in-failures',
+    upstream: '/admin/sign-in-failures',
+    query: ['page', 'per_page'],
+  },
+  { method: 'GET', path: ofUser, upstream: upstreamUser },
+  { method: 'PUT', path: ofUser, upstream: upstreamUser, body: userFields },
+  {
+    method: 'DELETE',
+    path: ofUser,
+    upstream: upstreamUser,
+    body: { should_soft_delete: yesOrNo },
+  },
+  { method: 'GET', path: `${ofUser}/factors`, upstream: `${upstreamUser}/factors` },
+  {
+    method: 'DELETE',
+    path: `${ofUser}/factors/:factor_id`,
+    upstream: `${upstreamUser}/factors/:factor_id`,
+  },
+  { method: 'GET', path: `${ofUser}/passkeys`, upstream: `${upstreamUser}/passkeys` },
+  {
+    method: 'DELETE',
+    path: `${ofUser}/passkeys/:passkey_id`,
+    upstream: `${upstreamUser}/passkeys/:passkey_id`,
+  },
+  { method: 'GET', path: `${ofUser}/sessions`, upstream: `${upstreamUser}/sessions` },
+  {
+    method: 'DELETE',
+    path: `${ofUser}/sessions/:session_id`,
+    upstream: `${upstreamUser}/sessions/:session_id`,
+  },
+]
+
+export type { SignInFailure } from '../overview/sign-ins.ts'
+
+/** What the auth server tells of users; only what the page shows is named here. */
+export interface User {
+  readonly id: string
+  readonly role: string
+  /** Empty: they have none. */
+  readonly email: string
+  readonly phone: string
+  readonly new_email?: string
+  readonly email_confirmed_at?: string
+  readonly phone_confirmed_at?: string
+  readonly confirmed_at?: string
+  readonly invited_at?: string
+  readonly last_sign_in_at?: string
+  readonly banned_until?: string
+  readonly deleted_at?: string
+  readonly created_at: string
+  readonly updated_at: string
+  readonly is_anonymous: boolean
+  readonly app_metadata: Metadata
+  readonly user_metadata: Metadata
+  readonly identities: readonly Identity[]
+  readonly factors?: readonly Factor[]
+}
+
+export type Metadata = Readonly<Record<string, unknown>>
+
+export interface Identity {
+  readonly identity_id: string
+  /** At the provider. */
+  readonly id: string
+  readonly provider: string
+  readonly email?: string
+  readonly created_at: string
+  readonly last_sign_in_at?: string
+}
+
+export interface Factor {
+  readonly id: string
+  readonly friendly_name?: string
+  readonly factor_type: string
+  readonly status: 'verified' | 'unverified'
+  readonly phone: string
+  readonly created_at: string
+  readonly last_challenged_at: string | null
+}
+
+export interface Passkey {
+  readonly id: string
+  readonly friendly_name: string
+  readonly created_at: string
+  readonly last_used_at?: string
+}
+
+export interface Session {
+  readonly id: string
+  /** `Firefox on Windows`. */
+  readonly device: string
+  readonly user_agent: string
+  readonly ip: string
+  readonly aal: string
+  readonly created_at: string
+  readonly last_used_at: string
+  readonly not_after?: string
+}
+
+export interface GeneratedLink {
+  readonly action_link: string
+  readonly email_otp: string
+  readonly verification_type: string
+  readonly redirect_to: string
 }

@@ -1,9 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AddRoutes } from '../add-routes.ts'
-import type { AuthTarget } from '../settings.ts'
+import type { AddRoutes, AuthTarget } from '../settings.ts'
 import { readUserAudit } from './users-audit.ts'
-import { type UserEndpoint, userEndpoints } from './users-endpoints.ts'
-import { callAsAdmin, readJson } from './users-upstream.ts'
+import { callAsAdmin, readJson, type UserEndpoint, userEndpoints } from './users-upstream.ts'
 
 type Texts = Readonly<Record<string, string>>
 

@@ -1,10 +1,9 @@
 import { openConsole } from '../../console/console.ts'
 import { processStartedAt } from '../../console/health/index.ts'
 import { toAllowedHosts, toOwnHost } from '../addresses.ts'
-import { createAdminKeys } from '../admin-key.ts'
-import { toAuditHeaders } from '../audit-pass.ts'
+import { toRulesDirectory } from '../data-folder.ts'
 import type { StartPart } from '../part.ts'
-import { toRulesDirectory } from '../starter-rules.ts'
+import { createAdminKeys, toAuditHeaders } from '../secrets.ts'
 
 export const startConsole: StartPart = async (world) => {
   const { host, allowedHosts, ports, secrets, version, folder, has, mailbox } = world

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { openApi } from '../../api/api.ts'
 import { toOwnHost } from '../addresses.ts'
-import { createCountsRequest } from '../audit-pass.ts'
 import type { StartPart } from '../part.ts'
+import { createCountsRequest } from '../secrets.ts'
 
 /** The GraphQL API: a starting point for one's own. */
 export const startGraphql: StartPart = async ({ host, ports, secrets, has }) => {

@@ -1,6 +1,6 @@
+import { provideRules } from '../data-folder.ts'
 import type { StartPart } from '../part.ts'
 import { startService } from '../service-process.ts'
-import { provideRules } from '../starter-rules.ts'
 
 /** The rate limit service, with counters in its memory and rules that people may edit. */
 export const startRatelimit: StartPart = (world) => {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
 import { tellFailure } from './toasts.tsx'
 
-export interface ButtonProps {
+interface ButtonProps {
   readonly children: ComponentChildren
   readonly kind?: 'primary' | 'danger' | 'quiet'
   readonly size?: 'small'
@@ -42,5 +42,31 @@ export function Button(props: ButtonProps): JSX.Element {
       {icon && <Icon name={icon} />}
       {children}
     </button>
+  )
+}
+
+const shownMs = 2_000
+
+export function CopyButton({
+  text,
+  label = 'Copy',
+}: {
+  readonly text: string
+  readonly label?: string
+}): JSX.Element {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+      setTimeout(() => setCopied(false), shownMs)
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  return (
+    <Button kind="quiet" size="small" icon={isCopied ? 'check' : 'copy'} onClick={copy}>
+      {isCopied ? 'Copied' : label}
+    </Button>
   )
 }

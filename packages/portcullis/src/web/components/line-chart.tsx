@@ -1,12 +1,11 @@
-import type { JSX, TargetedPointerEvent } from 'preact'
-import { useState } from 'preact/hooks'
+import type { JSX, RefObject, TargetedPointerEvent } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatClock, formatCount, formatNumber } from '../format.ts'
-import { useWidth } from './use-width.ts'
 
 /** A point without a value leaves a gap. */
-export type ChartValues = readonly (number | null)[]
+type ChartValues = readonly (number | null)[]
 
-export interface LineChartProps {
+interface LineChartProps {
   /** What is drawn, for who cannot see it. */
   readonly label: string
   /** Oldest first. */
@@ -180,4 +179,21 @@ function toCeiling(highest: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(highest, 1)))
   const factor = [1, 2, 5, 10].find((each) => each * power >= highest) ?? 10
   return Math.max(4, factor * power)
+}
+
+/** How wide an element is, as it changes. @returns what to refer to it by, and the width. */
+function useWidth<Part extends Element>(
+  atFirst: number,
+): readonly [RefObject<Part | null>, number] {
+  const element = useRef<Part>(null)
+  const [width, setWidth] = useState(atFirst)
+  useEffect(() => {
+    if (element.current === null) return
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry && entry.contentRect.width > 0) setWidth(Math.round(entry.contentRect.width))
+    })
+    observer.observe(element.current)
+    return () => observer.disconnect()
+  }, [])
+  return [element, width]
 }

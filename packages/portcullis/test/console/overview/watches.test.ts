@@ -4,9 +4,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createOverview } from '../../../src/console/overview/overview.ts'
+import { watchDecisions, watchHealth } from '../../../src/console/overview/watch.ts'
 import { watchActivity } from '../../../src/console/overview/watch-activity.ts'
-import { watchDecisions } from '../../../src/console/overview/watch-decisions.ts'
-import { watchHealth } from '../../../src/console/overview/watch-health.ts'
 
 const { signal } = new AbortController()
 

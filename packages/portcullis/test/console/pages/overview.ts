@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { createAdminKeys } from '../../../src/up/admin-key.ts'
-import { provideSecrets } from '../../../src/up/secrets.ts'
+import { createAdminKeys, provideSecrets } from '../../../src/up/secrets.ts'
 import { openVisitor, turnTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
 import type { RunSuite } from './suite.ts'

@@ -4,11 +4,10 @@ import type { AuditRunSummary, AuditRunView } from '../../../console/routes/audi
 import { Card } from '../../components/card.tsx'
 import { Notice, type NoticeProps } from '../../components/states.tsx'
 import { formatAge } from '../../format.ts'
-import { AuditMatrix } from './audit-matrix.tsx'
-import { AuditSections } from './audit-sections.tsx'
-import { countLevel, levels } from './levels.ts'
+import { AuditMatrix, AuditSections } from './audit-sections.tsx'
+import { countLevel, levels } from './use-audit-run.ts'
 
-export interface AuditRunPanelProps {
+interface AuditRunPanelProps {
   readonly run: AuditRunView
   readonly earlier: readonly AuditRunSummary[]
   readonly onShow: (id: string) => unknown

@@ -1,9 +1,8 @@
 import type { JSX } from 'preact'
-import type { AuditRunView } from '../../../console/routes/audits-run.ts'
-import { AuditFailure } from './audit-failure.tsx'
-import { type Level, levels } from './levels.ts'
+import type { AuditExchange, AuditRunView } from '../../../console/routes/audits-run.ts'
+import { type Level, levels } from './use-audit-run.ts'
 
-export interface AuditSectionsProps {
+interface AuditSectionsProps {
   readonly run: AuditRunView
   readonly search: string
 }
@@ -94,4 +93,61 @@ function isWanted(run: AuditRunView, { id, name }: AuditView, search: string): b
   if (outcome === undefined) return false
   const texts = [id, name, outcome.reason ?? '', run.exchanges[id]?.response ?? '']
   return texts.some((text) => text.toLowerCase().includes(search))
+}
+
+interface AuditFailureProps {
+  readonly id: string
+  readonly name: string
+  readonly tone: 'danger' | 'warn' | 'accent'
+  readonly reason: string
+  /** There once the run has ended. */
+  readonly exchange: AuditExchange | undefined
+}
+
+function AuditFailure({ id, name, tone, reason, exchange }: AuditFailureProps): JSX.Element {
+  return (
+    <li class={`audit-failure tone-${tone}`}>
+      <div class="audit-name">
+        <code>{id}</code>
+        <strong>{name}</strong>
+      </div>
+      <p>{reason}</p>
+      {exchange && (
+        <details>
+          <summary>Request and response ({exchange.status})</summary>
+          <div class="grid" style={{ '--least': '18rem' }}>
+            <Text title="Sent" text={exchange.request} />
+            <Text title="Received" text={exchange.response} />
+          </div>
+        </details>
+      )}
+    </li>
+  )
+}
+
+function Text({ title, text }: { readonly title: string; readonly text: string }): JSX.Element {
+  return (
+    <div class="stack tight">
+      <h4>{title}</h4>
+      <pre class="code-block">{text}</pre>
+    </div>
+  )
+}
+
+/** Every audit as a small field that takes its colour when it ends. The lists below say the same in words. */
+export function AuditMatrix({ run }: { readonly run: AuditRunView }): JSX.Element {
+  return (
+    <div class="audit-matrix" aria-hidden="true">
+      {run.audits.map(({ id, name, level }) => (
+        <span key={id} title={`${id} ${name}`} class={toTone(run, id, level)} />
+      ))}
+    </div>
+  )
+}
+
+function toTone({ outcomes }: AuditRunView, id: string, level: string): string {
+  const outcome = outcomes[id]
+  if (outcome === undefined) return ''
+  if (outcome.status === 'ok') return 'tone-ok'
+  return `tone-${levels.find(({ name }) => name === level)?.tone}`
 }

@@ -1,20 +1,20 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
 import type { MailboxListing } from '../../../console/routes/mailbox.ts'
 import { callApi } from '../../api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { Empty, Failure, Loading } from '../../components/states.tsx'
 import { tellDone, tellFailure } from '../../components/toasts.tsx'
 import { useSession } from '../../session.ts'
 import { useLoaded } from '../../use-loaded.ts'
-import { useMailboxNews } from './mailbox-feed.ts'
+import { useMailboxNews } from './mailbox-count.tsx'
 import { MessageList } from './message-list.tsx'
 import { MessageReader, toMessagePath } from './message-reader.tsx'
-import { SearchField } from './search-field.tsx'
-import { useMailboxAddress } from './use-mailbox-address.ts'
 
 const summary =
   'Every mail and text message that would have been sent. Nothing leaves this machine.'
@@ -91,7 +91,14 @@ function Messages({ listing }: { readonly listing: MailboxListing }): JSX.Elemen
   return (
     <div class="card mailbox">
       <div class="mailbox-side">
-        <SearchField search={address.search} onSearch={(q) => address.go({ q, id: '' })} />
+        <SearchField
+          text={address.search}
+          label="Search messages"
+          placeholder="Address, subject or code"
+          pauseMs={150}
+          class="mailbox-search"
+          onSearch={(q) => address.go({ q, id: '' })}
+        />
         {messages.length > 0 ? (
           <MessageList
             messages={messages}
@@ -174,4 +181,26 @@ function ClearDialog(props: { readonly total: number; readonly onClose: () => vo
       </p>
     </FormDialog>
   )
+}
+
+/** What the address of the page says. */
+export interface MailboxAddress {
+  readonly search: string
+  /** Which message is open; without one it is the newest. */
+  readonly messageId: string | undefined
+  /** An empty text takes it out. */
+  go(changes: Readonly<Partial<Record<'q' | 'id', string>>>): void
+}
+
+export function useMailboxAddress(): MailboxAddress {
+  const { query, route } = useLocation()
+  return {
+    search: query['q'] ?? '',
+    messageId: query['id'],
+    go(changes) {
+      const entries = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== '')
+      // Whoever goes back wants the page before, not the message before.
+      route(entries.length === 0 ? '/mailbox' : `/mailbox?${new URLSearchParams(entries)}`, true)
+    },
+  }
 }

@@ -1,12 +1,11 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { MessageSummary } from '../../../console/routes/mailbox.ts'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { MessageKind, MessageSummary } from '../../../console/routes/mailbox.ts'
+import type { IconName } from '../../components/icons.tsx'
 import { Icon } from '../../components/icons.tsx'
 import { formatAge, formatTime } from '../../format.ts'
-import { kinds } from './message-kinds.ts'
-import { useNow } from './use-now.ts'
 
-export interface MessageListProps {
+interface MessageListProps {
   readonly messages: readonly MessageSummary[]
   readonly selectedId: string | undefined
   readonly onSelect: (id: string) => void
@@ -114,4 +113,22 @@ function MessageLine(props: {
 function withoutTitle(excerpt: string, title: string): string {
   const repeats = excerpt.toLowerCase().startsWith(title.toLowerCase())
   return repeats ? excerpt.slice(title.length).trim() : excerpt
+}
+
+/** The time, again and again, for what is shown as an age. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+export const kinds: Readonly<
+  Record<MessageKind, { readonly icon: IconName; readonly name: string }>
+> = {
+  email: { icon: 'mailbox', name: 'Email' },
+  sms: { icon: 'phone', name: 'SMS' },
+  whatsapp: { icon: 'chat', name: 'WhatsApp' },
 }

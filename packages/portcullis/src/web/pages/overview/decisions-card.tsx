@@ -4,10 +4,9 @@ import { Card } from '../../components/card.tsx'
 import { LineChart } from '../../components/line-chart.tsx'
 import { Empty, Loading, Notice } from '../../components/states.tsx'
 import { formatNumber } from '../../format.ts'
-import { Figure, Figures } from './figures.tsx'
-import { rangeTitles, toStepSeconds } from './range-choice.tsx'
+import { Figure, Figures, rangeTitles, toStepSeconds } from './figures.tsx'
 
-export interface DecisionsCardProps {
+interface DecisionsCardProps {
   readonly decisions: DecisionsState | undefined
   readonly isMissing: boolean
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
+import type { RangeName } from '../../../console/routes/overview.ts'
 import { formatNumber } from '../../format.ts'
 
 /** Numbers that tell most of it, above the line that tells the rest. */
@@ -6,7 +7,7 @@ export function Figures({ children }: { readonly children: ComponentChildren }):
   return <dl class="figures">{children}</dl>
 }
 
-export interface FigureProps {
+interface FigureProps {
   readonly name: string
   /** Undefined: nobody knows. */
   readonly value: number | undefined
@@ -25,5 +26,49 @@ export function Figure({ name, value, unit, note, tone }: FigureProps): JSX.Elem
       </dd>
       {note !== undefined && <dd class="small muted">{note}</dd>}
     </div>
+  )
+}
+
+export const rangeTitles: Readonly<Record<RangeName, string>> = {
+  '15m': '15 min',
+  '1h': '1 h',
+  '24h': '24 h',
+}
+
+const rangeMinutes: Readonly<Record<RangeName, number>> = { '15m': 15, '1h': 60, '24h': 1_440 }
+
+/** Seconds from one of so many points to the next. */
+export function toStepSeconds(range: RangeName, points: number): number {
+  return (rangeMinutes[range] * 60) / points
+}
+
+const names = Object.keys(rangeTitles) as readonly RangeName[]
+const storageKey = 'portcullis-range'
+
+export function readRange(): RangeName {
+  const stored = localStorage.getItem(storageKey)
+  return names.find((name) => name === stored) ?? '15m'
+}
+
+interface RangeChoiceProps {
+  readonly range: RangeName
+  readonly onChoose: (range: RangeName) => void
+}
+
+/** How far back the charts go. */
+export function RangeChoice({ range, onChoose }: RangeChoiceProps): JSX.Element {
+  const choose = (name: RangeName) => {
+    localStorage.setItem(storageKey, name)
+    onChoose(name)
+  }
+  return (
+    <fieldset class="range-choice">
+      <legend class="hidden">Range of the charts</legend>
+      {names.map((name) => (
+        <button key={name} type="button" aria-pressed={name === range} onClick={() => choose(name)}>
+          {rangeTitles[name]}
+        </button>
+      ))}
+    </fieldset>
   )
 }

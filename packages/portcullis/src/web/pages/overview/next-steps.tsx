@@ -2,8 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Icon, type IconName } from '../../components/icons.tsx'
-import { type ConsoleSession, useSession } from '../../session.ts'
-import { type FirstStep, readDoneSteps } from '../../steps-done.ts'
+import { type ConsoleSession, type FirstStep, readDoneSteps, useSession } from '../../session.ts'
 
 interface Step {
   readonly href: FirstStep

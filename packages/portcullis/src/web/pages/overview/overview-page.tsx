@@ -11,9 +11,9 @@ import { useSession } from '../../session.ts'
 import { useEventStream } from '../../use-event-stream.ts'
 import { DecisionsCard } from './decisions-card.tsx'
 import { EventsCard } from './events-card.tsx'
+import { RangeChoice, readRange } from './figures.tsx'
 import { NextSteps } from './next-steps.tsx'
 import { PartCards } from './part-cards.tsx'
-import { RangeChoice, readRange } from './range-choice.tsx'
 import { SignInsCard } from './sign-ins-card.tsx'
 
 /** What is going on right now, at a glance. */

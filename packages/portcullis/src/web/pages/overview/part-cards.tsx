@@ -9,7 +9,6 @@ import { Badge, type Tone } from '../../components/badge.tsx'
 import { Icon, type IconName } from '../../components/icons.tsx'
 import { formatTime } from '../../format.ts'
 import { type ConsoleSession, useSession } from '../../session.ts'
-import { formatLatency, formatSpan } from './spans.ts'
 
 interface PartFace {
   readonly name: string
@@ -61,7 +60,7 @@ const faces: Readonly<Record<PartName, PartFace>> = {
 
 const names = Object.keys(faces) as PartName[]
 
-export interface PartCardsProps {
+interface PartCardsProps {
   readonly health: HealthState | undefined
   readonly decisions: DecisionsState | undefined
 }
@@ -185,4 +184,31 @@ function Fact({ name, value, title }: FactProps): JSX.Element {
       </dd>
     </div>
   )
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const
+
+/** `2 h 5 min`: the two largest units. */
+function formatSpan(milliseconds: number): string {
+  let rest = Math.max(0, Math.floor(milliseconds / 1000))
+  const words: string[] = []
+  for (const [unit, seconds] of units) {
+    const count = Math.floor(rest / seconds)
+    rest -= count * seconds
+    if (count > 0) words.push(`${count} ${unit}`)
+  }
+  return words.slice(0, 2).join(' ') || '0 s'
+}
+
+/** `3 ms`, `1.2 s`. */
+function formatLatency(milliseconds: number): string {
+  if (milliseconds < 1) return '< 1 ms'
+  return milliseconds < 1000
+    ? `${Math.round(milliseconds)} ms`
+    : `${(milliseconds / 1000).toFixed(1)} s`
 }

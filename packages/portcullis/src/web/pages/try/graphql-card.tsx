@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { Field } from '../../components/field.tsx'
 import { Notice } from '../../components/states.tsx'
-import { loggedFetch } from './call-log.ts'
+import { loggedFetch } from './call-log-card.tsx'
 
 interface Answer {
   readonly isToStranger: boolean
@@ -19,7 +19,7 @@ interface Answer {
 const limitHeader = /^(?:x-ratelimit-|ratelimit-|retry-after$)/
 const manyTimes = 30
 
-export interface GraphqlCardProps {
+interface GraphqlCardProps {
   /** Of whoever is signed in. */
   readonly token: string | undefined
   /** Whether it is known who that is. */

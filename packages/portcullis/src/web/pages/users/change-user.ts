@@ -1,4 +1,4 @@
-import type { User } from '../../../console/routes/users-records.ts'
+import type { User } from '../../../console/routes/users-upstream.ts'
 import { callApi } from '../../api.ts'
 
 /** What an administrator may change. What is left out stays. */

@@ -1,20 +1,18 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import type { User } from '../../../console/routes/users-records.ts'
+import type { User } from '../../../console/routes/users-upstream.ts'
 import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { Empty } from '../../components/states.tsx'
 import { formatNumber } from '../../format.ts'
-import { useSession } from '../../session.ts'
-import { noteStepDone } from '../../steps-done.ts'
-import { CreateUserDialog } from './dialogs/create-user-dialog.tsx'
-import { InviteUserDialog } from './dialogs/invite-user-dialog.tsx'
-import { FailuresView } from './failures/failures-view.tsx'
-import { SearchField } from './list/search-field.tsx'
-import { useUserPages } from './list/use-user-pages.ts'
+import { noteStepDone, useSession } from '../../session.ts'
+import { CreateUserDialog, InviteUserDialog } from './dialogs/new-user-dialogs.tsx'
+import { FailuresView } from './failures-view.tsx'
 import { UserBrowser } from './list/user-browser.tsx'
 import { userListId } from './list/user-list.tsx'
+import { useUserPages } from './list/user-pages.ts'
 import { UserPanel } from './panel/user-panel.tsx'
 import { useUsersAddress } from './use-users-address.ts'
 import { UserViews } from './user-views.tsx'
@@ -65,6 +63,10 @@ function Users(): JSX.Element {
       </PageHeader>
       <SearchField
         text={search.text}
+        label="Search users"
+        placeholder="Email, phone, name or id"
+        pauseMs={250}
+        class="user-search"
         onSearch={(text) => address.go({ q: text }, { isReplacing: true })}
       />
       <div class="users-layout">

@@ -1,10 +1,11 @@
 import type { JSX, TargetedSubmitEvent } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import type { DecisionRequest } from '../../../../console/routes/limits.ts'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
-import { type AskedEntry, type AskedRequest, emptyEntry } from './asked-request.ts'
+import type { RuleRow } from '../rules/rule-rows.ts'
 
-export interface DecisionFormProps {
+interface DecisionFormProps {
   readonly request: AskedRequest
   /** To choose from; any other may be asked for too. */
   readonly domains: readonly string[]
@@ -169,4 +170,43 @@ function DescriptorFields(props: DescriptorFieldsProps): JSX.Element {
       </div>
     </fieldset>
   )
+}
+
+interface AskedEntry {
+  readonly key: string
+  readonly value: string
+}
+
+/** The form. */
+export interface AskedRequest {
+  readonly domain: string
+  readonly descriptors: readonly (readonly AskedEntry[])[]
+  readonly hits: number
+  /** Count nothing. */
+  readonly isLook: boolean
+}
+
+const emptyEntry: AskedEntry = { key: '', value: '' }
+export const emptyRequest: AskedRequest = {
+  domain: '',
+  descriptors: [[emptyEntry]],
+  hits: 1,
+  isLook: false,
+}
+
+/** A request that meets a rule, whatever it leaves open. */
+export function toExampleEntries({ levels }: RuleRow): AskedEntry[] {
+  return levels.map(({ key, value }) => ({
+    key,
+    value: value === '' ? 'example' : value.replaceAll('*', 'example'),
+  }))
+}
+
+export function toDecisionRequest(asked: AskedRequest): DecisionRequest {
+  const { domain, descriptors, hits, isLook } = asked
+  return {
+    domain,
+    descriptors: descriptors.map((entries) => ({ entries })),
+    hits: isLook ? 0 : hits,
+  }
 }

@@ -3,18 +3,20 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { DecisionAnswer } from '../../../../console/routes/limits.ts'
 import { callApi, toMessage } from '../../../api.ts'
 import { Card } from '../../../components/card.tsx'
+import { Icon } from '../../../components/icons.tsx'
 import { Notice } from '../../../components/states.tsx'
+import { formatNumber, formatTime } from '../../../format.ts'
+import { toEditorHref } from '../place.ts'
 import type { RuleRow } from '../rules/rule-rows.ts'
 import {
   type AskedRequest,
+  DecisionForm,
   emptyRequest,
   toDecisionRequest,
   toExampleEntries,
-} from './asked-request.ts'
-import { DecisionForm } from './decision-form.tsx'
-import { Verdict } from './verdict.tsx'
+} from './decision-form.tsx'
 
-export interface DecisionPanelProps {
+interface DecisionPanelProps {
   readonly canAsk: boolean
   readonly domains: readonly string[]
   /** The rule that somebody clicked. */
@@ -86,5 +88,158 @@ export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): 
         )}
       </Card>
     </div>
+  )
+}
+
+type Status = DecisionAnswer['statuses'][number]
+
+/** The decision, what is left, and why. */
+function Verdict({ answer }: { readonly answer: DecisionAnswer }): JSX.Element {
+  const { code, statuses, headers, tookMs, explanations } = answer
+  const isOk = code === 'OK'
+  return (
+    <>
+      <div class={`limits-verdict ${isOk ? 'tone-ok' : 'tone-danger'}`}>
+        <Icon name={isOk ? 'check' : 'close'} />
+        <div>
+          <strong>{isOk ? 'OK' : 'Over limit'}</strong>
+          <ul>
+            {statuses.map((status, at) => (
+              <li key={at}>{toStatusText(status, statuses.length > 1)}</li>
+            ))}
+          </ul>
+        </div>
+        <span class="muted small nowrap">{`${formatNumber(tookMs)} ms`}</span>
+      </div>
+      {headers.length > 0 && (
+        <dl class="limits-headers mono">
+          {headers.map(({ key, value }) => (
+            <div key={key}>
+              <dt>{key}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {explanations?.map((explanation, at) => (
+        <Explanation key={at} explanation={explanation} />
+      ))}
+      {explanations === undefined && (
+        <p class="muted small">
+          Which rule it met cannot be told: this console has no rule files without faults at hand.
+        </p>
+      )}
+    </>
+  )
+}
+
+function toStatusText({ code, limitText, remaining, resetSeconds }: Status, isOneOf: boolean) {
+  if (limitText === undefined) return 'No limit applies'
+  const verdict = isOneOf ? `${code === 'OK' ? 'OK' : 'Over limit'}: ` : ''
+  const reset = resetSeconds === undefined ? '' : `, resets in ${formatSpan(resetSeconds)}`
+  return `${verdict}${formatNumber(remaining)} left of ${limitText}${reset}`
+}
+
+/** `34 s`, `12 min`, `5 h`. */
+function formatSpan(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`
+  return `${Math.round(seconds / 86_400)} days`
+}
+
+type Explained = NonNullable<DecisionAnswer['explanations']>[number]
+type Level = Explained['levels'][number]
+
+const conclusions: Readonly<Record<Explained['outcome'], string>> = {
+  limited: 'This rule limits the request.',
+  unlimited: 'This rule sets no bound: nothing is counted.',
+  'limited by the request': 'The limit that came with the request applies.',
+  whitelisted: 'This rule has no limit: the request passes, and nothing is counted.',
+  placeholder: 'The rule at this depth has no limit of its own: nothing is counted.',
+  'no rule': 'No rule fits: the request passes, and nothing is counted.',
+  'unknown domain': 'No file has this domain: the request passes, and nothing is counted.',
+}
+
+/** How the service came to a rule, step by step. */
+function Explanation({ explanation }: { readonly explanation: Explained }): JSX.Element {
+  const { outcome, levels, nearMisses, replacedBy } = explanation
+  return (
+    <section class="limits-why" aria-label="Why">
+      <h3>Why</h3>
+      {levels.length > 0 && (
+        <ol class="limits-steps">
+          {levels.map((level, at) => (
+            <LevelStep key={at} level={level} />
+          ))}
+        </ol>
+      )}
+      <p class="limits-conclusion">
+        {replacedBy === undefined
+          ? conclusions[outcome]
+          : `The rule ${replacedBy} of the same request replaces this one: nothing is counted.`}
+      </p>
+      {nearMisses.length > 0 && (
+        <div class="limits-near-misses">
+          <h4>What comes close</h4>
+          <ul>
+            {nearMisses.map((hint) => (
+              <li key={hint}>{hint}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Facts explanation={explanation} />
+    </section>
+  )
+}
+
+function LevelStep({ level }: { readonly level: Level }): JSX.Element {
+  const { key, value, attempts, rule } = level
+  return (
+    <li class="limits-step">
+      <span class="limits-step-entry mono">{`${key}=${value}`}</span>
+      <ul class="limits-attempts">
+        {attempts.map(({ step, isMatch, reason }) => (
+          <li key={step} class={isMatch ? 'limits-match' : 'limits-miss'}>
+            <Icon name={isMatch ? 'check' : 'close'} />
+            <span>
+              <span class="hidden">{isMatch ? 'Matches: ' : 'Does not match: '}</span>
+              {reason}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {rule && (
+        <a class="small" href={toEditorHref(rule.place.file, rule.place.line)}>
+          {`${rule.place.file}, line ${rule.place.line}`}
+        </a>
+      )}
+    </li>
+  )
+}
+
+function Facts({ explanation }: { readonly explanation: Explained }): JSX.Element | null {
+  const { match, counter } = explanation
+  if (match === undefined) return null
+  const { limit, statisticsKey } = match
+  const facts: [name: string, fact: string | undefined][] = [
+    ['Counter', counter?.key],
+    ['Window ends', counter && formatTime(counter.windowEnd * 1000)],
+    ['Statistics', statisticsKey],
+    ['Shadow', limit.shadowMode ? 'OK even when over the limit' : undefined],
+    ['Quota', limit.quotaMode ? 'refuses only when all quota rules are over' : undefined],
+  ]
+  return (
+    <dl class="limits-why-facts">
+      {facts.map(([name, fact]) =>
+        fact === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="mono">{fact}</dd>
+          </div>
+        ),
+      )}
+    </dl>
   )
 }

@@ -9,7 +9,7 @@ import { tellDone, tellFailure } from '../../../components/toasts.tsx'
 import { formatAge } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { toEditorHref } from '../place.ts'
-import { NewFileDialog } from './new-file-dialog.tsx'
+import { NewFileDialog } from './file-dialogs.tsx'
 import { RuleEditor } from './rule-editor.tsx'
 
 /** The rule files, and one of them in the editor. */

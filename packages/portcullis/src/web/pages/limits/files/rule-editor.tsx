@@ -6,15 +6,14 @@ import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
 import { Failure, Loading, Notice } from '../../../components/states.tsx'
-import { noteStepDone } from '../../../steps-done.ts'
+import { noteStepDone } from '../../../session.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { CodeArea, type Jump } from './code-area.tsx'
-import { DeleteFileDialog } from './delete-file-dialog.tsx'
-import { dropDraft } from './drafts.ts'
+import { DeleteFileDialog } from './file-dialogs.tsx'
 import { Findings } from './findings.tsx'
-import { type EditedFile, toFilePath, useRuleFile } from './use-rule-file.ts'
+import { dropDraft, type EditedFile, toFilePath, useRuleFile } from './use-rule-file.ts'
 
-export interface RuleEditorProps {
+interface RuleEditorProps {
   readonly name: string
   /** Where to begin. */
   readonly line: number | undefined

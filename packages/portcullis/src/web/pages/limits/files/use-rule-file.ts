@@ -6,7 +6,6 @@ import type {
   TextFinding,
 } from '../../../../console/routes/limits.ts'
 import { ApiError, callApi, toMessage } from '../../../api.ts'
-import { dropDraft, keepDraft, readDraft } from './drafts.ts'
 
 /** A rule file in the editor. */
 export interface EditedFile {
@@ -126,4 +125,33 @@ export function useRuleFile(file: CheckedFile): EditedFile {
     save,
     discard,
   }
+}
+
+/** A file as somebody is changing it. */
+interface Draft {
+  readonly text: string
+  /** Of the file it began with. */
+  readonly version: string
+}
+
+/** They outlive a look at another page, though not a reload. */
+const drafts = new Map<string, Draft>()
+
+function readDraft(name: string): Draft | undefined {
+  return drafts.get(name)
+}
+
+function keepDraft(name: string, draft: Draft): void {
+  if (drafts.size === 0) addEventListener('beforeunload', warn)
+  drafts.set(name, draft)
+}
+
+export function dropDraft(name: string): void {
+  drafts.delete(name)
+  if (drafts.size === 0) removeEventListener('beforeunload', warn)
+}
+
+/** The browser asks whether to leave. */
+function warn(event: BeforeUnloadEvent): void {
+  event.preventDefault()
 }

@@ -1,16 +1,15 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { RuleBook } from '../../../../console/routes/limits.ts'
+import type { CounterNews, CounterTrouble, RuleBook } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Card } from '../../../components/card.tsx'
 import { Empty, Failure, Loading, Notice } from '../../../components/states.tsx'
+import { useEventStream } from '../../../use-event-stream.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { DecisionPanel } from '../decision/decision-panel.tsx'
-import type { RuleRow } from './rule-rows.ts'
-import { toDomainRows } from './rule-rows.ts'
+import { type RuleRow, toDomainRows } from './rule-rows.ts'
 import { RuleTable } from './rule-table.tsx'
-import { useLiveCounters } from './use-live-counters.ts'
 
 export function RulesView({ canAsk }: { readonly canAsk: boolean }): JSX.Element {
   const book = useLoaded((signal) => callApi<RuleBook>('/api/limits/rules', { signal }), [])
@@ -104,4 +103,25 @@ function toAbsence({ source, notice }: RuleBook): string {
   return notice === undefined
     ? 'The service has none, so it lets every request in.'
     : 'A service that never had any answers every request with an error. Mend the file, and the rules are in force at once.'
+}
+
+interface LiveNews {
+  readonly news: CounterNews | undefined
+  /** Why there is nothing new. */
+  readonly trouble: string | undefined
+  readonly isLive: boolean
+}
+
+/** The counters, as long as the page is shown. */
+function useLiveCounters(): LiveNews {
+  const [news, setNews] = useState<CounterNews>()
+  const [trouble, setTrouble] = useState<string>()
+  const isConnected = useEventStream('/api/limits/counters', {
+    counters: (latest: CounterNews) => {
+      setNews(latest)
+      setTrouble(undefined)
+    },
+    trouble: ({ message }: CounterTrouble) => setTrouble(message),
+  })
+  return { news, trouble, isLive: isConnected && news !== undefined && trouble === undefined }
 }

@@ -1,18 +1,12 @@
-import type { JSX } from 'preact'
+import type { FunctionComponent, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { callApi } from '../../../api.ts'
 import { Card } from '../../../components/card.tsx'
-import { Tabs } from '../../../components/tabs.tsx'
+import { type Tab, Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
-import type { Auth } from '../use-auth.ts'
-import { FlowChoice } from './flow-choice.tsx'
-import { MagicLinkForm } from './magic-link-form.tsx'
-import { PasswordForm } from './password-form.tsx'
-import { PhoneForm } from './phone-form.tsx'
-import { readLastSent, type Sent, saveLastSent } from './sent.ts'
-import { SentNotice } from './sent-notice.tsx'
-import { SignUpForm } from './sign-up-form.tsx'
-import type { AuthSettings, Way, WayName } from './way.ts'
+import type { Auth, Flow } from '../use-auth.ts'
+import { MagicLinkForm, PasswordForm, PhoneForm, SignUpForm, type WayProps } from './forms.tsx'
+import { readLastSent, type Sent, SentNotice, saveLastSent } from './sent-notice.tsx'
 
 const ways: readonly Way[] = [
   {
@@ -56,4 +50,58 @@ export function SignInCard({ auth }: { readonly auth: Auth }): JSX.Element | nul
       </div>
     </Card>
   )
+}
+
+const flows: readonly { readonly name: Flow; readonly title: string; readonly about: string }[] = [
+  {
+    name: 'implicit',
+    title: 'Implicit',
+    about: 'The link brings the tokens along, in the fragment of the address.',
+  },
+  {
+    name: 'pkce',
+    title: 'PKCE',
+    about: 'The link brings a code, which only this browser can exchange for tokens.',
+  },
+]
+
+interface FlowChoiceProps {
+  readonly flow: Flow
+  readonly onChoose: (flow: Flow) => void
+}
+
+function FlowChoice({ flow, onChoose }: FlowChoiceProps): JSX.Element {
+  return (
+    <fieldset class="try-flows">
+      <legend>How links bring you back</legend>
+      {flows.map(({ name, title, about }) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name="flow"
+            checked={flow === name}
+            onChange={() => flow !== name && onChoose(name)}
+          />
+          <span>
+            <strong>{title}</strong>
+            <span class="try-flow-about muted small">{about}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+type WayName = 'sign-up' | 'password' | 'magic-link' | 'phone'
+
+/** A way to sign in, with its form. */
+interface Way extends Tab<WayName> {
+  readonly form: FunctionComponent<WayProps>
+  readonly isOpen: (settings: AuthSettings | undefined) => boolean
+}
+
+/** The part of `/settings` that decides what can be tried. */
+interface AuthSettings {
+  readonly disable_signup: boolean
+  readonly phone_enabled: boolean
 }

@@ -1,17 +1,15 @@
-import type { Factor } from '@supabase/auth-js'
-import type { JSX } from 'preact'
+import type { AuthMFAEnrollTOTPResponse, Factor } from '@supabase/auth-js'
+import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../../components/badge.tsx'
-import { Button } from '../../../components/button.tsx'
+import { Button, CopyButton } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
 import { Failure, Loading } from '../../../components/states.tsx'
 import { tellDone, tellFailure } from '../../../components/toasts.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
-import { CodeField } from '../sign-in/fields.tsx'
-import { orThrow, readText, StepForm } from '../step-form.tsx'
+import { CodeField, orThrow, readText, StepForm } from '../step-form.tsx'
 import type { SignedInProps } from '../use-auth.ts'
-import { parseClaims } from './claims.ts'
-import { type Enrolment, EnrolmentSteps } from './enrolment-steps.tsx'
+import { parseClaims } from './token-card.tsx'
 
 /** Codes of an authenticator app: set one up, prove to have it, take it away. */
 export function SecondFactorCard({ auth: { client }, session }: SignedInProps): JSX.Element {
@@ -112,5 +110,42 @@ function FactorRow({ factor, onRemove }: FactorRowProps): JSX.Element {
         Remove
       </Button>
     </li>
+  )
+}
+
+type Enrolment = NonNullable<AuthMFAEnrollTOTPResponse['data']>
+
+interface EnrolmentStepsProps {
+  readonly enrolment: Enrolment
+  readonly onVerify: (form: FormData) => Promise<ComponentChildren>
+  readonly onCancel: () => Promise<void>
+}
+
+function EnrolmentSteps(props: EnrolmentStepsProps): JSX.Element {
+  const { enrolment, onVerify, onCancel } = props
+  const { totp } = enrolment
+  return (
+    <div class="try-enrolment">
+      <img src={totp.qr_code} alt="QR code for the authenticator app" width="180" height="180" />
+      <div class="stack grow">
+        <p>Scan this with an authenticator app, or type the secret into it:</p>
+        <div class="row tight">
+          <code class="try-secret">{totp.secret}</code>
+          <CopyButton text={totp.secret} label="Copy the secret" />
+        </div>
+        <StepForm
+          action="Verify"
+          kind="primary"
+          onSubmit={onVerify}
+          more={
+            <Button kind="quiet" onClick={onCancel}>
+              Cancel
+            </Button>
+          }
+        >
+          <CodeField label="Code that the app shows" />
+        </StepForm>
+      </div>
+    </div>
   )
 }

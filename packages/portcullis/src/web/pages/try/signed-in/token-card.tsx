@@ -1,12 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Button } from '../../../components/button.tsx'
+import { Button, CopyButton } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
-import { CopyButton } from '../../../components/copy-button.tsx'
 import { tellDone, tellFailure } from '../../../components/toasts.tsx'
 import { orThrow } from '../step-form.tsx'
 import type { SignedInProps } from '../use-auth.ts'
-import { parseClaims } from './claims.ts'
 
 /** What is in the access token, and how long it is good. */
 export function TokenCard({ auth: { client }, session }: SignedInProps): JSX.Element {
@@ -62,4 +60,22 @@ function useSecondsUntil(time: number): number {
 /** `59:07 min`. */
 function toClock(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`
+}
+
+/** What the page reads of an access token. Only who has the secret can tell whether it is true. */
+interface Claims {
+  /** Seconds since the epoch. */
+  readonly exp: number
+  readonly iat: number
+  readonly aal?: string
+  readonly amr?: readonly { readonly method: string; readonly timestamp: number }[]
+  readonly session_id?: string
+  readonly role?: string
+}
+
+export function parseClaims(token: string): Claims {
+  const part = token.split('.')[1] ?? ''
+  const base64 = part.replaceAll('-', '+').replaceAll('_', '/')
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  return JSON.parse(new TextDecoder().decode(bytes))
 }

@@ -1,15 +1,12 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import type { GeneratedLink } from '../../../../console/routes/users-records.ts'
+import type { GeneratedLink, User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
-import { Button } from '../../../components/button.tsx'
-import { CopyButton } from '../../../components/copy-button.tsx'
+import { Button, CopyButton } from '../../../components/button.tsx'
 import { Dialog, FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
-import { type LinkKind, toLinkKinds } from './link-kinds.ts'
-import { readText } from './read-text.ts'
-import { RedirectField } from './redirect-field.tsx'
-import type { UserDialogProps } from './user-dialog.ts'
+import type { UserDialogProps } from './user-dialog.tsx'
+import { RedirectField, readText } from './user-dialog.tsx'
 
 export function LinkDialog(props: UserDialogProps): JSX.Element {
   const [link, setLink] = useState<GeneratedLink>()
@@ -118,4 +115,57 @@ function Secret({ label, value }: { readonly label: string; readonly value: stri
       </output>
     </div>
   )
+}
+
+interface LinkKind {
+  readonly type: string
+  readonly title: string
+  readonly explanation: string
+  /** What else has to be told. */
+  readonly asks?: 'new_email' | 'password'
+}
+
+const always = [
+  {
+    type: 'magiclink',
+    title: 'Sign in',
+    explanation: 'Signs them in without a password. Nothing is sent.',
+  },
+  {
+    type: 'recovery',
+    title: 'Set a new password',
+    explanation: 'Signs them in to choose a new password. Nothing is sent.',
+  },
+  {
+    type: 'email_change_new',
+    title: 'Change the email address: for the new address',
+    explanation: 'Whoever opens it proves that the new address is theirs. Nothing is sent.',
+    asks: 'new_email',
+  },
+  {
+    type: 'email_change_current',
+    title: 'Change the email address: for the present address',
+    explanation:
+      'Where a change needs both addresses, this one is for the present. Nothing is sent.',
+    asks: 'new_email',
+  },
+] as const satisfies readonly LinkKind[]
+
+const beforeConfirmation: readonly LinkKind[] = [
+  {
+    type: 'invite',
+    title: 'Invite',
+    explanation: 'Confirms the address and signs them in. It is sent by mail as well.',
+  },
+  {
+    type: 'signup',
+    title: 'Confirm the sign-up',
+    explanation: 'Confirms the address of an account with a password. Nothing is sent.',
+    asks: 'password',
+  },
+]
+
+/** Whose address is confirmed needs no link that confirms it. */
+function toLinkKinds({ email_confirmed_at: at }: User): readonly [LinkKind, ...LinkKind[]] {
+  return at === undefined ? [...always, ...beforeConfirmation] : always
 }

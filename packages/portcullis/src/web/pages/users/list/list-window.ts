@@ -1,3 +1,6 @@
+import type { RefObject } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+
 /** Every row has it, so that a row's place is known without drawing those before it. */
 export const rowHeightPx = 56
 
@@ -10,7 +13,7 @@ const tallestPx = 12_000_000
 /** Rows drawn beyond what is visible, on either side. */
 const spareRows = 6
 
-export interface ListSize {
+interface ListSize {
   readonly total: number
   /** Without the header. */
   readonly viewportPx: number
@@ -20,7 +23,7 @@ export interface ListSize {
  * Where the list is scrolled to. `shiftPx` is how much further down that is in the list as it would be
  * unsqueezed: zero for all but very long lists.
  */
-export interface ListPlace {
+interface ListPlace {
   readonly scrollTop: number
   readonly shiftPx: number
 }
@@ -80,5 +83,58 @@ function toEnds({ total, viewportPx }: ListSize) {
   return {
     squeezedEnd: Math.max(0, toContentHeight(total) - viewportPx),
     realEnd: Math.max(0, total * rowHeightPx - viewportPx),
+  }
+}
+
+interface ListWindow {
+  /** Of the element that scrolls. */
+  readonly viewport: RefObject<HTMLDivElement | null>
+  readonly place: ListPlace
+  readonly rows: RowRange
+  /** How many rows a page up or down goes. */
+  readonly pageRows: number
+  readonly onScroll: () => void
+  /** Brings a row into view. */
+  readonly reveal: (index: number) => void
+}
+
+const usualViewportPx = 600
+
+/** Follows the scrolling of a list, and redraws only when other rows come into view. */
+export function useListWindow(total: number): ListWindow {
+  const viewport = useRef<HTMLDivElement>(null)
+  const [viewportPx, setViewportPx] = useState(usualViewportPx)
+  const [place, setPlace] = useState(startOfList)
+  // Several scroll events may come before a redraw.
+  const latest = useRef(place)
+  const size = { total, viewportPx }
+  const rows = toRowRange(place, size)
+
+  useLayoutEffect(() => {
+    const element = viewport.current
+    if (!element) return
+    const observer = new ResizeObserver(() => setViewportPx(element.clientHeight - headerHeightPx))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  return {
+    viewport,
+    place,
+    rows,
+    pageRows: Math.max(1, Math.floor(viewportPx / rowHeightPx) - 1),
+    onScroll() {
+      const next = moveTo(latest.current, viewport.current?.scrollTop ?? 0, size)
+      latest.current = next
+      const { first, end } = toRowRange(next, size)
+      const isDrawn = first === rows.first && end === rows.end && next.shiftPx === place.shiftPx
+      if (!isDrawn) setPlace(next)
+    },
+    reveal(index) {
+      const next = toPlaceOf(index, latest.current, size)
+      latest.current = next
+      setPlace(next)
+      if (viewport.current) viewport.current.scrollTop = next.scrollTop
+    },
   }
 }

@@ -1,4 +1,7 @@
-import type { User } from '../../../../console/routes/users-records.ts'
+import { useEffect, useReducer, useState } from 'preact/hooks'
+import type { User } from '../../../../console/routes/users-upstream.ts'
+import { ApiError, callApi, callApiWithHeaders } from '../../../api.ts'
+import type { Search } from '../use-users-address.ts'
 import type { RowRange } from './list-window.ts'
 
 export interface UserPage {
@@ -7,7 +10,7 @@ export interface UserPage {
   readonly total: number
 }
 
-export interface UserPagesOptions {
+interface UserPagesOptions {
   /** @param page from 0. */
   readonly load: (page: number, signal: AbortSignal) => Promise<UserPage>
   /** Something arrived, or failed to. */
@@ -31,7 +34,7 @@ export interface UserPages {
   close(): void
 }
 
-export const pageSize = 50
+const pageSize = 50
 
 const pauseMs = 60
 /** Whoever drags the scroll bar passes by thousands: those are fetched where the hand comes to rest. */
@@ -146,4 +149,63 @@ function toPageNumbers(first: number, end: number): readonly number[] {
   const from = Math.floor(Math.max(0, first) / pageSize)
   const to = Math.floor(Math.max(0, end - 1) / pageSize)
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}
+
+interface ShownPages {
+  /** Those of the search before, until the first of this one have arrived. Undefined: none yet. */
+  readonly pages: UserPages | undefined
+  readonly isBusy: boolean
+}
+
+const firstRows = { first: 0, end: 30 }
+
+export function useUserPages(search: Search): ShownPages {
+  const { text, order } = search
+  const [shown, setShown] = useState<{ readonly pages: UserPages; readonly of: string }>()
+  const [, redraw] = useReducer<number, undefined>((count) => count + 1, 0)
+  const of = `${order} ${text}`
+  useEffect(() => {
+    const pages = createUserPages({
+      load: (page, signal) => loadUsers({ text, order }, page, signal),
+      onChange() {
+        setShown((before) => (before?.pages === pages ? before : { pages, of }))
+        redraw(undefined)
+      },
+    })
+    pages.show(firstRows)
+    return () => pages.close()
+  }, [of])
+  return { pages: shown?.pages, isBusy: shown?.of !== of }
+}
+
+const uuidPattern = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** @param page from 0. */
+async function loadUsers(
+  { text, order }: Search,
+  page: number,
+  signal: AbortSignal,
+): Promise<UserPage> {
+  // The auth server searches addresses and names; who has an id at hand wants that one user.
+  if (uuidPattern.test(text)) return loadById(text, signal)
+  const query = new URLSearchParams({
+    page: `${page + 1}`,
+    per_page: `${pageSize}`,
+    ...(text !== '' && { filter: text }),
+    ...(order === 'oldest' && { sort: 'created_at asc' }),
+  })
+  const { body, headers } = await callApiWithHeaders<{ readonly users: readonly User[] }>(
+    `/api/users?${query}`,
+    { signal },
+  )
+  return { users: body.users, total: Number(headers.get('x-total-count') ?? body.users.length) }
+}
+
+async function loadById(id: string, signal: AbortSignal): Promise<UserPage> {
+  try {
+    return { users: [await callApi<User>(`/api/users/${id}`, { signal })], total: 1 }
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return { users: [], total: 0 }
+    throw error
+  }
 }

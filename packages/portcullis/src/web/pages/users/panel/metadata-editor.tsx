@@ -1,16 +1,15 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Metadata } from '../../../../console/routes/users-records.ts'
+import type { Metadata } from '../../../../console/routes/users-upstream.ts'
 import { toMessage } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
 import { tellDone } from '../../../components/toasts.tsx'
 import { changeUser } from '../change-user.ts'
-import { parseJsonObject } from '../json-fault.ts'
-import { toMetadataChange } from '../metadata-change.ts'
+import { parseJsonObject, toMetadataChange } from '../metadata.ts'
 import type { TabProps } from './tab.ts'
 
-export interface MetadataEditorProps extends TabProps {
+interface MetadataEditorProps extends TabProps {
   readonly title: string
   readonly hint: string
   readonly field: 'user_metadata' | 'app_metadata'

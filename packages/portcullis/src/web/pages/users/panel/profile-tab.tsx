@@ -1,11 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact'
 import type { UserAudit } from '../../../../console/routes/users-audit.ts'
-import type { User } from '../../../../console/routes/users-records.ts'
+import type { User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
 import { toActor } from '../../../audit-sentences.ts'
 import { formatAge, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { isBanned, toPhoneNumber } from '../user-facts.ts'
+import { isBanned, toPhoneNumber } from '../user-facts.tsx'
 import { MetadataEditor } from './metadata-editor.tsx'
 import type { TabProps } from './tab.ts'
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { Session } from '../../../../console/routes/users-records.ts'
+import type { Session } from '../../../../console/routes/users-upstream.ts'
 import { ApiError, callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Factor, Identity, Passkey } from '../../../../console/routes/users-records.ts'
+import type { Factor, Identity, Passkey } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
@@ -9,7 +9,7 @@ import { Failure, Loading } from '../../../components/states.tsx'
 import { tellDone } from '../../../components/toasts.tsx'
 import { formatAge } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { toPhoneNumber } from '../user-facts.ts'
+import { toPhoneNumber } from '../user-facts.tsx'
 import type { TabProps } from './tab.ts'
 
 /** Something that somebody is about to take away. */

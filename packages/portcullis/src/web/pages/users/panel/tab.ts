@@ -1,5 +1,5 @@
 import type { FunctionComponent } from 'preact'
-import type { User } from '../../../../console/routes/users-records.ts'
+import type { User } from '../../../../console/routes/users-upstream.ts'
 
 export interface Tab {
   /** In the address. */

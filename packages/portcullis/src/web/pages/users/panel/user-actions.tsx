@@ -1,16 +1,13 @@
 import type { FunctionComponent, JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { User } from '../../../../console/routes/users-records.ts'
+import type { User } from '../../../../console/routes/users-upstream.ts'
 import { Button } from '../../../components/button.tsx'
 import { tellDone, tellFailure } from '../../../components/toasts.tsx'
 import { changeUser, type UserChange } from '../change-user.ts'
-import { BanDialog } from '../dialogs/ban-dialog.tsx'
-import { DeleteDialog } from '../dialogs/delete-dialog.tsx'
-import { EditDialog } from '../dialogs/edit-dialog.tsx'
+import { BanDialog, DeleteDialog, EditDialog, PasswordDialog } from '../dialogs/change-dialogs.tsx'
 import { LinkDialog } from '../dialogs/link-dialog.tsx'
-import { PasswordDialog } from '../dialogs/password-dialog.tsx'
-import type { UserDialogProps } from '../dialogs/user-dialog.ts'
-import { isBanned } from '../user-facts.ts'
+import type { UserDialogProps } from '../dialogs/user-dialog.tsx'
+import { isBanned } from '../user-facts.tsx'
 
 const dialogs = {
   edit: EditDialog,

@@ -1,18 +1,20 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { User } from '../../../../console/routes/users-records.ts'
+import type { User } from '../../../../console/routes/users-upstream.ts'
 import { ApiError, callApi } from '../../../api.ts'
-import { Button } from '../../../components/button.tsx'
-import { CopyButton } from '../../../components/copy-button.tsx'
+import { Button, CopyButton } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
-import { toFullName, toUserName } from '../user-facts.ts'
-import { UserMarks } from '../user-marks.tsx'
-import { tabs } from './tabs.ts'
+import { toFullName, toUserName, UserMarks } from '../user-facts.tsx'
+import { ActivityTab } from './activity-tab.tsx'
+import { ProfileTab } from './profile-tab.tsx'
+import { SessionsTab } from './sessions-tab.tsx'
+import { SignInTab } from './sign-in-tab.tsx'
+import type { Tab } from './tab.ts'
 import { UserActions } from './user-actions.tsx'
 
-export interface UserPanelProps {
+interface UserPanelProps {
   readonly userId: string
   readonly tab: string | undefined
   readonly onTab: (tab: string) => void
@@ -95,3 +97,11 @@ function Details(props: UserPanelProps & { readonly loaded: User }): JSX.Element
     </>
   )
 }
+
+/** The first is the one that is shown without being asked for. */
+const tabs: readonly [Tab, ...Tab[]] = [
+  { name: 'profile', title: 'Profile', component: ProfileTab },
+  { name: 'sign-in', title: 'Sign-in', component: SignInTab },
+  { name: 'sessions', title: 'Sessions', component: SessionsTab },
+  { name: 'activity', title: 'Activity', component: ActivityTab },
+]

@@ -1,0 +1,69 @@
+import type { JSX } from 'preact'
+import type { LoadReport, SavedFile } from '../../../../console/routes/limits.ts'
+import { callApi } from '../../../api.ts'
+import { FormDialog } from '../../../components/dialog.tsx'
+import { Field } from '../../../components/field.tsx'
+import { dropDraft, toFilePath } from './use-rule-file.ts'
+
+interface NewFileDialogProps {
+  readonly onCreated: (file: SavedFile) => void
+  readonly onClose: () => void
+}
+
+export function NewFileDialog({ onCreated, onClose }: NewFileDialogProps): JSX.Element {
+  const create = async (form: FormData) => {
+    const typed = String(form.get('name')).trim()
+    const name = typed.endsWith('.yaml') ? typed : `${typed}.yaml`
+    const body = { text: toStarterText(String(form.get('domain')).trim()), version: null }
+    onCreated(await callApi<SavedFile>(toFilePath(name), { method: 'PUT', body }))
+  }
+  return (
+    <FormDialog title="New rule file" action="Create" onSubmit={create} onClose={onClose}>
+      <Field label="File name" hint="Such as checkout.yaml.">
+        <input class="input mono" name="name" required autocomplete="off" />
+      </Field>
+      <Field label="Domain" hint="What callers name in their requests. Each file has its own.">
+        <input class="input mono" name="domain" required autocomplete="off" />
+      </Field>
+    </FormDialog>
+  )
+}
+
+/** Something to begin with: one limit for each address. */
+function toStarterText(domain: string): string {
+  return `domain: ${JSON.stringify(domain)}
+descriptors:
+  - key: remote_address
+    rate_limit:
+      unit: minute
+      requests_per_unit: 100
+`
+}
+
+interface DeleteFileDialogProps {
+  readonly name: string
+  readonly version: string
+  readonly onDeleted: (load: LoadReport) => void
+  readonly onClose: () => void
+}
+
+export function DeleteFileDialog(props: DeleteFileDialogProps): JSX.Element {
+  const { name, version, onDeleted, onClose } = props
+  const remove = async () => {
+    const path = `${toFilePath(name)}?${new URLSearchParams({ version })}`
+    const load = await callApi<LoadReport>(path, { method: 'DELETE' })
+    dropDraft(name)
+    onDeleted(load)
+  }
+  return (
+    <FormDialog
+      title={`Delete ${name}?`}
+      action="Delete"
+      kind="danger"
+      onSubmit={remove}
+      onClose={onClose}
+    >
+      <p>Its rules end at once: requests that only they limit are let in from then on.</p>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,98 @@
+import type { JSX } from 'preact'
+import { useRef } from 'preact/hooks'
+import { Button } from '../../../components/button.tsx'
+import { Field } from '../../../components/field.tsx'
+import { tellFailure } from '../../../components/toasts.tsx'
+import { EmailField, orThrow, PasswordField, readText, StepForm } from '../step-form.tsx'
+import type { AuthClient } from '../use-auth.ts'
+import { toReturnUrl } from '../use-auth.ts'
+import type { Sent } from './sent-notice.tsx'
+
+/** What each form is given. */
+export interface WayProps {
+  readonly client: AuthClient
+  /** Tells of a message that is under way. */
+  readonly onSent: (sent: Sent) => void
+}
+
+export function PasswordForm({ client, onSent }: WayProps): JSX.Element {
+  const fields = useRef<HTMLDivElement>(null)
+  const signIn = async (form: FormData) => {
+    const email = readText(form, 'email')
+    const password = String(form.get('password'))
+    orThrow(await client.signInWithPassword({ email, password }))
+    return undefined
+  }
+  const recover = async () => {
+    const input = fields.current?.querySelector<HTMLInputElement>('input[name=email]')
+    if (!input?.reportValidity()) return
+    try {
+      orThrow(await client.resetPasswordForEmail(input.value, { redirectTo: toReturnUrl() }))
+      onSent({ kind: 'recovery', to: input.value })
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  const forgot = (
+    <Button kind="quiet" onClick={recover}>
+      I forgot it
+    </Button>
+  )
+  return (
+    <StepForm action="Sign in" kind="primary" onSubmit={signIn} more={forgot}>
+      <div class="stack" ref={fields}>
+        <EmailField />
+        <PasswordField />
+      </div>
+    </StepForm>
+  )
+}
+
+export function SignUpForm({ client, onSent }: WayProps): JSX.Element {
+  const signUp = async (form: FormData) => {
+    const email = readText(form, 'email')
+    const password = String(form.get('password'))
+    const options = { emailRedirectTo: toReturnUrl() }
+    const { session } = orThrow(await client.signUp({ email, password, options }))
+    // Without a session the address is to be confirmed first.
+    if (!session) onSent({ kind: 'confirmation', to: email })
+    return undefined
+  }
+  return (
+    <StepForm action="Sign up" kind="primary" onSubmit={signUp}>
+      <EmailField />
+      <PasswordField isNew />
+    </StepForm>
+  )
+}
+
+export function MagicLinkForm({ client, onSent }: WayProps): JSX.Element {
+  const send = async (form: FormData) => {
+    const email = readText(form, 'email')
+    const options = { emailRedirectTo: toReturnUrl() }
+    orThrow(await client.signInWithOtp({ email, options }))
+    onSent({ kind: 'magic-link', to: email })
+    return undefined
+  }
+  return (
+    <StepForm action="Send me a link" kind="primary" onSubmit={send}>
+      <EmailField />
+    </StepForm>
+  )
+}
+
+export function PhoneForm({ client, onSent }: WayProps): JSX.Element {
+  const send = async (form: FormData) => {
+    const phone = readText(form, 'phone').replaceAll(/[\s()-]/g, '')
+    orThrow(await client.signInWithOtp({ phone }))
+    onSent({ kind: 'sms', to: phone })
+    return undefined
+  }
+  return (
+    <StepForm action="Send me a code" kind="primary" onSubmit={send}>
+      <Field label="Phone number" hint="With the country, such as +49 151 23456789.">
+        <input class="input" type="tel" name="phone" required autocomplete="tel" />
+      </Field>
+    </StepForm>
+  )
+}

@@ -1,0 +1,195 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { callApi } from '../../../api.ts'
+import { FormDialog } from '../../../components/dialog.tsx'
+import { Field } from '../../../components/field.tsx'
+import { tellDone } from '../../../components/toasts.tsx'
+import { formatTime } from '../../../format.ts'
+import { changeUser } from '../change-user.ts'
+import { toPhoneNumber, toUserName } from '../user-facts.tsx'
+import type { UserDialogProps } from './user-dialog.tsx'
+import { readText } from './user-dialog.tsx'
+
+export function EditDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
+  const phoneBefore = user.phone && toPhoneNumber(user.phone)
+  const save = async (form: FormData) => {
+    const email = readText(form, 'email')
+    const phone = readText(form, 'phone')
+    const role = readText(form, 'role')
+    const isConfirmed = form.has('is_confirmed')
+    const change = {
+      ...(email !== '' && email !== user.email && { email, email_confirm: isConfirmed }),
+      ...(phone !== '' && phone !== phoneBefore && { phone, phone_confirm: isConfirmed }),
+      ...(role !== '' && role !== user.role && { role }),
+    }
+    if (Object.keys(change).length === 0) return
+    onChange(await changeUser(user.id, change))
+    tellDone('The changes are saved.')
+  }
+  return (
+    <FormDialog title="Edit the user" action="Save" onSubmit={save} onClose={onClose}>
+      <Field label="Email">
+        <input
+          name="email"
+          type="email"
+          class="input"
+          autocomplete="off"
+          required={user.email !== ''}
+          defaultValue={user.email}
+        />
+      </Field>
+      <Field label="Phone" hint="With the country, as in +49 151 2345 6789.">
+        <input
+          name="phone"
+          type="tel"
+          class="input"
+          autocomplete="off"
+          required={user.phone !== ''}
+          defaultValue={phoneBefore}
+        />
+      </Field>
+      <label class="user-check">
+        <input name="is_confirmed" type="checkbox" defaultChecked />
+        <span>
+          A new address or number is confirmed
+          <span class="hint">The change takes effect at once, and no message is sent.</span>
+        </span>
+      </label>
+      <Field
+        label="Role"
+        hint="It is in their next access token. service_role and supabase_admin may do anything."
+      >
+        <input
+          name="role"
+          class="input mono"
+          autocomplete="off"
+          required
+          defaultValue={user.role}
+        />
+      </Field>
+    </FormDialog>
+  )
+}
+
+const shown = { type: 'text' } as const
+const masked = { type: 'password' } as const
+
+export function PasswordDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
+  const [isVisible, setVisible] = useState(false)
+  const save = async (form: FormData) => {
+    onChange(await changeUser(user.id, { password: String(form.get('password')) }))
+    tellDone('The new password is set, and all sessions are ended.')
+  }
+  return (
+    <FormDialog title="Set a new password" action="Set password" onSubmit={save} onClose={onClose}>
+      <p class="muted">
+        {toUserName(user)} is signed out everywhere, and is not told. To let them choose one
+        themselves, generate a link of the kind “Set a new password”.
+      </p>
+      <Field label="New password">
+        <input
+          {...(isVisible ? shown : masked)}
+          name="password"
+          class="input"
+          autocomplete="new-password"
+          required
+        />
+      </Field>
+      <label class="user-check">
+        <input
+          type="checkbox"
+          checked={isVisible}
+          onChange={(event) => setVisible(event.currentTarget.checked)}
+        />
+        <span>Show what I type</span>
+      </label>
+    </FormDialog>
+  )
+}
+
+const hourMs = 3_600_000
+
+const durations = [
+  { label: 'One hour', hours: 1 },
+  { label: 'One day', hours: 24 },
+  { label: 'One week', hours: 7 * 24 },
+  { label: '30 days', hours: 30 * 24 },
+  { label: 'One year', hours: 365 * 24 },
+  // The auth server knows no end that is open.
+  { label: 'For good', hours: 100 * 365 * 24 },
+] as const
+
+export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
+  const ban = async (form: FormData) => {
+    const changed = await changeUser(user.id, { ban_duration: `${readText(form, 'hours')}h` })
+    onChange(changed)
+    const until = changed.banned_until && ` until ${formatTime(changed.banned_until)}`
+    tellDone(`${toUserName(user)} is banned${until ?? ''}.`)
+  }
+  const now = Date.now()
+  return (
+    <FormDialog
+      title={`Ban ${toUserName(user)}?`}
+      action="Ban"
+      kind="danger"
+      onSubmit={ban}
+      onClose={onClose}
+    >
+      <p class="muted">
+        They can neither sign in nor go on with a session until the ban ends or is lifted. Nothing
+        is deleted.
+      </p>
+      <fieldset class="user-choices">
+        <legend>For how long</legend>
+        {durations.map(({ label, hours }) => (
+          <label key={hours} class="user-check">
+            <input type="radio" name="hours" value={hours} defaultChecked={hours === 24} />
+            <span>{label}</span>
+            <span class="hint number">until {formatTime(now + hours * hourMs)}</span>
+          </label>
+        ))}
+      </fieldset>
+    </FormDialog>
+  )
+}
+
+export function DeleteDialog({ user, onDeleted, onClose }: UserDialogProps): JSX.Element {
+  const remove = async (form: FormData) => {
+    await callApi(`/api/users/${user.id}`, {
+      method: 'DELETE',
+      body: { should_soft_delete: form.get('kind') === 'soft' },
+    })
+    tellDone(`${toUserName(user)} is deleted.`)
+    onDeleted()
+  }
+  return (
+    <FormDialog
+      title={`Delete ${toUserName(user)}?`}
+      action="Delete"
+      kind="danger"
+      onSubmit={remove}
+      onClose={onClose}
+    >
+      <p>This cannot be undone. They are signed out everywhere.</p>
+      <fieldset class="user-choices">
+        <legend>What is deleted</legend>
+        <label class="user-check">
+          <input type="radio" name="kind" value="hard" defaultChecked />
+          <span>
+            Everything
+            <span class="hint">The account, its identities, sessions, factors and passkeys.</span>
+          </span>
+        </label>
+        <label class="user-check">
+          <input type="radio" name="kind" value="soft" />
+          <span>
+            All that tells who they are
+            <span class="hint">
+              The id stays, for what refers to it elsewhere. Nobody can sign in with it again.
+            </span>
+          </span>
+        </label>
+      </fieldset>
+    </FormDialog>
+  )
+}

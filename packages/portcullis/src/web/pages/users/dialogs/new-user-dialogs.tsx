@@ -1,0 +1,94 @@
+import type { JSX } from 'preact'
+import type { User } from '../../../../console/routes/users-upstream.ts'
+import { callApi } from '../../../api.ts'
+import { FormDialog } from '../../../components/dialog.tsx'
+import { Field } from '../../../components/field.tsx'
+import { tellDone } from '../../../components/toasts.tsx'
+import { toUserName } from '../user-facts.tsx'
+import { RedirectField, readText } from './user-dialog.tsx'
+
+interface NewUserDialogProps {
+  readonly onDone: (user: User) => void
+  readonly onClose: () => void
+}
+
+export function CreateUserDialog({ onDone, onClose }: NewUserDialogProps): JSX.Element {
+  const create = async (form: FormData) => {
+    const email = readText(form, 'email')
+    const phone = readText(form, 'phone')
+    const fullName = readText(form, 'full_name')
+    if (email === '' && phone === '') throw new Error('Give an email address or a phone number.')
+    const isConfirmed = form.has('is_confirmed')
+    const user = await callApi<User>('/api/users', {
+      method: 'POST',
+      body: {
+        ...(email !== '' && { email, email_confirm: isConfirmed }),
+        ...(phone !== '' && { phone, phone_confirm: isConfirmed }),
+        ...(fullName !== '' && { user_metadata: { full_name: fullName } }),
+        password: form.get('password'),
+      },
+    })
+    tellDone(`${toUserName(user)} has an account now.`)
+    onDone(user)
+  }
+  return (
+    <FormDialog title="Create a user" action="Create" onSubmit={create} onClose={onClose}>
+      <Field label="Email">
+        <input name="email" type="email" class="input" autocomplete="off" />
+      </Field>
+      <Field
+        label="Phone"
+        hint="With the country, as in +49 151 2345 6789. One of the two is enough."
+      >
+        <input name="phone" type="tel" class="input" autocomplete="off" />
+      </Field>
+      <Field label="Full name">
+        <input name="full_name" class="input" autocomplete="off" />
+      </Field>
+      <Field label="Password" hint="Without one they sign in by link or code.">
+        <input name="password" type="password" class="input" autocomplete="new-password" />
+      </Field>
+      <label class="user-check">
+        <input name="is_confirmed" type="checkbox" defaultChecked />
+        <span>
+          The address is theirs: let them in without confirming it
+          <span class="hint">No message is sent either way.</span>
+        </span>
+      </label>
+    </FormDialog>
+  )
+}
+
+export function InviteUserDialog({ onDone, onClose }: NewUserDialogProps): JSX.Element {
+  const invite = async (form: FormData) => {
+    const redirectTo = readText(form, 'redirect_to')
+    const fullName = readText(form, 'full_name')
+    const query = redirectTo === '' ? '' : `?${new URLSearchParams({ redirect_to: redirectTo })}`
+    const user = await callApi<User>(`/api/users/invite${query}`, {
+      method: 'POST',
+      body: {
+        email: readText(form, 'email'),
+        ...(fullName !== '' && { data: { full_name: fullName } }),
+      },
+    })
+    tellDone(`${user.email} is invited.`)
+    onDone(user)
+  }
+  return (
+    <FormDialog
+      title="Invite somebody"
+      action="Send the invitation"
+      onSubmit={invite}
+      onClose={onClose}
+    >
+      <p class="muted">They get a mail with a link that confirms the address and signs them in.</p>
+      <Field label="Email">
+        <input name="email" type="email" class="input" autocomplete="off" required />
+      </Field>
+      <Field label="Full name">
+        <input name="full_name" class="input" autocomplete="off" />
+      </Field>
+      <RedirectField label="Where the link leads" />
+    </FormDialog>
+  )
+}

@@ -1,5 +1,0 @@
-/** What somebody typed into a field, without the spaces around it. */
-export function readText(form: FormData, name: string): string {
-  const value = form.get(name)
-  return typeof value === 'string' ? value.trim() : ''
-}
