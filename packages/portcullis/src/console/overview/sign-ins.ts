@@ -1,4 +1,4 @@
-import { type Answer, parseObject } from '../health/part-health.ts'
+import { type Answer, parseObject } from '../health/index.ts'
 import type { RangeName } from './decision-history.ts'
 
 /** Milliseconds that one count of the auth server covers. */

@@ -1,6 +1,5 @@
 import { toMessage } from '../errors.ts'
-import { toKeyHeaders } from '../health/index.ts'
-import { ask } from '../health/part-health.ts'
+import { ask, toKeyHeaders } from '../health/index.ts'
 import type { AuthTarget } from '../settings.ts'
 import type { RangeName } from './decision-history.ts'
 import {

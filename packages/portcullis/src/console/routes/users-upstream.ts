@@ -1,6 +1,5 @@
 import { ConsoleError } from '../errors.ts'
-import { toKeyHeaders } from '../health/index.ts'
-import { parseObject } from '../health/part-health.ts'
+import { parseObject, toKeyHeaders } from '../health/index.ts'
 import type { AuthTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
 

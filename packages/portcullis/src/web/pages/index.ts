@@ -1,8 +1,8 @@
 import type { FunctionComponent } from 'preact'
 import { lazy } from 'preact-iso'
 import type { IconName } from '../components/icons.tsx'
+import { PageNotLoaded } from '../components/states.tsx'
 import { MailboxCount } from './mailbox/mailbox-count.tsx'
-import { PageNotLoaded } from './page-not-loaded.tsx'
 
 export interface Page {
   readonly path: string
