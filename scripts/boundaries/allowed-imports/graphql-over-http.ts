@@ -52,9 +52,10 @@ export const graphqlOverHttp: PackageTable = {
 
   'client.ts': {
     inside: 'client-response.ts network-error.ts similar-option.ts',
-    types: 'request.ts graphql',
+    types: 'client-options.ts request.ts graphql',
     because: 'The client knows only the shapes.',
   },
+  'client-options.ts': { types: 'client-response.ts network-error.ts request.ts graphql' },
   'client-response.ts': { types: 'network-error.ts graphql' },
   'network-error.ts': { types: 'graphql' },
 

@@ -5,7 +5,7 @@ import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
 import { fromEvent } from './shared/parsed-body.ts'
-import { toHeaders, varyByAccept } from './shared/response-headers.ts'
+import { toVaryingHeaders } from './shared/response-headers.ts'
 
 type Single = { readonly [name: string]: string | undefined } | null | undefined
 type Multi = { readonly [name: string]: readonly string[] | undefined } | null | undefined
@@ -191,8 +191,7 @@ function isLoadBalancer(event: LambdaEvent): boolean {
 }
 
 function answer([body, init]: Response, vary: boolean, event: LambdaEvent): LambdaResult {
-  const headers = toHeaders(init)
-  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  const headers = toVaryingHeaders(init, vary)
   const result: LambdaResult = { statusCode: init.status, body: body ?? '', isBase64Encoded: false }
   if (isLoadBalancer(event)) {
     const text = init.statusText || (STATUS_CODES[init.status] ?? '')

@@ -1,14 +1,8 @@
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
-import type { Request, RequestParams } from '../request.ts'
-import { adapt } from './shared/adapt.ts'
-import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
-import { answerOrParams } from './shared/answer-or-params.ts'
-import { HostRequest } from './shared/host-request.ts'
-import { readNodeBody } from './shared/node-body.ts'
-import { writeNodeResponse } from './shared/node-response.ts'
-import { openNodeSignal } from './shared/node-signal.ts'
-import { isNodeExchange } from './shared/wrong-host.ts'
+import type { RequestParams } from '../request.ts'
+import type { AdapterOptions } from './shared/adapter-options.ts'
+import { createNodeHandler, parseNodeParams } from './shared/node-server.ts'
 
 /** What the options find in `req.context`. */
 export interface RequestContext {
@@ -46,12 +40,7 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): (req: Http2ServerRequest, res: Http2ServerResponse) => Promise<void> {
-  return adapt(options, {
-    host: 'http2',
-    isHost: isNodeExchange,
-    toRequest,
-    answer: writeNodeResponse,
-  })
+  return createNodeHandler('http2', options)
 }
 
 /**
@@ -63,27 +52,5 @@ export async function parseRequestParams(
   res: Http2ServerResponse,
   options: AdapterOptions = {},
 ): Promise<RequestParams | null> {
-  return answerOrParams(toRequest(req, res, parseBodyLimits(options)), (response) => {
-    writeNodeResponse(response, options.vary === true, req, res)
-    return null
-  })
-}
-
-function toRequest(
-  req: Http2ServerRequest,
-  res: Http2ServerResponse,
-  limits: BodyLimits,
-): Request<Http2ServerRequest, RequestContext> {
-  return new HostRequest(
-    {
-      url: req.url,
-      method: req.method,
-      headers: req.headers,
-      body: () => readNodeBody(req, limits.read),
-      raw: req,
-      context: { res },
-    },
-    openNodeSignal,
-    res,
-  )
+  return parseNodeParams(req, res, options)
 }

@@ -4,7 +4,7 @@ import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
 import { fromEvent } from './shared/parsed-body.ts'
-import { toHeaders, varyByAccept } from './shared/response-headers.ts'
+import { toVaryingHeaders } from './shared/response-headers.ts'
 
 /** What the adapter reads of the event. The platform's own type fits. */
 export interface HandlerEvent {
@@ -110,8 +110,7 @@ function toRequest<Event extends HandlerEvent>(
 }
 
 function answer([body, init]: Response, vary: boolean): HandlerResponse {
-  const headers = toHeaders(init)
-  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  const headers = toVaryingHeaders(init, vary)
   const response: HandlerResponse = { statusCode: init.status, headers }
   // The platform takes no null.
   if (body !== null) response.body = body

@@ -12,7 +12,7 @@ import { answerOrParams } from './shared/answer-or-params.ts'
 import { explain } from './shared/explain.ts'
 import { internalError, reportFailure } from './shared/failure.ts'
 import { HostRequest } from './shared/host-request.ts'
-import { isWithoutLength, toHeaders, varyByAccept } from './shared/response-headers.ts'
+import { isWithoutLength, toVaryingHeaders } from './shared/response-headers.ts'
 import { openUwsBody } from './shared/uws-body.ts'
 import { refuseHost } from './shared/wrong-host.ts'
 
@@ -183,8 +183,7 @@ function write(
   vary: boolean,
 ): void {
   const { status } = init
-  const headers = toHeaders(init)
-  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  const headers = toVaryingHeaders(init, vary)
   res.cork(() => {
     res.writeStatus(`${status} ${init.statusText || (STATUS_CODES[status] ?? '')}`)
     for (const name in headers) {

@@ -15,6 +15,7 @@ import {
 } from './frames.ts'
 import type { Hub, HubConnection } from './hub.ts'
 import { Output } from './output.ts'
+import { ReadTurn } from './read-turn.ts'
 import { RequestFrames } from './request-frames.ts'
 import { SendFlow } from './send-flow.ts'
 import { openingFrames } from './settings.ts'
@@ -23,12 +24,6 @@ import { StreamTable } from './stream-table.ts'
 
 /** Spreads the end of connections that began together. */
 const AGE_JITTER = 0.1
-
-/**
- * After so many bytes, the other connections are read first. Without it, a socket that always has more is read
- * up to 32 times in a row, 2 MiB that others wait for.
- */
-const TURN_BYTES = 65_536
 
 /** One HTTP/2 connection of the server (RFC 9113). */
 export class Connection implements FrameSink, FrameConnection, HubConnection {
@@ -62,9 +57,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   #countedUnsentBytes = 0
   #isReading = false
   #isDirty = false
-  /** Read since the other connections last had their turn. */
-  #turnBytes = 0
-  #isWaitingForTurn = false
+  readonly #turn: ReadTurn
 
   constructor(hub: Hub, socket: Socket) {
     this.hub = hub
@@ -81,6 +74,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     this.#congestionBytes = Math.max(hub.limits.unsentBytes, socket.writableHighWaterMark)
     this.#reader = new FrameReader(this)
     this.#requests = new RequestFrames(this)
+    this.#turn = new ReadTurn(this)
     this.output.append(openingFrames(hub.limits))
     this.output.flush()
   }
@@ -99,8 +93,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     if (!this.#reader.isInsideFrame) this.frameSinceMs = Number.POSITIVE_INFINITY
     else if (this.#reader.isNewlyInside) this.frameSinceMs = nowMs
     this.flush()
-    this.#turnBytes += length
-    if (this.#turnBytes >= TURN_BYTES) this.#letOthersRead()
+    this.#turn.count(length)
   }
 
   frame(type: number, flags: number, id: number, bytes: Buffer, start: number, end: number): void {
@@ -145,7 +138,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     this.isCongested = false
     this.sendFlow.releaseAll()
     this.flush()
-    if (!this.isCongested && !this.#isWaitingForTurn) this.socket.resume()
+    if (!this.isCongested && !this.#turn.isWaiting) this.socket.resume()
   }
 
   /** A connection error (RFC 9113 5.4.1), or with NO_ERROR an orderly end. */
@@ -272,19 +265,6 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     this.isCongested = true
     this.congestedSinceMs = Date.now()
     this.socket.pause()
-  }
-
-  #letOthersRead(): void {
-    this.#turnBytes = 0
-    if (this.isClosed || this.isCongested || this.hub.connections.size < 2) return
-    this.#isWaitingForTurn = true
-    this.socket.pause()
-    setImmediate(this.#takeTurn)
-  }
-
-  readonly #takeTurn = (): void => {
-    this.#isWaitingForTurn = false
-    if (!this.isCongested) this.socket.resume()
   }
 
   #countUnsent(bytes: number): void {

@@ -1,5 +1,5 @@
 import type { Response } from '../../request.ts'
-import { toHeaders, varyByAccept } from './response-headers.ts'
+import { toVaryingHeaders } from './response-headers.ts'
 
 export interface FetchInit {
   readonly body: string | null
@@ -10,8 +10,7 @@ export interface FetchInit {
 
 /** The answer as the constructor of a fetch response wants it. */
 export function toFetchInit([body, init]: Response, vary: boolean): FetchInit {
-  const headers = toHeaders(init)
-  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  const headers = toVaryingHeaders(init, vary)
   const isEmpty = isWithoutBody(init.status)
   // Some would send an empty body in chunks.
   if (body === null && !isEmpty) headers['content-length'] = '0'

@@ -41,6 +41,13 @@ export function toHeaders(init: ResponseInit): { [name: string]: string } {
   return headers
 }
 
+/** The same, with `Vary` where the options ask for it: for hosts that keep no headers of their own. */
+export function toVaryingHeaders(init: ResponseInit, vary: boolean): { [name: string]: string } {
+  const headers = toHeaders(init)
+  if (vary) headers['vary'] = varyByAccept(headers['vary'])
+  return headers
+}
+
 /** The value of `Vary` that keeps what is there and names `Accept`. */
 export function varyByAccept(present: string | undefined): string {
   if (!present) return 'Accept'

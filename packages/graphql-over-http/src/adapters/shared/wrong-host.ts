@@ -1,28 +1,14 @@
 import { reportFailure } from './failure.ts'
 
-/** The file names of the adapters. */
-export type HostName =
-  | 'http'
-  | 'http2'
-  | 'express'
-  | 'fastify'
-  | 'koa'
-  | 'hono'
-  | 'fetch'
-  | 'uws'
-  | 'netlify'
-  | 'aws-lambda'
+type IsHost = (first: unknown, second: unknown) => boolean
 
 type Parts = { readonly [name: string]: unknown } | null | undefined
 
 const has = (value: unknown, ...names: readonly string[]): boolean =>
   names.every((name) => Boolean((value as Parts)?.[name]))
 
-/** How the arguments of each host are recognised, the most specific first. */
-const HOSTS: readonly (readonly [
-  HostName,
-  isHost: (first: unknown, second: unknown) => boolean,
-])[] = [
+/** Every adapter by its file name, with how the arguments of its host are recognised: the most specific first. */
+const HOSTS = [
   ['fastify', (_first, second) => has(second, 'hijack', 'send')],
   ['koa', (first) => has(first, 'req', 'res', 'request', 'response')],
   ['hono', (first) => has((first as Parts)?.['req'], 'raw')],
@@ -33,7 +19,10 @@ const HOSTS: readonly (readonly [
   ['netlify', (first) => has(first, 'httpMethod', 'rawUrl')],
   ['aws-lambda', (first) => has(first, 'requestContext')],
   ['fetch', (first) => has((first as Parts)?.['headers'], 'get')],
-]
+] as const satisfies readonly (readonly [string, IsHost])[]
+
+/** The file names of the adapters. */
+export type HostName = (typeof HOSTS)[number][0]
 
 const isNodeResponse = (value: unknown): boolean => has(value, 'writeHead', 'end')
 
@@ -42,7 +31,8 @@ const isNodeResponse = (value: unknown): boolean => has(value, 'writeHead', 'end
  * response of Node, which would otherwise never be answered, and by a rejection elsewhere.
  */
 export function refuseHost(adapter: HostName, first: unknown, second: unknown): void {
-  const [actual] = HOSTS.find(([, isHost]) => isHost(first, second)) ?? []
+  const hosts: readonly (readonly [HostName, IsHost])[] = HOSTS
+  const [actual] = hosts.find(([, isHost]) => isHost(first, second)) ?? []
   const name = '@portcullis/graphql-over-http/use'
   const error = new TypeError(
     actual && actual !== adapter
