@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -21,7 +22,8 @@ export async function copyPackage(name: string, drills: readonly Drill[]): Promi
   const original = join(root, 'packages', name)
   const copy = join(folder, 'packages', name)
   await mkdir(copy, { recursive: true })
-  for (const part of ['src', 'package.json']) {
+  for (const part of ['src', 'package.json', 'bundle']) {
+    if (!existsSync(join(original, part))) continue
     await cp(join(original, part), join(copy, part), { recursive: true })
   }
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -46,12 +48,16 @@ async function addFake(copy: string, { file, source, exported, index }: Drill): 
   const indexFile = join(copy, index.file)
   const path = relative(dirname(index.file), file)
   const specifier = path.startsWith('.') ? path : `./${path}`
-  const line = `import { ${exported} } from '${specifier}'\n`
+  const line = exported === undefined ? '' : `import { ${exported} } from '${specifier}'\n`
   await writeFile(indexFile, line + addEntry(await readFile(indexFile, 'utf8'), exported, index))
 }
 
 /** With one more entry at the beginning of `const list = {` or `const list: Type = [`. */
-function addEntry(text: string, exported: string, { file, list, entry = exported }: Index): string {
+function addEntry(
+  text: string,
+  exported: string | undefined,
+  { file, list, entry = exported }: Index,
+): string {
   const beginning = new RegExp(`const ${list}\\b[^=]*= [{[]`)
   if (!beginning.test(text)) throw new Error(`${file} has no const ${list}`)
   return text.replace(beginning, (found) => `${found} ${entry},`)

@@ -7,10 +7,11 @@ export interface Drill {
   readonly kind: string
   /** The folder below `packages/`. */
   readonly package: string
-  /** The new file, and the name that it exports. */
+  /** The new file. */
   readonly file: string
   readonly source: string
-  readonly exported: string
+  /** What the index imports of it; missing where the entry names the file itself. */
+  readonly exported?: string
   readonly index: Index
   /** Names that `--help` must list then: environment variables, commands, … */
   readonly help: readonly string[]

@@ -3,6 +3,19 @@ import { hook } from './auth/hook.ts'
 import { provider } from './auth/provider.ts'
 import { smsGateway } from './auth/sms-gateway.ts'
 import type { Drill } from './drill.ts'
+import { adapter } from './graphql-over-http/adapter.ts'
+import { audit } from './graphql-over-http/audit.ts'
+import { command } from './portcullis/command.ts'
+import { consolePage } from './portcullis/console-page.ts'
 
 /** Every kind of thing that is added with one file and one entry in an index. */
-export const drills: readonly Drill[] = [provider, smsGateway, captcha, hook]
+export const drills: readonly Drill[] = [
+  provider,
+  smsGateway,
+  captcha,
+  hook,
+  consolePage,
+  command,
+  adapter,
+  audit,
+]
