@@ -9,7 +9,7 @@ import {
   notificationKinds,
 } from '../../src/config/mail-messages.ts'
 import { createMailRenderer } from '../../src/messages/mail/mail-renderer.ts'
-import { UndeliverableError } from '../../src/messages/sending/undeliverable-error.ts'
+import { UndeliverableError } from '../../src/messages/sending/failures.ts'
 
 const variables = {
   SiteURL: 'https://site.example',

@@ -4,10 +4,11 @@ import {
   toCapError,
   toCapParts,
   toGapError,
-} from '../../messages/requests/email-limits.ts'
+  toSmsCapError,
+  toSmsGapError,
+} from '../../messages/requests/message-limits.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
-import { toSmsCapError, toSmsGapError } from '../../messages/requests/sms-limits.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
 import type { RequestParts } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'

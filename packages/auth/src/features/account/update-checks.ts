@@ -1,8 +1,11 @@
 import { ApiError, invalid } from '../../errors.ts'
-import { secondsUntilDue, toGapError } from '../../messages/requests/email-limits.ts'
+import {
+  secondsUntilDue,
+  toGapError,
+  toSmsGapError,
+} from '../../messages/requests/message-limits.ts'
 import { findTextGapMs } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
-import { toSmsGapError } from '../../messages/requests/sms-limits.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
@@ -12,8 +15,7 @@ import type { Challenge } from '../sessions/pkce.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { guardPassword } from '../sign-in/password-attempts.ts'
 import { checkAuthorized, emailExists, phoneExists } from '../users/addresses.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { checkMetadataSize } from '../users/metadata.ts'
+import { checkMetadataSize, type Metadata } from '../users/metadata.ts'
 import { checkUserUpdate } from '../users/statements/update-user.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { hashNonce } from './reauthentication.ts'

@@ -5,19 +5,18 @@ import {
   toCapError,
   toCapParts,
   toGapError,
-} from '../../messages/requests/email-limits.ts'
+  toSmsCapError,
+  toSmsGapError,
+} from '../../messages/requests/message-limits.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
-import { toSmsCapError, toSmsGapError } from '../../messages/requests/sms-limits.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { checkMetadataSize, omitKeys } from '../users/metadata.ts'
+import { checkMetadataSize, type Metadata, omitKeys } from '../users/metadata.ts'
 import { findUserById } from '../users/statements/find-users.ts'
 import type { UserChange } from '../users/statements/update-user.ts'
 import { allTokensBut, changeAndEnd, noChange, toReachChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { planEmailChange, planPhoneChange } from './address-changes.ts'
-
 import {
   badNonce,
   checkDatabase,

@@ -1,5 +1,5 @@
 import { isTaken } from '../../db/violations.ts'
-import { toCapError, toCapParts } from '../../messages/requests/email-limits.ts'
+import { toCapError, toCapParts } from '../../messages/requests/message-limits.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
 import type { Services } from '../../services.ts'
 import { toAdminEntry } from '../audit/audit.ts'

@@ -5,7 +5,7 @@ import {
   toCapError,
   toCapParts,
   toGapError,
-} from '../../messages/requests/email-limits.ts'
+} from '../../messages/requests/message-limits.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import { type ExternalEmail, findMainEmail } from '../../plugins/providers/external-profile.ts'
 import type { Services } from '../../services.ts'

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
-import { secondsUntilDue, toCapParts } from '../../messages/requests/email-limits.ts'
-import { toSmsCapError, toSmsGapError } from '../../messages/requests/sms-limits.ts'
+import {
+  secondsUntilDue,
+  toCapParts,
+  toSmsCapError,
+  toSmsGapError,
+} from '../../messages/requests/message-limits.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'

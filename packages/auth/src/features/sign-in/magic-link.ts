@@ -1,6 +1,6 @@
 import { isTaken } from '../../db/violations.ts'
 import { ApiError } from '../../errors.ts'
-import { toCapParts } from '../../messages/requests/email-limits.ts'
+import { toCapParts } from '../../messages/requests/message-limits.ts'
 import {
   afterWait,
   deferMail,

@@ -1,7 +1,7 @@
 import { isTaken } from '../../db/violations.ts'
 import { ApiError } from '../../errors.ts'
-import { toCapParts } from '../../messages/requests/email-limits.ts'
 import type { GapParts } from '../../messages/requests/message-gaps.ts'
+import { toCapParts } from '../../messages/requests/message-limits.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
 import type { MailConfig } from '../../config/mail.ts'
 import {
@@ -9,8 +11,7 @@ import {
 } from '../../config/mail-messages.ts'
 import type { FetchSettings } from '../../outgoing/guarded-fetch.ts'
 import { parseHtmlTemplate, parseLineTemplate, type Template } from '../../template/index.ts'
-import { UndeliverableError } from '../sending/undeliverable-error.ts'
-import { readBuiltInTemplate } from './built-in-templates.ts'
+import { UndeliverableError } from '../sending/failures.ts'
 import { htmlToText } from './html-to-text.ts'
 import { createTemplateSource, type TemplateSource, toTemplateUrl } from './template-source.ts'
 
@@ -111,4 +112,19 @@ function toSource(
 
 function toReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+const read = (file: string) =>
+  readFileSync(join(import.meta.dirname, 'templates', file), 'utf8').trimEnd()
+
+/**
+ * The page of a message that comes with the server. Its file begins with the heading, which is the title
+ * too; how a page looks is in the layout alone.
+ */
+export function readBuiltInTemplate(name: string): string {
+  const [heading = '', ...lines] = read(`${name.replaceAll('_', '-')}.html`).split('\n')
+  const content = lines.join(`\n${' '.repeat(16)}`)
+  return `${read('layout.html')}\n`
+    .replaceAll('TITLE', heading.replaceAll(/<\/?h1>/g, ''))
+    .replace('CONTENT', () => content)
 }

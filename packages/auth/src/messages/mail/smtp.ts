@@ -1,7 +1,7 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { SmtpConfig } from '../../config/mail.ts'
-import { UndeliverableError } from '../sending/undeliverable-error.ts'
+import { UndeliverableError } from '../sending/failures.ts'
 import type { RenderedMail } from './mail-renderer.ts'
 
 export interface OutgoingMail extends RenderedMail {

@@ -1,8 +1,7 @@
 import type { GuessLimit } from '../../limits/guesses.ts'
 import type { Services } from '../../services.ts'
-import { toGapError } from './email-limits.ts'
+import { toGapError, toSmsGapError } from './message-limits.ts'
 import { findTestCode } from './phone-gateway.ts'
-import { toSmsGapError } from './sms-limits.ts'
 
 /** Where a message with a code or a link goes. */
 export interface CodeRecipient {

@@ -7,8 +7,7 @@ import type { ApiError } from '../../errors.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 import { findMessageWait, type MessageWait } from '../statements/message-gaps.ts'
 import type { RequestParts } from '../statements/request-parts.ts'
-import { toGapError, toOverCap } from './email-limits.ts'
-import { toSmsGapError, toSmsOverCap } from './sms-limits.ts'
+import { toGapError, toOverCap, toSmsGapError, toSmsOverCap } from './message-limits.ts'
 
 /**
  * What runs for each address by itself. Each kind of message has its own: otherwise anybody who asks

@@ -6,9 +6,9 @@ import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
 import { type DeferredKind, deferText } from '../statements/deferred-messages.ts'
+import { askSmsCap } from '../statements/message-gaps.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
-import { askSmsCap } from '../statements/sms-cap.ts'
 import {
   findRefusal,
   type GapClock,
@@ -17,9 +17,9 @@ import {
   runGapped,
   toGapParts,
 } from './message-gaps.ts'
+import { toSmsCapError } from './message-limits.ts'
 import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
 import { findTestCode } from './phone-gateway.ts'
-import { toSmsCapError } from './sms-limits.ts'
 
 /** Somebody asks for a message to a number, whoever they are. */
 export interface PhoneAsk {

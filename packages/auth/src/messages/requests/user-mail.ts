@@ -6,10 +6,9 @@ import type { Client } from '../../features/sessions/sessions.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Services } from '../../services.ts'
 import { type DeferredKind, deferEmail } from '../statements/deferred-messages.ts'
-import { askEmailCap } from '../statements/email-cap.ts'
+import { askEmailCap } from '../statements/message-gaps.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
-import { toCapError, toCapParts } from './email-limits.ts'
 import type { MailRequest } from './mail-plan.ts'
 import {
   findRefusal,
@@ -20,6 +19,7 @@ import {
   runGapped,
   toGapParts,
 } from './message-gaps.ts'
+import { toCapError, toCapParts } from './message-limits.ts'
 
 /** Somebody asks for a message to an address, whoever they are. */
 export interface MailAsk {

@@ -9,8 +9,8 @@ import { type HookCall, HookRejection } from '../../plugins/hooks/hook.ts'
 import type { EmailData, EmailToSend } from '../../plugins/hooks/send-email.ts'
 import type { SmsToSend } from '../../plugins/hooks/send-sms.ts'
 import type { OutboxRow } from '../statements/outbox.ts'
+import { UndeliverableError } from './failures.ts'
 import type { Deliver } from './outbox-sender.ts'
-import { UndeliverableError } from './undeliverable-error.ts'
 
 /**
  * Hooks that take the place of the mail server or the gateway get their messages from the outbox too:

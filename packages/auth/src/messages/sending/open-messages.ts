@@ -3,7 +3,8 @@ import type { Config } from '../../config/config.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Hooks } from '../../plugins/hooks/index.ts'
 import { createMailRenderer } from '../mail/mail-renderer.ts'
-import { openSmtpLater } from '../mail/smtp-later.ts'
+import type { SmtpClient, SmtpSettings } from '../mail/smtp.ts'
+import type { MessageChannel } from '../statements/outbox.ts'
 import {
   createEmailHookChannel,
   createNoticeChannel,
@@ -17,7 +18,6 @@ import {
   openOutboxSender,
 } from './outbox-sender.ts'
 import { createSmsChannel } from './sms-channel.ts'
-import { type OnAttempt, watchChannels } from './watch-channels.ts'
 
 export interface MessagesSettings {
   readonly config: Pick<Config, 'mail' | 'messages' | 'mfa' | 'site' | 'sms'>
@@ -65,6 +65,41 @@ export function openMessages(settings: MessagesSettings): OutboxSender {
     async [Symbol.asyncDispose]() {
       await sender[Symbol.asyncDispose]()
       await smtp?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+type Channels = Readonly<Partial<Record<MessageChannel, Deliver>>>
+
+/** Hears of every attempt to send a message, by the kind of message. */
+type OnAttempt = (channel: MessageChannel, kind: string, isFailed: boolean) => void
+
+function watchChannels(channels: Channels, onAttempt: OnAttempt): Channels {
+  const watch =
+    (channel: MessageChannel, deliver: Deliver): Deliver =>
+    async (message, signal) => {
+      try {
+        await deliver(message, signal)
+        onAttempt(channel, message.kind, false)
+      } catch (error) {
+        onAttempt(channel, message.kind, true)
+        throw error
+      }
+    }
+  const entries = Object.entries(channels) as [MessageChannel, Deliver][]
+  return Object.fromEntries(entries.map(([name, deliver]) => [name, watch(name, deliver)]))
+}
+
+/** Loaded when the first message leaves: a server that sends none does without it. */
+function openSmtpLater(settings: SmtpSettings): SmtpClient {
+  let loaded: Promise<SmtpClient> | undefined
+  return {
+    async send(mail, signal) {
+      loaded ??= import('../mail/smtp.ts').then(({ openSmtp }) => openSmtp(settings))
+      await (await loaded).send(mail, signal)
+    },
+    async [Symbol.asyncDispose]() {
+      await (await loaded)?.[Symbol.asyncDispose]()
     },
   }
 }

@@ -11,8 +11,7 @@ import {
   releaseMessage,
   retryMessage,
 } from '../statements/outbox.ts'
-import { describeFailure } from './failure-text.ts'
-import { UndeliverableError } from './undeliverable-error.ts'
+import { describeFailure, UndeliverableError } from './failures.ts'
 
 /** Resolves once somebody else answers for the message. @throws UndeliverableError */
 export type Deliver = (message: OutboxRow, signal: AbortSignal) => Promise<void>

@@ -3,8 +3,8 @@ import { type HttpLimits, post } from '../../outgoing/http-client.ts'
 import type { Gateway, TextChannel } from '../../plugins/sms/gateway.ts'
 import { gateways } from '../../plugins/sms/index.ts'
 import { parseTextTemplate } from '../../template/index.ts'
+import { UndeliverableError } from './failures.ts'
 import type { Deliver } from './outbox-sender.ts'
-import { UndeliverableError } from './undeliverable-error.ts'
 
 export interface SmsChannelSettings {
   readonly config: Pick<Config, 'sms' | 'mfa'>

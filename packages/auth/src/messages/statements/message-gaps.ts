@@ -5,7 +5,7 @@ import type { MessageChannel } from './outbox.ts'
 
 /** Each a piece of SQL. */
 export interface GapRequest {
-  /** Of core/message-gaps.ts, as bytes; null: no gap is kept, and none is written. */
+  /** Cooldown key from requests/message-gaps.ts, as bytes; null when no cooldown applies. */
   readonly key: string
   readonly seconds: string
   readonly now: string
@@ -98,4 +98,16 @@ export const findMessageWait = statement(
        >= 1 as has_room
    from (select $1::text as channel) asked
      left join {ns}.message_caps c on c.channel = asked.channel`,
+)
+
+/** A row where another email could go out, to that address and at all. The values of `askPermit`. */
+export const askEmailCap = statement(
+  'ask_email_cap',
+  `with ${askPermit('email')} select 1 as has_room from permit`,
+)
+
+/** A row where another text message could go out, to that number and at all. The values of `askPermit`. */
+export const askSmsCap = statement(
+  'ask_sms_cap',
+  `with ${askPermit('sms')} select 1 as has_room from permit`,
 )

@@ -1,5 +1,10 @@
 import type { OutboxRow } from '../statements/outbox.ts'
 
+/** Trying again would not help. */
+export class UndeliverableError extends Error {
+  override readonly name = 'UndeliverableError'
+}
+
 const maxLength = 300
 
 /**
