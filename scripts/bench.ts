@@ -36,6 +36,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  'auth-tokens': {
+    summary: 'signing and verifying access tokens, beside jose',
+    run: async (args) => {
+      const { run } = await import('../packages/auth/bench/tokens/tokens.bench.ts')
+      return run(args)
+    },
+  },
   'first-calls': {
     summary: 'the rate limit service just after its start, and after the loss of a worker',
     run: async (args) => {
@@ -47,6 +54,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
     summary: 'the GraphQL library beside other servers',
     run: async (args) => {
       const { run } = await import('../packages/graphql-over-http/bench/graphql.bench.ts')
+      return run(args)
+    },
+  },
+  'hand-written': {
+    summary: 'hand-written code beside the library that could take its place',
+    run: async (args) => {
+      const { run } = await import('../packages/ratelimit/bench/hand-written/hand-written.bench.ts')
       return run(args)
     },
   },
@@ -74,7 +88,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
 }
 
 const list = Object.entries(benchmarks)
-  .map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`)
   .join('\n')
 const help = `Usage: npm run bench -- NAME [options]
 

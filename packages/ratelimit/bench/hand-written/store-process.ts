@@ -1,0 +1,82 @@
+// Counts in one store in a process of its own, so that no other library has a part in what is measured.
+
+import { answerParent } from '@portcullis/bench-kit/answer-parent'
+import type { CounterStore, Increment } from '../../src/counters/counter-store.ts'
+import { type Expiry, openContender, type ServerAddress } from './contenders.ts'
+
+export interface StoreOrder {
+  readonly contender: string
+  readonly address: ServerAddress
+  readonly expiry: Expiry
+  /** How many counters a decision changes. */
+  readonly descriptors: number
+  readonly decisions: number
+}
+
+export interface StoreOutcome {
+  readonly cpuSeconds: number
+  readonly wallSeconds: number
+}
+
+const inFlight = 64
+const differentDecisions = 10_000
+const unitSeconds = 86_400
+const window = Math.floor(Date.now() / 1000 / unitSeconds) * unitSeconds
+
+let opened: { readonly order: string; readonly store: CounterStore } | undefined
+
+answerParent(async (order: StoreOrder): Promise<StoreOutcome> => {
+  const { contender, address, expiry, descriptors, decisions } = order
+  const name = JSON.stringify([contender, address, expiry, descriptors])
+  const keys = toKeys(descriptors)
+  if (opened?.order !== name) {
+    await opened?.store[Symbol.asyncDispose]()
+    opened = { order: name, store: await openContender(contender, address, expiry) }
+    // Every counter becomes known, and the code is compiled.
+    await decideAll(opened.store, keys, 2 * differentDecisions)
+  }
+  const [start, startMs] = [process.cpuUsage(), performance.now()]
+  await decideAll(opened.store, keys, decisions)
+  const { user, system } = process.cpuUsage(start)
+  return {
+    cpuSeconds: (user + system) / 1e6,
+    wallSeconds: (performance.now() - startMs) / 1000,
+  }
+})
+
+/** The keys of each decision, 75 bytes long without the window. */
+function toKeys(descriptors: number): readonly (readonly string[])[] {
+  return Array.from({ length: differentDecisions }, (_, decision) =>
+    Array.from({ length: descriptors }, (_, descriptor) => {
+      const tenant = `${decision}`.padStart(10, '0')
+      return `bench_tenant_${tenant}_path_${`${descriptor}`.padStart(45, 'x')}_`
+    }),
+  )
+}
+
+function decideAll(
+  store: CounterStore,
+  keys: readonly (readonly string[])[],
+  decisions: number,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let [begun, ended] = [0, 0]
+    const decide = () => {
+      const names = keys[begun++ % keys.length] ?? []
+      const increments = names.map(toIncrement)
+      store.add(increments, Number.POSITIVE_INFINITY, (error) => {
+        if (error) reject(error)
+        else if (increments.some(({ after }) => !(after > 0))) reject(new Error('not counted'))
+        else if (++ended === decisions) resolve()
+        else if (begun < decisions) decide()
+      })
+    }
+    for (let call = 0; call < inFlight; call++) decide()
+  })
+}
+
+function toIncrement(key: string): Increment {
+  const [hits, most, isStrict, overlapMs] = [1, 4_294_967_295, true, 0]
+  const [after, previous] = [Number.NaN, Number.NaN]
+  return { key, window, unitSeconds, hits, most, isStrict, overlapMs, after, previous }
+}
