@@ -3,6 +3,7 @@ import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore, Increment } from '../counters/counter-store.ts'
 import { openMemoryStore } from '../counters/memory.ts'
 import { boundDecider } from '../decide/bounded-decider.ts'
+import { encodeRequest } from '../protocol/encode.ts'
 import { compileRules } from '../rules/compile.ts'
 import type { RuleRecord } from '../rules/rule.ts'
 import { Statistics } from '../stats/registry.ts'
@@ -124,21 +125,19 @@ function toMessages(): Uint8Array[] {
     [[['prefix', 'abc']], [['address', '192.0.2.2']], [['path', '/a']]],
     [[['unknown', 'x']]],
   ]
-  return [...users, ...others].map(encodeRequest)
+  return [...users, ...others].map(toMessage)
 }
 
-/** `RateLimitRequest`, of which all texts are shorter than 128 bytes. */
-function encodeRequest(descriptors: readonly (readonly string[][])[]): Uint8Array {
-  const field = (number: number, content: Uint8Array): Uint8Array =>
-    Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content])
-  const entries = (list: readonly string[][]): Uint8Array =>
-    Buffer.concat(
-      list.map(([key = '', value = '']) =>
-        field(1, Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))])),
-      ),
-    )
-  return Buffer.concat([
-    field(1, Buffer.from(domain)),
-    ...descriptors.map((each) => field(2, entries(each))),
-  ])
+function toMessage(descriptors: readonly (readonly (readonly string[])[])[]): Uint8Array {
+  const { buffer, length } = encodeRequest({
+    domain,
+    descriptors: descriptors.map((entries) => ({
+      entries: entries.map(([key = '', value = '']) => ({ key, value })),
+      limit: undefined,
+      hitsAddend: undefined,
+      isNegativeHits: false,
+    })),
+    hitsAddend: 0,
+  })
+  return Buffer.from(buffer.subarray(0, length))
 }

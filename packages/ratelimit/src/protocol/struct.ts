@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../rules/rule.ts'
 import * as tags from './tags.ts'
-import type { WireReader } from './wire-reader.ts'
 import type { WireWriter } from './wire-writer.ts'
 
 /** Writes length and content of a `google.protobuf.Struct`. */
@@ -54,62 +53,4 @@ function writeList(writer: WireWriter, values: readonly Json[]): void {
 // `Array.isArray` does not tell a readonly array from an object.
 function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
   return Array.isArray(value)
-}
-
-/** Reads what `writeStruct` wrote, from its length on. */
-export function readStruct(reader: WireReader): JsonObject {
-  const fields = new Map<string, Json>()
-  const outerEnd = reader.enter()
-  while (reader.hasMore()) {
-    const tag = reader.readTag()
-    if (tag === tags.struct.fields) readField(reader, fields)
-    else reader.skip(tag)
-  }
-  reader.leave(outerEnd)
-  return Object.fromEntries(fields)
-}
-
-function readField(reader: WireReader, fields: Map<string, Json>): void {
-  let name = ''
-  let value: Json = null
-  const outerEnd = reader.enter()
-  while (reader.hasMore()) {
-    const tag = reader.readTag()
-    if (tag === tags.structField.key) name = reader.readString()
-    else if (tag === tags.structField.value) value = readValue(reader)
-    else reader.skip(tag)
-  }
-  reader.leave(outerEnd)
-  fields.set(name, value)
-}
-
-function readValue(reader: WireReader): Json {
-  let value: Json = null
-  const outerEnd = reader.enter()
-  while (reader.hasMore()) {
-    const tag = reader.readTag()
-    if (tag === tags.structValue.stringValue) value = reader.readString()
-    else if (tag === tags.structValue.numberValue) value = reader.readDouble()
-    else if (tag === tags.structValue.boolValue) value = reader.readBool()
-    else if (tag === tags.structValue.structValue) value = readStruct(reader)
-    else if (tag === tags.structValue.listValue) value = readList(reader)
-    else {
-      reader.skip(tag)
-      if (tag === tags.structValue.nullValue) value = null
-    }
-  }
-  reader.leave(outerEnd)
-  return value
-}
-
-function readList(reader: WireReader): Json[] {
-  const values: Json[] = []
-  const outerEnd = reader.enter()
-  while (reader.hasMore()) {
-    const tag = reader.readTag()
-    if (tag === tags.listValue.values) values.push(readValue(reader))
-    else reader.skip(tag)
-  }
-  reader.leave(outerEnd)
-  return values
 }

@@ -63,11 +63,6 @@ export const duration = {
   seconds: (1 << 3) | wire.varint,
 } as const
 
-export const headerValue = {
-  key: (1 << 3) | wire.bytes,
-  value: (2 << 3) | wire.bytes,
-} as const
-
 export const struct = {
   fields: (1 << 3) | wire.bytes,
 } as const

@@ -76,20 +76,8 @@ export class WireReader {
     return this.high * 0x1_0000_0000 + low
   }
 
-  /** Beyond ±2^53 the nearest number there is. */
-  readInt64(): number {
-    const low = this.readVarint()
-    return (this.high | 0) * 0x1_0000_0000 + low
-  }
-
   readBool(): boolean {
     return this.readVarint() !== 0 || this.high !== 0
-  }
-
-  readDouble(): number {
-    const at = this.position
-    this.advance(8)
-    return this.buffer.readDoubleLE(at)
   }
 
   /** For a text that few callers vary: a domain, a key. */

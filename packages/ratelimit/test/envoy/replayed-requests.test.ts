@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { test } from 'node:test'
-import { decodeResponse } from '../../src/protocol/decode-response.ts'
+import { decodeResponse } from '../support/decode-response.ts'
 import { exampleRules } from '../support/envoy-front.ts'
 import { openService } from '../support/service-app.ts'
 import { recordedRequests } from './recorded-requests.ts'
@@ -55,7 +55,7 @@ test('the requests that Envoy sends get the decisions that the rules make', asyn
   const found: unknown[] = []
   for (const request of decisions) {
     const message = await replay(session, request)
-    const { overallCode, statuses } = decodeResponse(message, 0, message.length)
+    const { overallCode, statuses } = decodeResponse(message)
     assert.equal(overallCode, 1)
     const rows = statuses.map(({ code, currentLimit, limitRemaining }) => [
       code,
@@ -76,7 +76,7 @@ test('one request again and again is refused when its limit is reached', async (
   const codes: number[] = []
   for (let call = 1; call <= 7; call += 1) {
     const message = await replay(session, login)
-    codes.push(decodeResponse(message, 0, message.length).overallCode)
+    codes.push(decodeResponse(message).overallCode)
   }
   assert.deepEqual(codes, [1, 1, 1, 1, 1, 2, 2])
 })

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
 import { type GrpcClient, openGrpcClient } from '@portcullis/grpc-unary/client'
-import { decodeResponse } from '../../src/protocol/decode-response.ts'
 import { ask, descriptor } from '../support/decider.ts'
+import { decodeResponse } from '../support/decode-response.ts'
 import { decisionPath, toBytes } from '../support/service-client.ts'
 import type { LoadedCall } from '../support/service-load.ts'
 
@@ -92,6 +92,6 @@ export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
 /** A wait of no or negative length would be a sign of a clock that nobody doubted. */
 export function hasSoundReset({ code, response }: LoadedCall): boolean {
   if (code !== status.OK) return true
-  const { statuses } = decodeResponse(response, 0, response.length)
+  const { statuses } = decodeResponse(response)
   return statuses.every(({ resetSeconds }) => resetSeconds !== undefined && resetSeconds >= 1)
 }

@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import fc from 'fast-check'
 import { decodeRequest } from '../../src/protocol/decode.ts'
-import { decodeResponse } from '../../src/protocol/decode-response.ts'
 import { type Encoded, encodeRequest, encodeResponse } from '../../src/protocol/encode.ts'
 import {
   RateLimitRequestSchema,
   RateLimitResponseSchema,
 } from '../../src/protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
+import { decodeResponse } from '../support/decode-response.ts'
 import { requests, responses, toOracleRequest, toOracleResponse } from './messages.ts'
 
 function toBytes({ buffer, length }: Encoded): Buffer {
@@ -64,7 +64,7 @@ test('what was encoded is decoded to the same', () => {
       const asked = toBytes(encodeRequest(request))
       assert.deepEqual(decodeRequest(asked, 0, asked.length), request)
       const answered = toBytes(encodeResponse(response))
-      assert.deepEqual(decodeResponse(answered, 0, answered.length), response)
+      assert.deepEqual(decodeResponse(answered), response)
     }),
     { numRuns: 300 },
   )
@@ -97,8 +97,7 @@ test('a name that is not ASCII in its last letter is encoded whole', () => {
 })
 
 test('a response that says neither yes nor no is refused', () => {
-  assert.throws(() => decodeResponse(Buffer.alloc(0), 0, 0), {
-    name: 'DecodeError',
+  assert.throws(() => decodeResponse(Buffer.alloc(0)), {
     message: /neither yes nor no/,
   })
 })
@@ -108,5 +107,5 @@ test('what a caller cannot use in a response is passed over', () => {
   oracle.rawBody = Buffer.from('body')
   oracle.requestHeadersToAdd = oracle.responseHeadersToAdd
   const encoded = Buffer.from(toBinary(RateLimitResponseSchema, oracle))
-  assert.deepEqual(decodeResponse(encoded, 0, encoded.length), plain)
+  assert.deepEqual(decodeResponse(encoded), plain)
 })

@@ -7,9 +7,9 @@ import {
   type GrpcResult,
   openGrpcClient,
 } from '@portcullis/grpc-unary/client'
-import { decodeResponse } from '../../src/protocol/decode-response.ts'
 import { encodeRequest } from '../../src/protocol/encode.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../../src/protocol/message.ts'
+import { decodeResponse } from './decode-response.ts'
 
 export const decisionPath = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 
@@ -46,7 +46,7 @@ export function toBytes(request: RateLimitRequest): Buffer {
 
 export function toResponse({ code, message, response }: GrpcResult): RateLimitResponse {
   assert.equal(code, status.OK, message)
-  return decodeResponse(response, 0, response.length)
+  return decodeResponse(response)
 }
 
 /** Everything that `/stats` says. */

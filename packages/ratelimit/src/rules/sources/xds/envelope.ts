@@ -1,5 +1,5 @@
-import { wire } from '../../../protocol/tags.ts'
-import { WireReader } from '../../../protocol/wire-reader.ts'
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { toReason } from './reason.ts'
 
 /** A `DiscoveryResponse` without its resources. */
 export interface Envelope {
@@ -8,28 +8,38 @@ export interface Envelope {
   readonly nonce: string
 }
 
-const versionTag = (1 << 3) | wire.bytes
-const typeUrlTag = (4 << 3) | wire.bytes
-const nonceTag = (5 << 3) | wire.bytes
-
-const reader = new WireReader()
+const fieldNumbers = { version: 1, typeUrl: 4, nonce: 5 } as const
 
 /**
- * Passes over the resources, so that it takes no time: even of a response with which everything
- * else is wrong, the server can be told which one it was.
- * @throws {DecodeError}
+ * Skips the resources, so that it takes no time: even if everything else in a response is wrong, the
+ * server can be told which one it was.
+ * @throws {Error} when the response is not a protobuf message.
  */
-export function parseEnvelope(response: Buffer): Envelope {
-  let version = ''
-  let typeUrl = ''
-  let nonce = ''
-  reader.open(response, 0, response.length)
-  while (reader.hasMore()) {
-    const tag = reader.readTag()
-    if (tag === versionTag) version = reader.readString()
-    else if (tag === typeUrlTag) typeUrl = reader.readString()
-    else if (tag === nonceTag) nonce = reader.readString()
-    else reader.skip(tag)
+export function parseEnvelope(response: Uint8Array): Envelope {
+  try {
+    const texts = readTexts(response)
+    const textOf = (number: number) => texts.get(number) ?? ''
+    return {
+      version: textOf(fieldNumbers.version),
+      typeUrl: textOf(fieldNumbers.typeUrl),
+      nonce: textOf(fieldNumbers.nonce),
+    }
+  } catch (error) {
+    throw new Error(`the message cannot be decoded: ${toReason(error)}`, { cause: error })
   }
-  return { version, typeUrl, nonce }
+}
+
+const wanted = new Set<number>(Object.values(fieldNumbers))
+
+/** By field number. */
+function readTexts(response: Uint8Array): ReadonlyMap<number, string> {
+  const texts = new Map<number, string>()
+  const reader = new BinaryReader(response)
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag()
+    const isWanted = wireType === WireType.LengthDelimited && wanted.has(number)
+    if (isWanted) texts.set(number, reader.string(true))
+    else reader.skip(wireType, number)
+  }
+  return texts
 }
