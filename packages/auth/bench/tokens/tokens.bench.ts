@@ -1,6 +1,6 @@
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
-import { parseCount, parseOptions } from '@portcullis/bench-kit/options'
+import { parseCount, parseOptions, parseWanted } from '@portcullis/bench-kit/options'
 import { inTurn } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatCount, formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
@@ -17,10 +17,12 @@ const help = `Usage: npm run bench -- auth-tokens [options]
 Signing and verifying access tokens by the server's own code and by jose, in operations per CPU-second.
 Each has its own process, and they take turns; the ratio is the median of the ratios of the rounds.
 
+  --only NAMES some of HS256, RS256, ES256, EdDSA, with commas between them
   --rounds N   how many times each is measured; 9
   --calls N    operations of HS256 in a round, a fifth of them with other algorithms; 50000`
 
 const options = {
+  only: { type: 'string' },
   rounds: { type: 'string', default: '9' },
   calls: { type: 'string', default: '50000' },
 } as const
@@ -29,6 +31,7 @@ function parseSettings(args: readonly string[]) {
   const values = parseOptions(args, options)
   return {
     isHelpWanted: values.help,
+    only: parseWanted(values.only, algorithms),
     rounds: parseCount('rounds', values.rounds),
     calls: parseCount('calls', values.calls),
   }
@@ -39,9 +42,10 @@ export const run = createCommand({ name: 'auth-tokens', help, parse: parseSettin
 
 const operations = ['sign', 'verify'] as const
 
-async function measure({ rounds, calls }: ReturnType<typeof parseSettings>): Promise<number> {
+async function measure({ only, rounds, calls }: ReturnType<typeof parseSettings>): Promise<number> {
   const rows: string[][] = []
   for (const algorithm of algorithms) {
+    if (!only.includes(algorithm)) continue
     for (const operation of operations) {
       const count = countFor(algorithm, operation, calls)
       rows.push(...(await compare({ algorithm, operation, calls: count }, rounds)))

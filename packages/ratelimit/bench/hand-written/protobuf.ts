@@ -4,7 +4,7 @@ import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatCount, formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import { codecs, messages, type ProtobufOrder } from './protobuf-process.ts'
 
-const calls = 200_000
+const calls = 100_000
 
 /** The two messages of the hot path, by hand and with generated code. */
 export async function measureProtobuf({ rounds }: { readonly rounds: number }): Promise<void> {
