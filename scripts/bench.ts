@@ -71,6 +71,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  peers: {
+    summary: 'the limiter and the GraphQL library beside others, for docs/comparison.md',
+    run: async (args) => {
+      const { run } = await import('./comparison/peers.bench.ts')
+      return run(args)
+    },
+  },
   ratelimit: {
     summary: 'the rate limit service, beside envoyproxy/ratelimit where one is given',
     run: async (args) => {

@@ -12,14 +12,18 @@ export interface Bundle extends Size {
   readonly imports: readonly string[]
 }
 
-/** Bundles a line of code in a project, minified. */
-export async function makeBundle(folder: string, code: string): Promise<Bundle> {
+/** Bundles a line of code in a project, minified. With `node`, packages may import Node's modules by plain names. */
+export async function makeBundle(
+  folder: string,
+  code: string,
+  platform: 'neutral' | 'node' = 'neutral',
+): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: folder },
     bundle: true,
     minify: true,
     format: 'esm',
-    platform: 'neutral',
+    platform,
     target: 'es2022',
     external: ['graphql', 'node:*'],
     outdir: folder,

@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import { createCommand } from '@portcullis/bench-kit/command'
+import { parseChoice, parseCount, parseOptions } from '@portcullis/bench-kit/options'
+import { createProgress } from '@portcullis/bench-kit/progress'
+import { describeMachine } from '@portcullis/bench-kit/results'
+import { endOnSignals } from '@portcullis/bench-kit/server-process'
+import { root } from '../packaging/published-packages.ts'
+import { compareGraphqlServers } from './graphql-servers.ts'
+import { graphqlServers, limiters } from './libraries.ts'
+import { compareLimiters } from './limiters.ts'
+import { replaceSection } from './page.ts'
+import type { Sections, Settings } from './run.ts'
+import { openWorkspace } from './workspace.ts'
+
+const help = `Usage: npm run bench -- peers [options]
+
+Compares the limiter and the GraphQL library with others: features, lines for the same task, packages, bundle,
+CPU time and memory. The others are installed from the npm registry into a temporary folder.
+
+  --write        write the tables into docs/comparison.md
+  --only AREA    limiter or graphql; both
+  --rounds N     how many times each is measured, in turn; 7
+  --calls N      decisions of a limiter in a round; 500000
+  --keys N       keys of a limiter with many; 1000000
+  --requests N   HTTP requests, or decisions with Redis, in a round; 5000`
+
+const areas = {
+  limiter: { libraries: limiters, compare: compareLimiters },
+  graphql: { libraries: graphqlServers, compare: compareGraphqlServers },
+}
+
+const options = {
+  write: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  rounds: { type: 'string', default: '7' },
+  calls: { type: 'string', default: '500000' },
+  keys: { type: 'string', default: '1000000' },
+  requests: { type: 'string', default: '5000' },
+} as const
+
+function parseSettings(args: readonly string[]) {
+  const { only, ...values } = parseOptions(args, options)
+  const names = ['limiter', 'graphql'] as const
+  return {
+    isHelpWanted: values.help,
+    isWriting: values.write,
+    areas: only === undefined ? names : [parseChoice('only', only, names)],
+    rounds: parseCount('rounds', values.rounds),
+    calls: parseCount('calls', values.calls),
+    keys: parseCount('keys', values.keys),
+    requests: parseCount('requests', values.requests),
+  }
+}
+
+/** Resolves to the exit code. */
+export const run = createCommand({ name: 'peers', help, parse: parseSettings, run: compare })
+
+async function compare(settings: ReturnType<typeof parseSettings>): Promise<number> {
+  endOnSignals()
+  const progress = createProgress()
+  progress.note('builds the packages')
+  const libraries = settings.areas.flatMap((area) => areas[area].libraries)
+  const ours = libraries.filter(({ isOurs }) => isOurs).flatMap(({ packages }) => packages)
+  using workspace = await openWorkspace(ours)
+  let sections: Sections = {}
+  for (const area of settings.areas) {
+    const compared = await areas[area].compare({ workspace, settings, progress })
+    sections = { ...sections, ...compared, [`${area} machine`]: describeRun(area, settings) }
+  }
+  progress.end()
+  for (const [name, content] of Object.entries(sections)) console.log(`\n${name}\n${content}`)
+  if (settings.isWriting) writeSections(sections)
+  return 0
+}
+
+function describeRun(area: keyof typeof areas, settings: Settings): string {
+  const { rounds, calls, requests } = settings
+  const { date, cpu, cores, system, node } = describeMachine()
+  const memory = Math.round(totalmem() / 2 ** 30)
+  const count = (value: number) => value.toLocaleString('en-US')
+  return (
+    `Measured on ${date} on ${cpu}, ${cores} cores, ${memory} GiB, ${system}, Node ${node}: ` +
+    `${rounds} rounds of ` +
+    (area === 'limiter' ? `${count(calls)} decisions in memory, and of ` : '') +
+    `${count(requests)} requests.`
+  )
+}
+
+function writeSections(sections: Sections): void {
+  const file = join(root, 'docs', 'comparison.md')
+  let page = readFileSync(file, 'utf8')
+  for (const [name, content] of Object.entries(sections)) {
+    page = replaceSection(page, name, content)
+  }
+  writeFileSync(file, page)
+  console.log('\nWritten: docs/comparison.md')
+}

@@ -1,0 +1,72 @@
+// Asks one limiter for decisions and reports what they cost.
+// Arguments: a file with limiters, and which of them.
+
+const [file, name] = process.argv.slice(2)
+const create = (await import(`./${file}`))[name]
+
+const toAddress = (n) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`
+
+/** Prime, so that the keys come in another order than the one in which they were first seen. */
+const stride = 7919
+
+async function decideMany(decide, keys, calls) {
+  const isPromised = typeof decide(keys[0])?.then === 'function'
+  for (let call = 0; call < calls; call++) {
+    const decision = decide(keys[(call * stride) % keys.length])
+    if (isPromised) await decision
+  }
+}
+
+/** As a server does that has so many requests under way. */
+async function decideTogether(decide, keys, calls, concurrency) {
+  let next = 0
+  const work = async () => {
+    while (next < calls) await decide(keys[(next++ * stride) % keys.length])
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+}
+
+function readMemory() {
+  globalThis.gc()
+  // The memory of array buffers is a part of `external`.
+  const { heapUsed, external, rss } = process.memoryUsage()
+  return { bytes: heapUsed + external, rss }
+}
+
+let decide
+let names
+
+const orders = {
+  /** Makes the limiter and counts every key once. */
+  async prepare({ keys }) {
+    names = Array.from({ length: keys }, (_, n) => toAddress(n))
+    decide = await create(process.env.REDIS_URL)
+    for (const key of names) await decide(key)
+    return {}
+  },
+  async spend({ calls, concurrency = 1 }) {
+    const start = process.cpuUsage()
+    if (concurrency === 1) await decideMany(decide, names, calls)
+    else await decideTogether(decide, names, calls, concurrency)
+    const { user, system } = process.cpuUsage(start)
+    return { microseconds: (user + system) / calls }
+  },
+  /** In a fresh process: no key is kept but by the limiter. */
+  async weigh({ keys }) {
+    decide = await create()
+    await decide('192.0.2.1')
+    const before = readMemory()
+    for (let n = 0; n < keys; n++) await decide(toAddress(n))
+    const after = readMemory()
+    return { bytes: (after.bytes - before.bytes) / keys, rss: (after.rss - before.rss) / keys }
+  },
+}
+
+process.on('disconnect', () => process.exit())
+process.on('message', async ({ kind, ...order }) => {
+  try {
+    process.send(await orders[kind](order))
+  } catch (error) {
+    process.send({ failure: error.stack })
+  }
+})

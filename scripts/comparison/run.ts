@@ -1,0 +1,23 @@
+import type { createProgress } from '@portcullis/bench-kit/progress'
+import type { Workspace } from './workspace.ts'
+
+export interface Settings {
+  /** How many times each subject is measured. */
+  readonly rounds: number
+  /** Decisions in a round. */
+  readonly calls: number
+  /** How many keys the large case has. */
+  readonly keys: number
+  /** HTTP requests, or decisions with Redis, in a round. */
+  readonly requests: number
+}
+
+/** What every part of a comparison is given. */
+export interface Run {
+  readonly workspace: Workspace
+  readonly settings: Settings
+  readonly progress: ReturnType<typeof createProgress>
+}
+
+/** Sections of the page, by name. */
+export type Sections = Readonly<Record<string, string>>
