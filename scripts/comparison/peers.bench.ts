@@ -64,10 +64,10 @@ async function compare(settings: ReturnType<typeof parseSettings>): Promise<numb
   const libraries = settings.areas.flatMap((area) => areas[area].libraries)
   const ours = libraries.filter(({ isOurs }) => isOurs).flatMap(({ packages }) => packages)
   using workspace = await openWorkspace(ours)
-  let sections: Sections = {}
+  const sections: Record<string, string> = {}
   for (const area of settings.areas) {
-    const compared = await areas[area].compare({ workspace, settings, progress })
-    sections = { ...sections, ...compared, [`${area} machine`]: describeRun(area, settings) }
+    Object.assign(sections, await areas[area].compare({ workspace, settings, progress }))
+    sections[`${area} machine`] = describeRun(area, settings)
   }
   progress.end()
   for (const [name, content] of Object.entries(sections)) console.log(`\n${name}\n${content}`)
@@ -80,12 +80,9 @@ function describeRun(area: keyof typeof areas, settings: Settings): string {
   const { date, cpu, cores, system, node } = describeMachine()
   const memory = Math.round(totalmem() / 2 ** 30)
   const count = (value: number) => value.toLocaleString('en-US')
-  return (
-    `Measured on ${date} on ${cpu}, ${cores} cores, ${memory} GiB, ${system}, Node ${node}: ` +
-    `${rounds} rounds of ` +
-    (area === 'limiter' ? `${count(calls)} decisions in memory, and of ` : '') +
-    `${count(requests)} requests.`
-  )
+  const machine = `${cpu}, ${cores} cores, ${memory} GiB, ${system}, Node ${node}`
+  const decisions = area === 'limiter' ? `${count(calls)} decisions in memory, and of ` : ''
+  return `Measured on ${date} on ${machine}: ${rounds} rounds of ${decisions}${count(requests)} requests.`
 }
 
 function writeSections(sections: Sections): void {

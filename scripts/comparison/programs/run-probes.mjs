@@ -4,6 +4,7 @@
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 
 // Libraries log what the probes provoke.
 console.error = console.warn = () => {}
@@ -19,6 +20,7 @@ const values = {}
 const failures = []
 for (const [name, { run }] of Object.entries(probes)) {
   try {
+    await waitForMinute()
     values[name] = await readValue(features[name], run)
   } catch (error) {
     failures.push(`${library}: the probe ${name} failed: ${error.stack}`)
@@ -26,6 +28,12 @@ for (const [name, { run }] of Object.entries(probes)) {
 }
 const outcome = failures.length > 0 ? { failure: failures.join('\n') } : values
 process.send(outcome, () => process.exit())
+
+/** Windows of some limiters begin with the minute: a probe must not meet two of them. */
+async function waitForMinute() {
+  const left = 60_000 - (Date.now() % 60_000)
+  if (left < 8000) await wait(left + 50)
+}
 
 async function readValue(feature, run) {
   if (feature.kind === 'missing') return checkMissing(feature.pattern)
