@@ -22,9 +22,9 @@ CPU time and memory. The others are installed from the npm registry into a tempo
   --write        write the tables into docs/comparison.md
   --only AREA    limiter or graphql; both
   --rounds N     how many times each is measured, in turn; 7
-  --calls N      decisions of a limiter in a round; 500000
+  --calls N      decisions of a limiter in a round, a tenth of it with Redis; 500000
   --keys N       keys of a limiter with many; 1000000
-  --requests N   HTTP requests, or decisions with Redis, in a round; 5000`
+  --requests N   HTTP requests in a round; 5000`
 
 const areas = {
   limiter: { libraries: limiters, compare: compareLimiters },
@@ -81,7 +81,8 @@ function describeRun(area: keyof typeof areas, settings: Settings): string {
   const memory = Math.round(totalmem() / 2 ** 30)
   const count = (value: number) => value.toLocaleString('en-US')
   const machine = `${cpu}, ${cores} cores, ${memory} GiB, ${system}, Node ${node}`
-  const decisions = area === 'limiter' ? `${count(calls)} decisions in memory, and of ` : ''
+  const decisions =
+    area === 'limiter' ? `${count(calls)} decisions (a tenth of it with Redis), and of ` : ''
   return `Measured on ${date} on ${machine}: ${rounds} rounds of ${decisions}${count(requests)} requests.`
 }
 

@@ -4,11 +4,11 @@ import type { Workspace } from './workspace.ts'
 export interface Settings {
   /** How many times each subject is measured. */
   readonly rounds: number
-  /** Decisions in a round. */
+  /** Decisions in a round, with counters in memory. */
   readonly calls: number
   /** How many keys the large case has. */
   readonly keys: number
-  /** HTTP requests, or decisions with Redis, in a round. */
+  /** HTTP requests in a round. */
   readonly requests: number
 }
 
