@@ -34,37 +34,28 @@ export interface NewUserInput {
 }
 
 /** With an identity of its own, whose data are the user's first metadata (reference 3.3). */
-export function draftEmailUser(
-  email: string,
-  { id = randomUUID(), ...input }: NewUserInput,
-): UserDraft {
-  const identity = toEmailIdentity(id, email, input.data, false)
-  return {
-    id,
-    aud: input.aud,
-    role: input.role,
-    email,
-    phone: null,
-    raw_app_meta_data: { provider: 'email', providers: ['email'] },
-    raw_user_meta_data: identity.identity_data,
-    is_anonymous: false,
-    identities: [identity],
-  }
+export function draftEmailUser(email: string, input: NewUserInput): UserDraft {
+  return draftNamedUser('email', email, input)
 }
 
 /** The same by a number. */
-export function draftPhoneUser(
-  phone: string,
-  { id = randomUUID(), ...input }: NewUserInput,
+export function draftPhoneUser(phone: string, input: NewUserInput): UserDraft {
+  return draftNamedUser('phone', phone, input)
+}
+
+function draftNamedUser(
+  provider: 'email' | 'phone',
+  name: string,
+  { id = randomUUID(), aud, role, data }: NewUserInput,
 ): UserDraft {
-  const identity = toPhoneIdentity(id, phone, input.data, false)
+  const identity = toIdentity(provider, { userId: id, name, data, isVerified: false })
   return {
     id,
-    aud: input.aud,
-    role: input.role,
-    email: null,
-    phone,
-    raw_app_meta_data: { provider: 'phone', providers: ['phone'] },
+    aud,
+    role,
+    email: provider === 'email' ? name : null,
+    phone: provider === 'phone' ? name : null,
+    raw_app_meta_data: { provider, providers: [provider] },
     raw_user_meta_data: identity.identity_data,
     is_anonymous: false,
     identities: [identity],
@@ -85,42 +76,30 @@ export function draftAnonymousUser({ id = randomUUID(), ...input }: NewUserInput
   }
 }
 
-export function toEmailIdentity(
-  userId: string,
-  email: string,
-  data: Metadata,
-  isVerified: boolean,
-): NewIdentity {
-  return {
-    id: randomUUID(),
-    provider: 'email',
-    provider_id: userId,
-    identity_data: {
-      ...data,
-      sub: userId,
-      email,
-      email_verified: isVerified,
-      phone_verified: false,
-    },
-  }
+interface OwnIdentity {
+  readonly userId: string
+  /** The address or number. */
+  readonly name: string
+  readonly data: Metadata
+  readonly isVerified: boolean
 }
 
-export function toPhoneIdentity(
-  userId: string,
-  phone: string,
-  data: Metadata,
-  isVerified: boolean,
+/** The identity of a user by their own address or number. */
+export function toIdentity(
+  provider: 'email' | 'phone',
+  { userId, name, data, isVerified }: OwnIdentity,
 ): NewIdentity {
+  const other = provider === 'email' ? 'phone' : 'email'
   return {
     id: randomUUID(),
-    provider: 'phone',
+    provider,
     provider_id: userId,
     identity_data: {
       ...data,
       sub: userId,
-      phone,
-      phone_verified: isVerified,
-      email_verified: false,
+      [provider]: name,
+      [`${provider}_verified`]: isVerified,
+      [`${other}_verified`]: false,
     },
   }
 }

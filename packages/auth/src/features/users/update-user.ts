@@ -2,11 +2,11 @@ import type { Database, Queries } from '../../db/database.ts'
 import { runGapped } from '../../messages/requests/message-gaps.ts'
 import { type OneTimeTokenType, oneTimeTokenTypes } from '../one-time-codes/one-time-tokens.ts'
 import { toTakenError } from './addresses.ts'
-import { toEmailIdentity, toPhoneIdentity } from './new-users.ts'
+import { toIdentity } from './new-users.ts'
 import { endSessionsMeanwhile, type UserChange, updateUser } from './statements/update-user.ts'
 import type { UserRow } from './statements/user-row.ts'
 
-/** Where nothing but the above changes. */
+/** A change that changes nothing; requests spread it and add what they change. */
 export const noChange = {
   by_admin: false,
   role: null,
@@ -101,8 +101,12 @@ export function toReachChange(
 ): Pick<UserChange, 'identities' | 'copied_metadata'> {
   return {
     identities: [
-      ...(email === undefined ? [] : [toEmailIdentity(userId, email, {}, isEmailVerified)]),
-      ...(phone === undefined ? [] : [toPhoneIdentity(userId, phone, {}, isPhoneVerified)]),
+      ...(email === undefined
+        ? []
+        : [toIdentity('email', { userId, name: email, data: {}, isVerified: isEmailVerified })]),
+      ...(phone === undefined
+        ? []
+        : [toIdentity('phone', { userId, name: phone, data: {}, isVerified: isPhoneVerified })]),
     ],
     copied_metadata: {
       ...(email !== undefined && { email, email_verified: isEmailVerified }),
