@@ -22,7 +22,6 @@ export interface Boundaries {
   /** By the name of the package's folder. */
   readonly packages: Readonly<Record<string, PackageTable>>
   readonly knownCircles: readonly (readonly string[])[]
-  readonly knownEnvironmentWriters: readonly string[]
 }
 
 export interface Violation extends Place {
@@ -76,7 +75,6 @@ function findInModule(module: Module, boundaries: Boundaries): Violation[] {
   const mayRead = toNames(row.outside).includes(environmentName)
   const accesses = environment.flatMap(({ isWrite, ...place }): Violation[] => {
     if (isWrite) {
-      if (boundaries.knownEnvironmentWriters.includes(file)) return []
       const fix = 'Pass the value as an argument, or in `env` of the process that needs it.'
       return [{ file, ...place, text: `${path} writes process.env.`, fix }]
     }

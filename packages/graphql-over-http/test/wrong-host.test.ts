@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import express from 'express'
 import Fastify from 'fastify'
@@ -14,9 +16,16 @@ import * as httpAdapter from '../src/adapters/http.ts'
 import * as http2Adapter from '../src/adapters/http2.ts'
 import * as koaAdapter from '../src/adapters/koa.ts'
 import * as netlify from '../src/adapters/netlify.ts'
+import { hostNames } from '../src/adapters/shared/wrong-host.ts'
 import * as uws from '../src/adapters/uws.ts'
 import { listen, shut } from './support/hosts/listen.ts'
 import { schema } from './support/hosts/schema.ts'
+
+test('the list of hosts names every adapter', () => {
+  const files = readdirSync(join(import.meta.dirname, '../src/adapters'))
+  const adapters = files.filter((file) => file.endsWith('.ts')).map((file) => file.slice(0, -3))
+  assert.deepEqual(hostNames.toSorted(), adapters.sort())
+})
 
 /** Handlers by adapter. Their types say that they do not fit; this is about those who do not look. */
 const handlers = {

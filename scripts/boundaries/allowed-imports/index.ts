@@ -9,7 +9,7 @@ import { limiter } from './limiter.ts'
 import { portcullis } from './portcullis.ts'
 import { ratelimit } from './ratelimit.ts'
 import { serviceKit } from './service-kit.ts'
-import { knownCircles, knownEnvironmentWriters } from './temporary-exceptions.ts'
+import { knownCircles } from './temporary-exceptions.ts'
 import { testServers } from './test-servers.ts'
 
 export const boundaries: Boundaries = {
@@ -25,5 +25,4 @@ export const boundaries: Boundaries = {
     'bench-kit': benchKit,
   },
   knownCircles,
-  knownEnvironmentWriters,
 }

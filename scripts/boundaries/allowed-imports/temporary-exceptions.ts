@@ -32,5 +32,3 @@ export const knownCircles: readonly (readonly string[])[] = [
     `${ratelimit}/middleware/shared/options.ts`,
   ],
 ]
-
-export const knownEnvironmentWriters: readonly string[] = []

@@ -9,12 +9,12 @@ import {
 } from './adapter-options.ts'
 import { explain } from './explain.ts'
 import { internalError, reportFailure } from './failure.ts'
-import { type HostName, refuseHost } from './wrong-host.ts'
+import { refuseHost } from './wrong-host.ts'
 
 /** The two translations that make an adapter. Hosts hand over one or two things per request. */
 export interface Translation<Native, Companion, Raw, RequestContext, Answer> {
   /** The file name of the adapter. */
-  readonly host: HostName
+  readonly host: string
   /** Whether these are the arguments of the host: cheap, since it is asked for every request. */
   readonly isHost: (native: Native, companion: Companion) => boolean
   readonly toRequest: (

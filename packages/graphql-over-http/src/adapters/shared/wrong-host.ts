@@ -8,7 +8,7 @@ const has = (value: unknown, ...names: readonly string[]): boolean =>
   names.every((name) => Boolean((value as Parts)?.[name]))
 
 /** Every adapter by its file name, with how the arguments of its host are recognised: the most specific first. */
-const HOSTS = [
+const HOSTS: readonly (readonly [host: string, IsHost])[] = [
   ['fastify', (_first, second) => has(second, 'hijack', 'send')],
   ['koa', (first) => has(first, 'req', 'res', 'request', 'response')],
   ['hono', (first) => has((first as Parts)?.['req'], 'raw')],
@@ -19,10 +19,10 @@ const HOSTS = [
   ['netlify', (first) => has(first, 'httpMethod', 'rawUrl')],
   ['aws-lambda', (first) => has(first, 'requestContext')],
   ['fetch', (first) => has((first as Parts)?.['headers'], 'get')],
-] as const satisfies readonly (readonly [string, IsHost])[]
+]
 
 /** The file names of the adapters. */
-export type HostName = (typeof HOSTS)[number][0]
+export const hostNames: readonly string[] = HOSTS.map(([host]) => host)
 
 const isNodeResponse = (value: unknown): boolean => has(value, 'writeHead', 'end')
 
@@ -30,9 +30,8 @@ const isNodeResponse = (value: unknown): boolean => has(value, 'writeHead', 'end
  * Ends a request that another host has made than the one of the adapter: with 500 where there is a
  * response of Node, which would otherwise never be answered, and by a rejection elsewhere.
  */
-export function refuseHost(adapter: HostName, first: unknown, second: unknown): void {
-  const hosts: readonly (readonly [HostName, IsHost])[] = HOSTS
-  const [actual] = hosts.find(([, isHost]) => isHost(first, second)) ?? []
+export function refuseHost(adapter: string, first: unknown, second: unknown): void {
+  const [actual] = HOSTS.find(([, isHost]) => isHost(first, second)) ?? []
   const name = '@portcullis/graphql-over-http/use'
   const error = new TypeError(
     actual && actual !== adapter
