@@ -10,7 +10,7 @@ import { createHandler } from '@portcullis/graphql-over-http/use/http'
 import { type Context, schema, type User } from './schema.ts'
 
 /** Options of {@link openApi}. */
-interface ApiSettings {
+export interface ApiSettings {
   /** Of the auth server; without them nobody is signed in. */
   readonly signingKeys?: SigningKeys
   /** Of the rate limit service; without it nobody is limited. */
