@@ -79,9 +79,9 @@ export const auth: PackageTable = {
   },
   'config/': {
     inside: `
-      config/checks.ts config/variables.ts features/** plugins/** tokens/ passwords/ db/
-      db/connection/`,
-    outside: '@portcullis/service-kit node:fs node:net node:os',
+      config/checks.ts config/variables.ts plugins/** tokens/ passwords/ db/ db/connection/
+      errors.ts`,
+    outside: '@portcullis/service-kit node:fs node:net node:os node:url',
   },
   'config/checks.ts': {
     inside: 'template/',

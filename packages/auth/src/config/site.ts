@@ -7,11 +7,8 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import {
-  parseRedirectPattern,
-  RedirectPatternError,
-} from '../features/redirects/redirect-pattern.ts'
 import { checkPresent, checkUrl } from './checks.ts'
+import { parseRedirectPattern, RedirectPatternError } from './redirect-pattern.ts'
 import { withOldNames } from './variables.ts'
 
 export const site = {

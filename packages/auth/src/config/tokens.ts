@@ -9,9 +9,8 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import type { SessionLimits } from '../features/sessions/session-limits.ts'
-import { privilegedRoles } from '../features/users/privileged-roles.ts'
 import { longestAudience } from '../tokens/audiences.ts'
+import { privilegedRoles } from '../tokens/privileged-roles.ts'
 import { createSigningKeys, SigningKeysError } from '../tokens/signing-keys.ts'
 import { checkPresent } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
@@ -101,7 +100,7 @@ export const tokens = {
 export interface TokensConfig {
   readonly secret: string
   readonly keyId: string | undefined
-  /** The text of AUTH_JWT_KEYS; `core/signing-keys.ts` reads it. */
+  /** The text of AUTH_JWT_KEYS; `tokens/signing-keys.ts` reads it. */
   readonly keys: string | undefined
   readonly expiresInSeconds: number
   readonly audience: string
@@ -115,6 +114,18 @@ export interface TokensConfig {
   readonly reuseIntervalMs: number
   readonly parentGrace: boolean
   readonly sessions: SessionLimits
+}
+
+/** Reference 6.7; all of them are off unless an operator wants them. */
+export interface SessionLimits {
+  /** Undefined: no end. */
+  readonly timeboxMs: number | undefined
+  readonly inactivityMs: number | undefined
+  /** How long somebody who has a second factor may go without showing it; undefined: for ever. */
+  readonly lowAalMs: number | undefined
+  readonly singlePerUser: boolean
+  /** Where a user has one session only: one for each of these. */
+  readonly tags: readonly string[]
 }
 
 const shortSecret =

@@ -3,7 +3,7 @@ import {
   parseRedirectPattern,
   type RedirectPattern,
   splitRedirect,
-} from './redirect-pattern.ts'
+} from '../../config/redirect-pattern.ts'
 import { serialiseUrl } from './serialise-url.ts'
 
 export interface RedirectSettings {

@@ -1,6 +1,6 @@
+import type { SessionLimits } from '../../config/tokens.ts'
 import { ApiError } from '../../errors.ts'
 import { isBelowLevel } from '../factors/assurance-level.ts'
-import type { SessionLimits } from './session-limits.ts'
 import type { RefreshRow } from './statements/sessions.ts'
 
 export interface RefreshSettings extends SessionLimits {
