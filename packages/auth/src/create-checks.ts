@@ -1,7 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from './config/config.ts'
 import { post } from './outgoing/http-client.ts'
-import { createLeakedPasswords } from './passwords/leaked-passwords.ts'
+import { createLeakedPasswords } from './passwords/password-policy.ts'
 import { createCaptcha } from './plugins/captcha/create-captcha.ts'
 import { createPwnedPasswords } from './plugins/password-checks/pwned-passwords.ts'
 import { createProviderHttp } from './plugins/providers/provider-http.ts'

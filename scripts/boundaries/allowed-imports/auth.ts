@@ -21,7 +21,7 @@ export const auth: PackageTable = {
   },
   'features/**': {
     inside: `
-      features/users/** http/** messages/** tokens/ passwords/ plugins/** limits/**
+      features/users/** http/** messages/** tokens/ passwords/** plugins/** limits/**
       db/ db/connection/ db/migrate/ config/ services.ts errors.ts`,
     outside: '@portcullis/service-kit @simplewebauthn/server otpauth uqr node:crypto node:url',
     because:
@@ -43,10 +43,11 @@ export const auth: PackageTable = {
     types: '@portcullis/service-kit',
   },
   'passwords/': {
-    inside: 'features/** errors.ts',
-    outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:timers node:util',
+    inside: 'features/** passwords/formats/ errors.ts',
+    outside: 'node:crypto node:timers',
     types: '@portcullis/service-kit',
   },
+  'passwords/formats/': { outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:util' },
 
   'plugins/providers/': {
     inside: 'features/users/** outgoing/ config/checks.ts config/variables.ts errors.ts',
@@ -79,8 +80,8 @@ export const auth: PackageTable = {
   },
   'config/': {
     inside: `
-      config/checks.ts config/variables.ts plugins/** tokens/ passwords/ db/ db/connection/
-      errors.ts`,
+      config/checks.ts config/variables.ts plugins/** tokens/ passwords/formats/ db/
+      db/connection/ errors.ts`,
     outside: '@portcullis/service-kit node:fs node:net node:os node:url',
   },
   'config/checks.ts': {

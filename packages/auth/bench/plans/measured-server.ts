@@ -2,7 +2,7 @@ import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog } from '@portcullis/service-kit/log'
 import { openApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config/config.ts'
-import { createBcrypt } from '../../src/passwords/password-formats.ts'
+import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
 import { oursOnly, toEnvironment } from '../servers/environment.ts'
 
 /** Limits are out of the way, and messages stay in the outbox: no mail server listens there. */

@@ -10,8 +10,8 @@ export function commands(version: string): Readonly<Record<string, Load>> {
     migrate: async () => (await import('./migrate.ts')).migrateCommand,
     backup: async () => (await import('./backup.ts')).createBackup(version),
     restore: async () => (await import('./restore.ts')).restore,
-    keys: async () => (await import('./keys.ts')).keysCommand,
-    admin: async () => (await import('./admin.ts')).createAdmin(version),
+    keys: async () => (await import('./keys/command.ts')).keysCommand,
+    admin: async () => (await import('./admin/command.ts')).createAdmin(version),
     config: async () => (await import('./config.ts')).config,
     redirect: async () => (await import('./redirect.ts')).redirect,
   }

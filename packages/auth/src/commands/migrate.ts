@@ -1,7 +1,6 @@
 import type { Command } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
-import { toGrants } from '../db/migrate/grants.ts'
-import { migrate } from '../db/migrate/migrate.ts'
+import { migrate, toGrants } from '../db/migrate/migrate.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 import { toReason } from './reason.ts'

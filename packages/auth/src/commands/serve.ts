@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import process from 'node:process'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'
@@ -7,10 +8,8 @@ import { letYoungSpaceGrow } from '@portcullis/service-kit/young-space'
 import type { Config } from '../config/config.ts'
 import { migrate } from '../db/migrate/migrate.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
-import { toEnvironmentHelp } from './environment-help.ts'
-import { openLogFile } from './log-file.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
-import { configHelp, readConfig, readOptions } from './read-config.ts'
+import { configHelp, readConfig, readOptions, toEnvironmentHelp } from './read-config.ts'
 import { toReason } from './reason.ts'
 
 /** @param migrates whether the tables are brought up to date first. */
@@ -101,4 +100,22 @@ const workerMarginMs = 7_000
 async function loadServer({ workers }: Config) {
   if (workers === 1) return (await import('../app.ts')).openApp
   return (await import('../workers/primary.ts')).openPrimary
+}
+
+export interface LogFile extends Disposable {
+  readonly fd: number
+}
+
+/** Standard error where no file is named. Undefined when it cannot be opened, and that was said. */
+export function openLogFile({ stderr }: CommandIo, path: string | undefined): LogFile | undefined {
+  if (path === undefined) return { fd: 2, [Symbol.dispose]() {} }
+  try {
+    const fd = openSync(path, 'a', 0o660)
+    return { fd, [Symbol.dispose]: () => closeSync(fd) }
+  } catch (error) {
+    stderr.write(
+      `The server cannot start: AUTH_LOG_FILE=${JSON.stringify(path)} cannot be opened: ${toReason(error)}\n`,
+    )
+    return undefined
+  }
 }

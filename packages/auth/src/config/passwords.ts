@@ -1,6 +1,6 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { boolean, type Chapter, choice, type Settings, string } from '@portcullis/service-kit/env'
-import type { WrittenFormatName } from '../passwords/password-formats.ts'
+import { type WrittenFormatName, writtenFormatNames } from '../passwords/formats/index.ts'
 import { withOldNames } from './variables.ts'
 
 export const passwords = {
@@ -8,7 +8,7 @@ export const passwords = {
   variables: withOldNames({
     hash: choice(
       'AUTH_PASSWORD_HASH',
-      ['bcrypt', 'argon2id'],
+      writtenFormatNames,
       'bcrypt',
       'How new passwords are stored; others are stored so when their owner signs in',
     ),

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { PoolState, StatementEnded } from '../db/database.ts'
 import type { CleanupRound } from '../features/server/cleanup.ts'
 import type { OutboxState } from '../features/server/readiness.ts'
-import type { HashQueueState } from '../passwords/hash-queue.ts'
+import type { HashQueueState } from '../passwords/passwords.ts'
 import type { CallWatch } from './watched-call.ts'
 
 /**

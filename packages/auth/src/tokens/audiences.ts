@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts'
 /** Longer ones do not fit into the index of the list of users. */
 export const longestAudience = 255
 
-export interface Audiences {
+interface Audiences {
   /** Of users whose request names none. */
   readonly audience: string
   /** Others that a request may name. */

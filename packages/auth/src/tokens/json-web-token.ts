@@ -1,5 +1,4 @@
-import { signingAlgorithms } from './signing-algorithms.ts'
-import type { SigningKeys } from './signing-keys.ts'
+import { type SigningKeys, signingAlgorithms } from './signing-keys.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 

@@ -1,3 +1,14 @@
+/** What each is for: docs/auth-operations.md, "Keys". */
+export const keyNames = [
+  'refresh_tokens',
+  'one_time_tokens',
+  'factor_secrets',
+  'message_gaps',
+  'accounts',
+  'decoy_ids',
+] as const
+export type KeyName = (typeof keyNames)[number]
+
 /** The versions of a key that all processes of a database share. */
 export interface KeyRing {
   /** The one that new secrets are made with. */

@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { KeyRing } from './key-ring.ts'
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createKeyRing, type KeyRing } from './key-ring.ts'
 
 /** Keeps secrets that must be read again, such as those of TOTP, out of the tables. */
 export interface SecretBox {
@@ -46,4 +46,24 @@ function openWith(key: Buffer, sealed: Buffer, owner: string): Buffer {
     .setAAD(Buffer.from(owner))
     .setAuthTag(sealed.subarray(nonceBytes, textAt))
   return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()])
+}
+
+/** A key of AUTH_SECRETS_KEY, with which the keys in the database are encrypted. */
+export interface WrappingKey {
+  /** Tells it from others, and nothing about it. */
+  readonly fingerprint: string
+  /** @param owner what is wrapped: in the place of another it cannot be unwrapped. */
+  wrap(key: Buffer, owner: string): Buffer
+  /** @throws {Error} where it was changed. */
+  unwrap(wrapped: Buffer, owner: string): Buffer
+}
+
+export function createWrappingKey(secret: string): WrappingKey {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'portcullis auth: server keys', 32))
+  const box = createSecretBox(createKeyRing(key))
+  return {
+    fingerprint: createHash('sha256').update(key).digest('hex').slice(0, 16),
+    wrap: box.seal,
+    unwrap: box.open,
+  }
 }

@@ -1,69 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Log } from '@portcullis/service-kit/log'
-import type { Queries, Row } from '../db/database.ts'
-import { statement } from '../db/statement.ts'
-import type { KeyRing } from './key-ring.ts'
-import { createWrappingKey, type WrappingKey } from './key-wrapping.ts'
-
-/** What each is for: docs/auth-operations.md, "Keys". */
-export const keyNames = [
-  'refresh_tokens',
-  'one_time_tokens',
-  'factor_secrets',
-  'message_gaps',
-  'accounts',
-  'decoy_ids',
-] as const
-export type KeyName = (typeof keyNames)[number]
-
-export interface KeyRow extends Row {
-  readonly name: string
-  readonly version: number
-  readonly value: Buffer
-  readonly wrapped_with: string | null
-  readonly active_in_ms: number
-  readonly created_at: string
-}
-
-export const listKeys = statement(
-  'list_secret_keys',
-  `select name, version, value, wrapped_with, created_at,
-     extract(epoch from active_at - clock_timestamp())::double precision * 1000 as active_in_ms
-   from {ns}.secret_keys order by name, version desc`,
-)
-
-/** For servers of the version before, and where one of them was first. $1 name, $2 a new key. */
-const keepPlainKey = statement(
-  'keep_server_key',
-  `with kept as (
-     insert into {ns}.server_keys (name, value) values ($1, $2) on conflict (name) do nothing
-     returning value
-   )
-   select value from kept union all select value from {ns}.server_keys where name = $1 limit 1`,
-)
-
-const findPlainKey = statement(
-  'find_server_key',
-  'select value from {ns}.server_keys where name = $1',
-)
-
-/** The first version. $1 name, $2 value, $3 fingerprint or null. */
-const addFirstKey = statement(
-  'add_first_key',
-  `insert into {ns}.secret_keys (name, version, value, wrapped_with) values ($1, 1, $2, $3)
-   on conflict (name, version) do nothing`,
-)
-
-/** Unless another process was faster. $1 name, $2 version, $3 value, $4 fingerprint, $5 the one before. */
-const rewrapKey = statement(
-  'rewrap_key',
-  `with rewrapped as (
-     update {ns}.secret_keys set value = $3, wrapped_with = $4
-     where name = $1 and version = $2 and wrapped_with is not distinct from $5
-   )
-   delete from {ns}.server_keys where name = $1`,
-)
+import type { Queries } from '../db/database.ts'
+import { type KeyName, type KeyRing, keyNames } from './key-ring.ts'
+import { createWrappingKey, type WrappingKey } from './secret-box.ts'
+import {
+  addFirstKey,
+  findPlainKey,
+  type KeyRow,
+  keepPlainKey,
+  listKeys,
+  rewrapKey,
+} from './statements.ts'
 
 export interface ServerKeysSettings {
   readonly db: Queries

@@ -1,25 +1,23 @@
 import {
+  createHmac,
   createPrivateKey,
   createPublicKey,
   createSecretKey,
   type JsonWebKey,
   type KeyObject,
+  sign,
+  timingSafeEqual,
+  verify,
 } from 'node:crypto'
-import {
-  type AlgorithmName,
-  isAlgorithmName,
-  type SigningAlgorithm,
-  signingAlgorithms,
-} from './signing-algorithms.ts'
 
-export interface SigningKeySettings {
+interface SigningKeySettings {
   readonly secret: string
   readonly keyId: string | undefined
   /** JSON array of JWKs; undefined: the secret signs. */
   readonly keys: string | undefined
 }
 
-export interface VerifyingKey {
+interface VerifyingKey {
   readonly algorithm: AlgorithmName
   readonly key: KeyObject
 }
@@ -32,7 +30,7 @@ export interface SigningKeys {
   readonly publicKeys: readonly PublicKey[]
 }
 
-export interface PublicKey extends JsonWebKey {
+interface PublicKey extends JsonWebKey {
   readonly kid: string
   readonly alg: AlgorithmName
   readonly use: 'sig'
@@ -122,5 +120,62 @@ function parseKey(jwk: JsonWebKey & Record<string, unknown>, index: number): Par
   } catch {
     // The reason could hold a part of the key.
     throw new SigningKeysError(`${which} (kid ${kid}) is not a valid ${kty} key`)
+  }
+}
+
+/** How one algorithm of JWS signs. An algorithm belongs to one type of key, and only to that. */
+interface SigningAlgorithm {
+  readonly keyType: JsonWebKey['kty']
+  /** Where the type of key leaves a choice. */
+  readonly curve?: string
+  sign(data: string, key: KeyObject): Buffer
+  verify(data: string, key: KeyObject, signature: Buffer): boolean
+}
+
+/** The only ones there are: `none` and everything else is unknown. */
+export const signingAlgorithms = {
+  HS256: {
+    keyType: 'oct',
+    sign: (data, key) => createHmac('sha256', key).update(data).digest(),
+    verify(data, key, signature) {
+      const expected = createHmac('sha256', key).update(data).digest()
+      return expected.length === signature.length && timingSafeEqual(expected, signature)
+    },
+  },
+  RS256: rsa('sha256'),
+  RS512: rsa('sha512'),
+  ES256: ecdsa('sha256', 'P-256'),
+  ES512: ecdsa('sha512', 'P-521'),
+  EdDSA: {
+    keyType: 'OKP',
+    curve: 'Ed25519',
+    sign: (data, key) => sign(null, Buffer.from(data), key),
+    verify: (data, key, signature) => verify(null, Buffer.from(data), key, signature),
+  },
+} as const satisfies Readonly<Record<string, SigningAlgorithm>>
+
+type AlgorithmName = keyof typeof signingAlgorithms
+
+function isAlgorithmName(name: unknown): name is AlgorithmName {
+  return typeof name === 'string' && Object.hasOwn(signingAlgorithms, name)
+}
+
+function rsa(digest: string): SigningAlgorithm {
+  return {
+    keyType: 'RSA',
+    sign: (data, key) => sign(digest, Buffer.from(data), key),
+    verify: (data, key, signature) => verify(digest, Buffer.from(data), key, signature),
+  }
+}
+
+/** JWS has the two numbers side by side, where OpenSSL would write a structure. */
+function ecdsa(digest: string, curve: string): SigningAlgorithm {
+  const dsaEncoding = 'ieee-p1363'
+  return {
+    keyType: 'EC',
+    curve,
+    sign: (data, key) => sign(digest, Buffer.from(data), { key, dsaEncoding }),
+    verify: (data, key, signature) =>
+      verify(digest, Buffer.from(data), { key, dsaEncoding }, signature),
   }
 }

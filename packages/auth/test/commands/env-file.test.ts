@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseEnvFile } from '../../src/commands/env-file.ts'
+import { parseEnvFile } from '../../src/commands/read-config.ts'
 
 const read = (text: string) => parseEnvFile(text).variables
 

@@ -9,8 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
-import { findOccupant, readPostmasterFile } from '../../src/db/embedded/occupant.ts'
-import { findProcess } from '../../src/db/embedded/processes.ts'
+import { findOccupant, findProcess, readPostmasterFile } from '../../src/db/embedded/occupant.ts'
 import {
   type Descendant,
   descendantsOf,

@@ -6,8 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { Client } from 'pg'
 import { migrate } from '../../src/db/migrate/migrate.ts'
-import { expectedFile, toExpectedText } from '../../src/db/schema/expected.ts'
-import { readThings } from '../../src/db/schema/read-things.ts'
+import { expectedFile, readThings, toExpectedText } from '../../src/db/schema/repair.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 
 /** Occurs nowhere else in the definitions. */

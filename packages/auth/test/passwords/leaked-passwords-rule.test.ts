@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from '@portcullis/service-kit/log'
-import { createLeakedPasswords } from '../../src/passwords/leaked-passwords.ts'
+import { createLeakedPasswords } from '../../src/passwords/password-policy.ts'
 import { toDigits } from '../support/leak-service.ts'
 
 /** Leaked passwords of a source that knows what `answer` says. */

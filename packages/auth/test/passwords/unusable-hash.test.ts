@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findPasswordFormat, writtenFormats } from '../../src/passwords/password-formats.ts'
+import { findPasswordFormat, writtenFormats } from '../../src/passwords/formats/index.ts'
 
 for (const [name, format] of Object.entries(writtenFormats)) {
   test(`an unusable hash is one that ${name} reads, and no password fits`, async () => {

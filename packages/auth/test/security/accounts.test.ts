@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { writtenFormats } from '../../src/passwords/password-formats.ts'
+import { writtenFormats } from '../../src/passwords/formats/index.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'

@@ -13,7 +13,7 @@ import {
   releaseMessage,
   retryMessage,
 } from '../../src/messages/statements/outbox.ts'
-import { createBcrypt } from '../../src/passwords/password-formats.ts'
+import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
 import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
 import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
 import { createFrozenClock, type FrozenClock } from './frozen-clock.ts'

@@ -1,6 +1,5 @@
 import { parseBan, updateUserAsAdmin } from '../../features/admin/users.ts'
-import { findUser, toName } from './find-user.ts'
-import { type AdminVerb, operator, operatorClient } from './verb.ts'
+import { type AdminVerb, findUser, operator, operatorClient, toName } from './verb.ts'
 
 export const banuser: AdminVerb = {
   synopsis: 'ID|EMAIL DURATION|none [--aud AUDIENCE]',

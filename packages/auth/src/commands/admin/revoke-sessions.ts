@@ -1,9 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import { toAdminEntry } from '../../features/audit/audit.ts'
 import { logOut, revokeAllSessions } from '../../features/sessions/revoke-sessions.ts'
-import { findUser, toName } from './find-user.ts'
-import type { AdminVerb } from './verb.ts'
-import { operator, operatorClient } from './verb.ts'
+import { type AdminVerb, findUser, operator, operatorClient, toName } from './verb.ts'
 
 export const revokesessions: AdminVerb = {
   synopsis: 'ID|EMAIL|--all [--aud AUDIENCE]',

@@ -1,4 +1,4 @@
-import { type KeyRow, listKeys } from '../../tokens/server-keys.ts'
+import { type KeyRow, listKeys } from '../../tokens/statements.ts'
 import { type KeyVerb, toKeyNames } from './verb.ts'
 
 export const list: KeyVerb = {

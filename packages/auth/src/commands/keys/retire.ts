@@ -1,12 +1,12 @@
+import type { KeyName } from '../../tokens/key-ring.ts'
+import { createSecretBox } from '../../tokens/secret-box.ts'
 import {
   countDependents,
   deleteOlderKeys,
   listFactorSecrets,
   resealFactorSecret,
   type SealedRow,
-} from '../../tokens/key-rotation.ts'
-import { createSecretBox } from '../../tokens/secret-box.ts'
-import type { KeyName } from '../../tokens/server-keys.ts'
+} from '../../tokens/statements.ts'
 import { type KeyAsk, type KeyVerb, type KeyVersions, readKey, toKeyNames } from './verb.ts'
 
 /** What ends with a version that something still needs. */

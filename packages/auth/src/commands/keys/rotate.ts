@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { addKeyVersion } from '../../tokens/key-rotation.ts'
-import { createWrappingKey } from '../../tokens/key-wrapping.ts'
+import { createWrappingKey } from '../../tokens/secret-box.ts'
 import { activationMs, toOwner } from '../../tokens/server-keys.ts'
+import { addKeyVersion } from '../../tokens/statements.ts'
 import { type KeyVerb, readKey, toKeyNames } from './verb.ts'
 
 export const rotate: KeyVerb = {

@@ -1,5 +1,6 @@
-import { restorePlainKey } from '../../tokens/key-rotation.ts'
-import { keyNames, rewrap } from '../../tokens/server-keys.ts'
+import { keyNames } from '../../tokens/key-ring.ts'
+import { rewrap } from '../../tokens/server-keys.ts'
+import { restorePlainKey } from '../../tokens/statements.ts'
 import { type KeyVerb, readKey } from './verb.ts'
 
 export const unwrap: KeyVerb = {

@@ -1,7 +1,9 @@
 import type { CommandIo } from '@portcullis/service-kit/command'
 import type { Database } from '../../db/database.ts'
-import { createWrappingKey } from '../../tokens/key-wrapping.ts'
-import { type KeyName, type KeyRow, keyNames, listKeys, unwrap } from '../../tokens/server-keys.ts'
+import { type KeyName, keyNames } from '../../tokens/key-ring.ts'
+import { createWrappingKey } from '../../tokens/secret-box.ts'
+import { unwrap } from '../../tokens/server-keys.ts'
+import { type KeyRow, listKeys } from '../../tokens/statements.ts'
 
 /** What `auth keys` may be asked to do. */
 export interface KeyVerb {

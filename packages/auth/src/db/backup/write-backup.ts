@@ -9,9 +9,15 @@ import { to as copyTo } from 'pg-copy-streams'
 import { openClient } from '../connection/open-client.ts'
 import { readSchemaState } from '../migrate/state.ts'
 import { quote } from '../quote.ts'
-import { endOfRows, formatName, formatVersion, toLine } from './format.ts'
-import { sessionForCopies } from './session.ts'
-import { listSequences, listTables } from './tables.ts'
+import {
+  endOfRows,
+  formatName,
+  formatVersion,
+  listSequences,
+  listTables,
+  sessionForCopies,
+  toLine,
+} from './format.ts'
 
 export interface WriteBackupSettings {
   readonly url: string

@@ -4,8 +4,8 @@ import type { Log } from '@portcullis/service-kit/log'
 import { type ClientBase, type ClientConfig, Pool, type PoolClient } from 'pg'
 import { toConnectionError } from '../database-lost-error.ts'
 import { parseConnectionUrl } from './connection-url.ts'
+import { connectBy, RoutedClient } from './open-client.ts'
 import { type PoolShare, readPoolLimit } from './pool-limit.ts'
-import { connectBy, RoutedClient } from './routed-client.ts'
 import { Routes } from './routes.ts'
 import type { ConnectionFacts, SessionSettings } from './session-settings.ts'
 
@@ -32,7 +32,7 @@ export interface PoolSettings {
   readonly onWaited?: (waitMs: number) => void
 }
 
-export type PoolLog = Pick<Log, 'warning'> & Partial<Pick<Log, 'info'>>
+type PoolLog = Pick<Log, 'warning'> & Partial<Pick<Log, 'info'>>
 
 /** How many connections there are. */
 export interface PoolState {

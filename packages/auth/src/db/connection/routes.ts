@@ -1,7 +1,11 @@
 import { type ClientConfig, DatabaseError } from 'pg'
-import type { ConnectionUrl, DatabaseHost } from './connection-url.ts'
+import {
+  type ConnectionUrl,
+  type DatabaseHost,
+  toSslTries,
+  toTlsOptions,
+} from './connection-url.ts'
 import { type ConnectionFacts, type SessionSettings, toStartupOptions } from './session-settings.ts'
-import { toSslTries, toTlsOptions } from './ssl-modes.ts'
 
 /** One way to connect. */
 export interface Route {
@@ -14,14 +18,14 @@ export interface Route {
 }
 
 /** The server answers, but is not one that may be used. */
-export class WrongServerError extends Error {
+class WrongServerError extends Error {
   override readonly name = 'WrongServerError'
   /** That of PostgreSQL for a server that does not take writes. */
   readonly code = '25006'
 }
 
 /** A pooler refuses what an operator wrote into the URL, and we cannot do without. */
-export class RefusedOptionsError extends Error {
+class RefusedOptionsError extends Error {
   override readonly name = 'RefusedOptionsError'
 
   constructor(cause: Error) {
@@ -33,7 +37,7 @@ export class RefusedOptionsError extends Error {
   }
 }
 
-export interface RoutesSettings {
+interface RoutesSettings {
   readonly url: ConnectionUrl
   readonly settings: SessionSettings
   /** How long connecting may take in all. */

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg'
 /** What our statements rely on, by the name of the setting. No value has a space. */
 export type SessionSettings = Readonly<Record<string, string>>
 
-export interface SessionNeeds {
+interface SessionNeeds {
   /** 0: as long as it likes. */
   readonly statementTimeoutMs: number
   readonly more: SessionSettings

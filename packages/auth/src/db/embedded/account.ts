@@ -52,7 +52,7 @@ function readAccounts(passwd: string): readonly Account[] {
 }
 
 /** Little of our environment is any business of PostgreSQL, and our secrets are none. */
-export const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 export function toSpawnOptions(account: Account | undefined, cwd: string) {
   return { cwd, env: environment, ...(account && { uid: account.uid, gid: account.gid }) }

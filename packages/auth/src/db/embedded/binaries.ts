@@ -1,8 +1,24 @@
-import { dirname, join } from 'node:path'
+import { lstatSync } from 'node:fs'
+import {
+  chmod,
+  constants,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Log } from '@portcullis/service-kit/log'
 import { type Account, runAs, toComplaint } from './account.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
-import { type CopyLog, provideReadableCopy } from './readable-copy.ts'
 
 export interface Binaries {
   readonly initdb: string
@@ -44,7 +60,7 @@ export function findPackage(
   }
 }
 
-export interface BinariesSettings {
+interface BinariesSettings {
   readonly packageFolder: string
   readonly account: Account | undefined
   /** Where a copy may lie, best first. */
@@ -95,5 +111,147 @@ async function tryBinaries(
       )
     }
     return { complaint: toComplaint(error) }
+  }
+}
+
+type CopyLog = Pick<Log, 'info'>
+
+interface CopySettings {
+  readonly packageFolder: string
+  readonly cacheFolders: readonly string[]
+  readonly log: CopyLog
+}
+
+/** The temporary folder comes last: systems tidy it up, file by file. */
+export function usualCacheFolders(): readonly string[] {
+  const own =
+    process.getuid?.() === 0
+      ? ['/var/cache/portcullis', '/var/lib/portcullis', '/Library/Caches/portcullis']
+      : toHomeFolder().map((home) => join(home, '.cache', 'portcullis'))
+  return [...own, join(tmpdir(), `portcullis-cache-${process.getuid?.()}`)]
+}
+
+/** A user without a name has no home either, unless HOME says where it is. */
+function toHomeFolder(): readonly string[] {
+  try {
+    return [homedir()]
+  } catch {
+    return []
+  }
+}
+
+/**
+ * A copy of the package's programs that everybody can read. It is made under another name and
+ * renamed when it is complete, so that nobody ever runs half of one; of two that copy at once,
+ * the second to finish uses the work of the first.
+ */
+async function provideReadableCopy(
+  settings: CopySettings,
+  isUsable: (native: string) => Promise<boolean>,
+): Promise<string> {
+  const { packageFolder, cacheFolders, log } = settings
+  const name = await nameOf(packageFolder)
+  const refusals: string[] = []
+  for (const cache of cacheFolders) {
+    try {
+      const isNew = (await mkdir(cache, { recursive: true })) !== undefined
+      if (isNew) await chmod(cache, 0o755)
+      refuseStrangers(cache)
+      const copy = join(cache, name)
+      if (await isUsable(copy)) return copy
+      log.info(`Copying PostgreSQL to ${copy}, where the user that runs it can read it`)
+      await removeOldDrafts(cache)
+      const draft = await mkdtemp(join(cache, 'draft-'))
+      try {
+        await copyReadable(join(packageFolder, 'native'), draft)
+        await restoreLinks(draft)
+        if (!(await isUsable(draft))) throw new Error('programs do not run there')
+        await replace(draft, copy, isUsable)
+      } finally {
+        await rm(draft, { recursive: true, force: true })
+      }
+      return copy
+    } catch (error) {
+      refusals.push(`${cache}: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  throw new EmbeddedPostgresError(
+    'cannot_run',
+    `The programs in ${packageFolder} cannot be run from there, and no copy of them could be ` +
+      `made:\n${refusals.join('\n')}`,
+  )
+}
+
+/** `linux-x64-18.4.0-beta.17` */
+async function nameOf(packageFolder: string): Promise<string> {
+  const { name, version }: { name: string; version: string } = JSON.parse(
+    await readFile(join(packageFolder, 'package.json'), 'utf8'),
+  )
+  return `postgres-${basename(name)}-${version}`
+}
+
+/** What lies here is run, so nobody else may put it here. */
+function refuseStrangers(cache: string): void {
+  const { uid, mode } = lstatSync(cache)
+  const isOurs = uid === process.getuid?.() && (mode & 0o022) === 0
+  if (!isOurs) throw new Error('others may write there')
+}
+
+async function copyReadable(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  await chmod(to, 0o755)
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const source = join(from, entry.name)
+    const target = join(to, entry.name)
+    if (entry.isDirectory()) await copyReadable(source, target)
+    else if (entry.isSymbolicLink()) await symlink(await readlink(source), target)
+    else {
+      await copyFile(source, target, constants.COPYFILE_FICLONE)
+      const isProgram = ((await stat(source)).mode & 0o100) !== 0
+      await chmod(target, isProgram || basename(from) === 'bin' ? 0o755 : 0o644)
+    }
+  }
+}
+
+/** npm packages hold no links: this one lists them, and a script that may not run makes them. */
+async function restoreLinks(native: string): Promise<void> {
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links: readonly { source: string; target: string }[] = JSON.parse(list)
+  for (const { source, target } of links) {
+    const link = join(native, relative('native', target))
+    await symlink(relative(dirname(target), source), link).catch(ignoreExisting)
+  }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error
+}
+
+async function replace(
+  draft: string,
+  copy: string,
+  isUsable: (native: string) => Promise<boolean>,
+): Promise<void> {
+  try {
+    await rename(draft, copy)
+  } catch (error) {
+    if (await isUsable(copy)) return
+    // Something that does not run is there: what is left of a folder that was tidied up.
+    await rm(copy, { recursive: true, force: true })
+    await rename(draft, copy).catch(async () => {
+      if (!(await isUsable(copy))) throw error
+    })
+  }
+}
+
+const abandonedAfterMs = 600_000
+
+/** Left by processes that were killed while they copied. */
+async function removeOldDrafts(cache: string): Promise<void> {
+  for (const name of await readdir(cache)) {
+    if (!name.startsWith('draft-')) continue
+    const draft = join(cache, name)
+    const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Date.now() }))
+    if (Date.now() - mtimeMs > abandonedAfterMs) await rm(draft, { recursive: true, force: true })
   }
 }

@@ -1,4 +1,4 @@
-export type EmbeddedPostgresErrorCode =
+type EmbeddedPostgresErrorCode =
   | 'unsupported_platform'
   | 'missing_package'
   | 'cannot_run'

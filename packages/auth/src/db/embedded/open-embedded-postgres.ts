@@ -2,14 +2,17 @@ import { userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
 import { type Account, chooseAccount } from './account.ts'
-import { type Binaries, findPackage, provideBinaries } from './binaries.ts'
+import { type Binaries, findPackage, provideBinaries, usualCacheFolders } from './binaries.ts'
 import { provideDataFolder, provideFolder } from './data-folder.ts'
 import { readPostmasterFile } from './occupant.ts'
-import type { Postmaster } from './postmaster.ts'
-import { usualCacheFolders } from './readable-copy.ts'
+import {
+  createSocketFolder,
+  emptySocketFolder,
+  type Postmaster,
+  removeSocketFolder,
+} from './postmaster.ts'
 import { toSocketUrl } from './running-server.ts'
 import { keptForCommands, maxConnections } from './settings.ts'
-import { createSocketFolder, emptySocketFolder, removeSocketFolder } from './socket-folder.ts'
 import { leaveFolder, takeFolder } from './take-folder.ts'
 
 export interface EmbeddedPostgresSettings {

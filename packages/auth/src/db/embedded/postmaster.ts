@@ -1,17 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { chown, mkdtemp, rmdir, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { Log } from '@portcullis/service-kit/log'
 import { type Account, toSpawnOptions } from './account.ts'
 import { enterData } from './data-folder.ts'
-import { ownerSetting } from './occupant.ts'
-import { toOwnMark } from './processes.ts'
-import { toFixedSettings } from './settings.ts'
-import { stoppingFile } from './socket-folder.ts'
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { ownerSetting, toOwnMark } from './occupant.ts'
+import { socketFile, toFixedSettings } from './settings.ts'
 
 /** How long an orderly shutdown may take; less than what the life cycle gives all that closes. */
 export const shutdownMs = 8000
+
+const prefix = 'portcullis-pg-'
+
+/** Says that the folder goes with the server that uses it. */
+const stoppingFile = 'stopping'
+
+/** Of a socket's path, on the stingiest system (macOS), with the zero that ends it. */
+const mostBytes = 103
 
 /**
  * Runs PostgreSQL until its standard input ends, which is when we stop it and also when we are
@@ -70,6 +81,7 @@ kill $reader 2>/dev/null
 [ -e "$sockets/${stoppingFile}" ] && rm -rf "$sockets"
 exit $status
 `
+
 const busyStatus = 75
 
 /** Somebody else's server has the folder, or what is left of one that was killed. */
@@ -167,4 +179,52 @@ function isBusy(complaint: string): boolean {
   return /lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(
     complaint,
   )
+}
+
+function usualFolders(): readonly string[] {
+  return [tmpdir(), '/tmp', '/var/tmp']
+}
+
+/**
+ * A folder for the socket that nobody else can enter. Not beside the data: the path of a socket
+ * must be short.
+ */
+export async function createSocketFolder(account: Account | undefined): Promise<string> {
+  const candidates = usualFolders()
+  const parent = candidates.find((folder) => isShort(folder) && (!account || isOpenToAll(folder)))
+  if (parent === undefined) {
+    throw new EmbeddedPostgresError(
+      'failed_start',
+      `None of ${candidates.join(', ')} can hold PostgreSQL's socket: set TMPDIR to a folder with ` +
+        'a short path that everybody can enter.',
+    )
+  }
+  const folder = await mkdtemp(join(parent, prefix))
+  if (account) await chown(folder, account.uid, account.gid)
+  return folder
+}
+
+function isShort(parent: string): boolean {
+  return Buffer.byteLength(join(parent, `${prefix}XXXXXX`, socketFile)) <= mostBytes
+}
+
+function isOpenToAll(folder: string): boolean {
+  const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
+  const mayEnter = (mode & 0o001) !== 0
+  return mayEnter && (folder === dirname(folder) || isOpenToAll(dirname(folder)))
+}
+
+/** What a server that ended by force left in it would be in the way of the next one. */
+export async function emptySocketFolder(folder: string): Promise<void> {
+  for (const name of [socketFile, `${socketFile}.lock`, stoppingFile]) {
+    await unlink(join(folder, name)).catch(() => undefined)
+  }
+}
+
+/** Removes only what can be ours: the path may come from a file that others can write. */
+export async function removeSocketFolder(folder: string): Promise<void> {
+  const isOurs = basename(folder).startsWith(prefix) && usualFolders().includes(dirname(folder))
+  if (!isOurs) return
+  await emptySocketFolder(folder)
+  await rmdir(folder).catch(() => undefined)
 }

@@ -10,7 +10,7 @@ import {
   startPostmaster,
 } from './postmaster.ts'
 
-export interface TakeSettings extends Omit<PostmasterSettings, 'isPidRecycled' | 'log'> {
+interface TakeSettings extends Omit<PostmasterSettings, 'isPidRecycled' | 'log'> {
   readonly log: Pick<Log, 'debug' | 'info' | 'warning'>
   /** We had the folder until now: a server of ours that is still there is one we lost. */
   readonly isOurs: boolean

@@ -169,7 +169,7 @@ const findIndex = `
   join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = $1 and c.relname = $2`
 
-export async function readIndex(
+async function readIndex(
   index: string,
   { client, schema }: Pick<ApplySettings, 'client' | 'schema'>,
 ): Promise<IndexState> {

@@ -45,7 +45,7 @@ const describe =
   ' extract(epoch from clock_timestamp() - taken_at)::integer as seconds' +
   ' from {ns}.migration_lease'
 
-export interface LeaseSettings {
+interface LeaseSettings {
   readonly schema: string
   /** How long it lasts without being renewed, and so how long the next process waits after a killed one. */
   readonly lastsMs: number
@@ -94,7 +94,7 @@ async function describeHolder(client: Client, schema: string): Promise<string | 
   return row && `${row.text} (for ${row.seconds} s)`
 }
 
-export interface HeldLease extends Lease {
+interface HeldLease extends Lease {
   release(client: Client): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { withSchema } from '../statement.ts'
 import { leaseTable } from './lease.ts'
 
 /** What a schema says of itself. */
-export interface SchemaState {
+interface SchemaState {
   readonly hasSchema: boolean
   /** Whether the tables of the runner are there, as this version needs them. */
   readonly isPrepared: boolean
@@ -75,7 +75,7 @@ function toForeignText(schema: string): string {
  */
 const lockKey = 7_236_481_931
 
-export interface PrepareSettings {
+interface PrepareSettings {
   readonly schema: string
   readonly lockTimeoutMs: number
   readonly waitMs: number

@@ -11,7 +11,7 @@ export interface Watch extends AsyncDisposable {
   takeBlockers(): string | undefined
 }
 
-export interface WatchSettings {
+interface WatchSettings {
   readonly url: string
   readonly schema: string
   readonly lease: Lease

@@ -1,10 +1,15 @@
 import type { Log } from '@portcullis/service-kit/log'
 import { openClient } from '../connection/open-client.ts'
-import { compare, refuseUnknown, toChangedText } from '../migrate/compare.ts'
-import { type Migration, readMigrations } from '../migrate/files.ts'
+import {
+  compare,
+  type Migration,
+  readMigrations,
+  refuseUnknown,
+  toChangedText,
+} from '../migrate/files.ts'
 import { readSchemaState } from '../migrate/state.ts'
 
-export interface CheckSchemaSettings {
+interface CheckSchemaSettings {
   readonly url: string
   readonly schema: string
   readonly log: Pick<Log, 'warning'>

@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Client } from 'pg'
 import { type ApplySettings, applyConcurrently, inTransaction } from '../migrate/apply.ts'
 import { quote } from '../quote.ts'
 import { withSchema } from '../statement.ts'
-import { type ExpectedThing, readExpected } from './expected.ts'
-import { readThings } from './read-things.ts'
 
 export interface Defects {
   /** Tables and columns that are not there, with all that was in them; and what we may not repair. */
@@ -10,7 +11,7 @@ export interface Defects {
   readonly repairable: readonly Defect[]
 }
 
-export interface Defect extends ExpectedThing {
+interface Defect extends ExpectedThing {
   readonly isMissing: boolean
 }
 
@@ -66,7 +67,7 @@ export function refuseLost({ lost }: Defects, schema: string): void {
   )
 }
 
-export interface RepairSettings extends ApplySettings {
+interface RepairSettings extends ApplySettings {
   readonly onRepaired: (thing: string) => void
 }
 
@@ -124,4 +125,106 @@ async function provideTrigrams({ client, schema }: Catalog): Promise<string | un
       .catch(() => undefined)
   }
   return await find()
+}
+
+/** `{ns}` stands for the schema, `{trgm}` for that of the extension pg_trgm. */
+type ExpectedThing = Omit<Thing, 'isSound'>
+
+export const expectedFile = join(import.meta.dirname, 'schema.sql')
+
+const heading = `-- All that the migrations make, to compare and to repair with. Written from them by
+-- UPDATE_SCHEMA=1 npm test -- packages/auth/test/db/schema.test.ts
+`
+
+async function readExpected(): Promise<readonly ExpectedThing[]> {
+  const text = await readFile(expectedFile, 'utf8')
+  const parts = text.split(/^-- (table|constraint|index|function|trigger) (.+)\n/m)
+  const things: ExpectedThing[] = []
+  for (let at = 1; at + 2 < parts.length + 1; at += 3) {
+    const [kind, name = '', definition = ''] = parts.slice(at, at + 3)
+    things.push({
+      kind: kind as Thing['kind'],
+      name,
+      definition: definition.trim().replace(/^-- |;$/g, ''),
+    })
+  }
+  return things
+}
+
+/** The text of the file, from the tables of a schema with a name that occurs nowhere else. */
+export function toExpectedText(things: readonly Thing[], schema: string): string {
+  const parts = things.map(({ kind, name, definition }) => {
+    const body = kind === 'table' ? `-- ${definition}` : `${definition};`
+    return `-- ${kind} ${name}\n${body}\n`
+  })
+  return `${heading}\n${parts.join('\n')}`
+    .replaceAll(`"${schema}"`, '{ns}')
+    .replaceAll(schema, '{ns}')
+    .replaceAll(/[\w{}]+\.gin_trgm_ops/g, '{trgm}.gin_trgm_ops')
+}
+
+/** What migrations make, besides rows. */
+interface Thing {
+  readonly kind: 'table' | 'constraint' | 'index' | 'function' | 'trigger'
+  /** `users`, `users.users_email` or `count_users()`. */
+  readonly name: string
+  /** The statement that makes it; of a table its columns, which are only compared. */
+  readonly definition: string
+  /** An index that is not complete, a trigger that is off, a constraint that was never checked. */
+  readonly isSound: boolean
+}
+
+/** In the order in which they can be made. The search path is empty, so that all names are whole. */
+const findThings = `
+  with ns as (select oid, nspname from pg_namespace where nspname = $1),
+  tables as (
+    select c.oid, c.relname from pg_class c join ns on ns.oid = c.relnamespace
+    where c.relkind in ('r', 'p') and not c.relispartition
+  )
+  select 1 as place, 'table' as kind, t.relname as name, true as "isSound",
+    string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' order by a.attnum)
+      as definition
+  from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
+  group by t.relname
+  union all
+  select 2, 'function', p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', true,
+    trim(pg_get_functiondef(p.oid))
+  from pg_proc p join ns on ns.oid = p.pronamespace
+  where p.prokind = 'f' and not exists (
+    select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid
+      and d.deptype = 'e'
+  )
+  union all
+  select case k.contype when 'f' then 4 else 3 end, 'constraint', t.relname || '.' || k.conname,
+    k.convalidated,
+    format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s', ns.nspname, t.relname, k.conname,
+      replace(pg_get_constraintdef(k.oid), ' NOT VALID', ''))
+  from ns, pg_constraint k join tables t on t.oid = k.conrelid
+  where k.contype in ('p', 'u', 'f', 'c')
+  union all
+  select 5, 'index', t.relname || '.' || c.relname, i.indisvalid, pg_get_indexdef(i.indexrelid)
+  from pg_index i join tables t on t.oid = i.indrelid join pg_class c on c.oid = i.indexrelid
+  where not exists (
+    select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u')
+  )
+  union all
+  select 6, 'trigger', t.relname || '.' || g.tgname, g.tgenabled <> 'D', pg_get_triggerdef(g.oid)
+  from pg_trigger g join tables t on t.oid = g.tgrelid where not g.tgisinternal
+  order by 1, 3`
+
+/** Tables of the runner of migrations, which makes them itself. */
+const runnerTables: ReadonlySet<string> = new Set(['schema_migrations', 'migration_lease'])
+
+/** Reads the catalog, which needs no privilege. */
+export async function readThings(client: Client, schema: string): Promise<readonly Thing[]> {
+  await client.query('begin transaction read only')
+  try {
+    await client.query("select set_config('search_path', 'pg_catalog', true)")
+    const { rows } = await client.query<Thing>(findThings, [schema])
+    return rows
+      .filter(({ name }) => !runnerTables.has(name.split('.')[0] ?? ''))
+      .map(({ kind, name, definition, isSound }) => ({ kind, name, definition, isSound }))
+  } finally {
+    await client.query('rollback')
+  }
 }

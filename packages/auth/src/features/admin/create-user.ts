@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { invalid } from '../../errors.ts'
-import { findPasswordFormat } from '../../passwords/password-formats.ts'
+import { findPasswordFormat, formatExamples } from '../../passwords/formats/index.ts'
 import { requireHashable } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
 import { checkAudience } from '../../tokens/audiences.ts'
@@ -94,8 +94,7 @@ async function toHash({ passwords }: Services, input: AdminNewUser): Promise<str
   if (passwordHash !== undefined) {
     if (findPasswordFormat(passwordHash) !== undefined) return passwordHash
     throw invalid(
-      'password_hash must be bcrypt ($2a$, $2b$, $2y$), argon2i or argon2id ($argon2id$v=19$…), ' +
-        'or Firebase scrypt ($fbscrypt$v=1,…), with parameters that are safe to compute',
+      `password_hash must be ${formatExamples}, with parameters that are safe to compute`,
     )
   }
   if (password === undefined) return passwords.createUnusable()

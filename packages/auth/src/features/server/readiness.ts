@@ -1,7 +1,6 @@
 import type { Queries } from '../../db/database.ts'
 import { DatabaseLostError } from '../../db/database-lost-error.ts'
-import { compare } from '../../db/migrate/compare.ts'
-import { readMigrations } from '../../db/migrate/files.ts'
+import { compare, readMigrations } from '../../db/migrate/files.ts'
 import { checkReadiness, type ReadinessRow } from './statements.ts'
 
 export interface OutboxState {

@@ -5,10 +5,11 @@ import type { Hooks } from '../../plugins/hooks/index.ts'
 import {
   type AccessTokenSettings,
   createAccessToken,
+  fitClaims,
+  type TokenSize,
   toAccessClaims,
 } from '../../tokens/access-tokens.ts'
 import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
-import { fitClaims, type TokenSize } from '../../tokens/token-size.ts'
 
 import { type AuditAction, createAuditId, toAuditEntry } from '../audit/audit.ts'
 

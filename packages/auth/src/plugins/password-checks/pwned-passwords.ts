@@ -1,4 +1,4 @@
-import type { LeakSource } from '../../passwords/leaked-passwords.ts'
+import type { LeakSource } from '../../passwords/password-policy.ts'
 
 export interface PwnedPasswordsSettings {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>

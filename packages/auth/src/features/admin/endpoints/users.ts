@@ -2,6 +2,7 @@ import { invalid } from '../../../errors.ts'
 import { type Answer, type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { type Static, Type } from '../../../http/schema.ts'
+import { formatNames } from '../../../passwords/formats/index.ts'
 import type { Services } from '../../../services.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { getUser } from '../../users/get-user.ts'
@@ -76,9 +77,7 @@ const body = Type.Object({
   ...userFields,
   id: Type.Optional(Type.String({ description: 'UUID of the new user' })),
   aud: Type.Optional(Type.String({ description: 'Audience of the new user' })),
-  password_hash: Type.Optional(
-    Type.String({ description: 'bcrypt, argon2i, argon2id or Firebase scrypt' }),
-  ),
+  password_hash: Type.Optional(Type.String({ description: formatNames })),
 })
 
 const success = { status: 200, description: 'The user record' } as const

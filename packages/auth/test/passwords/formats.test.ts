@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { hash as hashBcrypt } from '@node-rs/bcrypt'
-import { createHashQueue } from '../../src/passwords/hash-queue.ts'
-import { findPasswordFormat, writtenFormats } from '../../src/passwords/password-formats.ts'
-import { createPasswords } from '../../src/passwords/passwords.ts'
+import { findPasswordFormat, writtenFormats } from '../../src/passwords/formats/index.ts'
+import { createHashQueue, createPasswords } from '../../src/passwords/passwords.ts'
 
 const queue = createHashQueue({ atOnce: 2, mostWaiting: 100 })
 

@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
-import type { Config } from '../config/config.ts'
-import { keyVerbs } from './keys/index.ts'
-import type { KeyVerb } from './keys/verb.ts'
-import { openCommandDatabase } from './open-command-database.ts'
-import { configHelp, configOptions, readConfig } from './read-config.ts'
-import { toReason } from './reason.ts'
+import type { Config } from '../../config/config.ts'
+import { openCommandDatabase } from '../open-database-url.ts'
+import { configHelp, configOptions, readConfig } from '../read-config.ts'
+import { toReason } from '../reason.ts'
+import { keyVerbs } from './index.ts'
+import type { KeyVerb } from './verb.ts'
 
 const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir FOLDER]
 
@@ -79,7 +79,7 @@ async function runVerb(
 ): Promise<number> {
   const write = (line: string) => io.stderr.write(line)
   const log = createLog({ level: 'error', format: 'text', write })
-  const { openServerKeys } = await import('../tokens/server-keys.ts')
+  const { openServerKeys } = await import('../../tokens/server-keys.ts')
   await using database = await openCommandDatabase(config, log)
   const { db } = database
   // Creates missing keys, and encrypts keys that are not encrypted.

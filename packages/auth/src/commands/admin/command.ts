@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
-import { adminVerbs } from './admin/index.ts'
-import type { AdminInput, AdminOption, AdminVerb } from './admin/verb.ts'
-import { openCommandDatabase } from './open-command-database.ts'
-import { type ConfigPlaces, configHelp, configOptions, readConfig } from './read-config.ts'
-import { toReason } from './reason.ts'
+import { openCommandDatabase } from '../open-database-url.ts'
+import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
+import { toReason } from '../reason.ts'
+import { adminVerbs } from './index.ts'
+import type { AdminInput, AdminOption, AdminVerb } from './verb.ts'
 
 const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir FOLDER]
 
@@ -57,9 +57,9 @@ export function createAdmin(version: string): Command {
     })
     try {
       // Loaded late, so that a command with wrong arguments ends at once.
-      const { createServices } = await import('../create-services.ts')
-      const { openDatabaseClock } = await import('../db/database-clock.ts')
-      const { openServerKeys } = await import('../tokens/server-keys.ts')
+      const { createServices } = await import('../../create-services.ts')
+      const { openDatabaseClock } = await import('../../db/database-clock.ts')
+      const { openServerKeys } = await import('../../tokens/server-keys.ts')
       await using database = await openCommandDatabase(config, log)
       const { db } = database
       using clock = await openDatabaseClock({ db, log })

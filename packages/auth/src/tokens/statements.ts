@@ -1,6 +1,54 @@
 import type { Row } from '../db/database.ts'
 import { type Statement, statement } from '../db/statement.ts'
-import type { KeyName } from './server-keys.ts'
+import type { KeyName } from './key-ring.ts'
+
+export interface KeyRow extends Row {
+  readonly name: string
+  readonly version: number
+  readonly value: Buffer
+  readonly wrapped_with: string | null
+  readonly active_in_ms: number
+  readonly created_at: string
+}
+
+export const listKeys = statement(
+  'list_secret_keys',
+  `select name, version, value, wrapped_with, created_at,
+     extract(epoch from active_at - clock_timestamp())::double precision * 1000 as active_in_ms
+   from {ns}.secret_keys order by name, version desc`,
+)
+
+/** For servers of the version before, and where one of them was first. $1 name, $2 a new key. */
+export const keepPlainKey = statement(
+  'keep_server_key',
+  `with kept as (
+     insert into {ns}.server_keys (name, value) values ($1, $2) on conflict (name) do nothing
+     returning value
+   )
+   select value from kept union all select value from {ns}.server_keys where name = $1 limit 1`,
+)
+
+export const findPlainKey = statement(
+  'find_server_key',
+  'select value from {ns}.server_keys where name = $1',
+)
+
+/** The first version. $1 name, $2 value, $3 fingerprint or null. */
+export const addFirstKey = statement(
+  'add_first_key',
+  `insert into {ns}.secret_keys (name, version, value, wrapped_with) values ($1, 1, $2, $3)
+   on conflict (name, version) do nothing`,
+)
+
+/** Unless another process was faster. $1 name, $2 version, $3 value, $4 fingerprint, $5 the one before. */
+export const rewrapKey = statement(
+  'rewrap_key',
+  `with rewrapped as (
+     update {ns}.secret_keys set value = $3, wrapped_with = $4
+     where name = $1 and version = $2 and wrapped_with is not distinct from $5
+   )
+   delete from {ns}.server_keys where name = $1`,
+)
 
 /** $1 name, $2 value, $3 fingerprint or null, $4 in how many ms it is used, $5 version. */
 export const addKeyVersion = statement(
