@@ -100,12 +100,13 @@ async function makeFirst(
   [first]: readonly WrappingKey[],
 ): Promise<void> {
   const made = randomBytes(32)
-  const statement = first === undefined ? keepPlainKey : findPlainKey
-  const values = first === undefined ? [name, made] : [name]
-  const [plain] = await db.run<{ value: Buffer }>(statement, values)
+  const [plain] =
+    first === undefined
+      ? await db.run(keepPlainKey, { name, key: made })
+      : await db.run(findPlainKey, { name })
   const key = plain?.value ?? made
   const value = first?.wrap(key, toOwner(name, 1)) ?? key
-  await db.run(addFirstKey, [name, value, first?.fingerprint ?? null])
+  await db.run(addFirstKey, { name, value, fingerprint: first?.fingerprint ?? null })
 }
 
 /** @param to undefined: the key is not encrypted from now on. */
@@ -116,7 +117,8 @@ export async function rewrap(
   to: WrappingKey | undefined,
 ): Promise<void> {
   const value = to?.wrap(key, toOwner(name, version)) ?? key
-  await db.run(rewrapKey, [name, version, value, to?.fingerprint ?? null, before])
+  const fingerprint = to?.fingerprint ?? null
+  await db.run(rewrapKey, { name, version, value, fingerprint, before })
 }
 
 /** The key of a row. @throws {Error} that says which setting is missing. */

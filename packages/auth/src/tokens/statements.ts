@@ -18,31 +18,35 @@ export const listKeys = statement(
    from {ns}.secret_keys order by name, version desc`,
 )
 
-/** For servers of the version before, and where one of them was first. $1 name, $2 a new key. */
+/** For servers of the version before, and where one of them was first. */
 export const keepPlainKey = statement(
   'keep_server_key',
+  ['name', 'key'],
   `with kept as (
      insert into {ns}.server_keys (name, value) values ($1, $2) on conflict (name) do nothing
      returning value
    )
    select value from kept union all select value from {ns}.server_keys where name = $1 limit 1`,
-)
+).returning<{ readonly value: Buffer }>()
 
 export const findPlainKey = statement(
   'find_server_key',
+  ['name'],
   'select value from {ns}.server_keys where name = $1',
-)
+).returning<{ readonly value: Buffer }>()
 
-/** The first version. $1 name, $2 value, $3 fingerprint or null. */
+/** The first version; the fingerprint is null where the value is not encrypted. */
 export const addFirstKey = statement(
   'add_first_key',
+  ['name', 'value', 'fingerprint'],
   `insert into {ns}.secret_keys (name, version, value, wrapped_with) values ($1, 1, $2, $3)
    on conflict (name, version) do nothing`,
 )
 
-/** Unless another process was faster. $1 name, $2 version, $3 value, $4 fingerprint, $5 the one before. */
+/** Unless another process was faster: `before` is the fingerprint that it had. */
 export const rewrapKey = statement(
   'rewrap_key',
+  ['name', 'version', 'value', 'fingerprint', 'before'],
   `with rewrapped as (
      update {ns}.secret_keys set value = $3, wrapped_with = $4
      where name = $1 and version = $2 and wrapped_with is not distinct from $5
@@ -50,32 +54,37 @@ export const rewrapKey = statement(
    delete from {ns}.server_keys where name = $1`,
 )
 
-/** $1 name, $2 value, $3 fingerprint or null, $4 in how many ms it is used, $5 version. */
 export const addKeyVersion = statement(
   'add_key_version',
+  ['name', 'value', 'fingerprint', 'usedInMs', 'version'],
   `insert into {ns}.secret_keys (name, version, value, wrapped_with, active_at)
    select $1, $5, $2, $3, now() + $4::double precision * interval '1 ms'
    returning version`,
 )
 
-/** All but the newest. $1 name, $2 version of the newest. */
+/** All but the newest version. */
 export const deleteOlderKeys = statement(
   'delete_older_keys',
+  ['name', 'newest'],
   'delete from {ns}.secret_keys where name = $1 and version < $2',
 )
 
 const activeAt = `(select max(active_at) from {ns}.secret_keys where name = $1)`
 
-/** How much there is that only an older version can check. $1 the name of the key. */
-export const countDependents: Readonly<Partial<Record<KeyName, Statement>>> = {
+/** How much there is that only an older version of the key can check. */
+export const countDependents: Readonly<
+  Partial<Record<KeyName, Statement<{ readonly name: unknown }, { readonly count: number }>>>
+> = {
   refresh_tokens: statement(
     'count_older_sessions',
+    ['name'],
     `select count(*)::integer as count from {ns}.sessions s
      where s.revoked_at is null and (s.not_after is null or s.not_after > now())
        and coalesce(s.refreshed_at, s.created_at) < ${activeAt}`,
-  ),
+  ).returning<{ readonly count: number }>(),
   one_time_tokens: statement(
     'count_older_codes',
+    ['name'],
     `select ((select count(*) from {ns}.one_time_tokens
          where expires_at > now() and created_at < ${activeAt})
        + (select count(*) from {ns}.mfa_challenges
@@ -83,30 +92,33 @@ export const countDependents: Readonly<Partial<Record<KeyName, Statement>>> = {
            and created_at < ${activeAt})
        + (select count(*) from {ns}.mfa_recovery_codes
          where used_at is null and created_at < ${activeAt}))::integer as count`,
-  ),
+  ).returning<{ readonly count: number }>(),
 }
 
-export interface SealedRow extends Row {
+interface SealedRow extends Row {
   readonly id: string
   readonly secret: Buffer
 }
 
-/** $1 the id after which to go on, $2 how many. */
+/** Those whose id is greater than `after`. */
 export const listFactorSecrets = statement(
   'list_factor_secrets',
+  ['after', 'limit'],
   `select id, secret from {ns}.mfa_factors where secret is not null and id > $1
    order by id limit $2`,
-)
+).returning<SealedRow>()
 
-/** Unless it was replaced meanwhile. $1 factor, $2 sealed, $3 as it was. */
+/** Unless it was replaced meanwhile. */
 export const resealFactorSecret = statement(
   'reseal_factor_secret',
+  ['id', 'sealed', 'before'],
   'update {ns}.mfa_factors set secret = $2 where id = $1 and secret = $3',
 )
 
-/** For servers of the version before, which know of no others. $1 name, $2 key. */
+/** For servers of the version before, which know of no others. */
 export const restorePlainKey = statement(
   'restore_server_key',
+  ['name', 'key'],
   `insert into {ns}.server_keys (name, value) values ($1, $2)
    on conflict (name) do update set value = excluded.value`,
 )

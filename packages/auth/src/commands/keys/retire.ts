@@ -5,7 +5,6 @@ import {
   deleteOlderKeys,
   listFactorSecrets,
   resealFactorSecret,
-  type SealedRow,
 } from '../../tokens/statements.ts'
 import { type KeyAsk, type KeyVerb, type KeyVersions, readKey, toKeyNames } from './verb.ts'
 
@@ -33,12 +32,12 @@ async function retireKey(ask: KeyAsk, name: KeyName): Promise<string> {
   if (newest.active_in_ms > 0) return `version ${newest.version} is not in use yet; kept`
   const statement = countDependents[name]
   if (statement !== undefined && !isForced) {
-    const [row] = await db.run<{ count: number }>(statement, [name])
+    const [row] = await db.run(statement, { name })
     const count = row?.count ?? 0
     if (count > 0) return `kept: ${count} ${ending[name]}; --force deletes it all the same`
   }
   if (name === 'factor_secrets') await resealSecrets(ask, versions)
-  await db.run(deleteOlderKeys, [name, newest.version])
+  await db.run(deleteOlderKeys, { name, newest: newest.version })
   return `version ${newest.version} is the only one now`
 }
 
@@ -50,9 +49,13 @@ async function resealSecrets({ db }: KeyAsk, { keys }: KeyVersions): Promise<voi
   if (newest === undefined) return
   const box = createSecretBox({ current: () => newest, all: () => keys })
   for (let after = firstId; ; ) {
-    const rows = await db.run<SealedRow>(listFactorSecrets, [after, atOnce])
+    const rows = await db.run(listFactorSecrets, { after, limit: atOnce })
     for (const { id, secret } of rows) {
-      await db.run(resealFactorSecret, [id, box.seal(box.open(secret, id), id), secret])
+      await db.run(resealFactorSecret, {
+        id,
+        sealed: box.seal(box.open(secret, id), id),
+        before: secret,
+      })
     }
     const last = rows.at(-1)
     if (last === undefined || rows.length < atOnce) return

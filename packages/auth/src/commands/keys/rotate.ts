@@ -17,7 +17,7 @@ export const rotate: KeyVerb = {
       const value = wrapping?.wrap(key, toOwner(name, version)) ?? key
       // Two who do this at the same time: one of them finds the version taken.
       const fingerprint = wrapping?.fingerprint ?? null
-      await db.run(addKeyVersion, [name, value, fingerprint, activationMs, version])
+      await db.run(addKeyVersion, { name, value, fingerprint, usedInMs: activationMs, version })
       io.stdout.write(`${name}: version ${version} is used in ${activationMs / 1_000} s\n`)
     }
     io.stdout.write('Later: "auth keys retire" removes the versions that nothing needs any more.\n')

@@ -18,7 +18,7 @@ export const unwrap: KeyVerb = {
     // Not before the last is decrypted: until then the table takes none.
     for (const name of keyNames) {
       const { keys } = await readKey(ask, name)
-      await db.run(restorePlainKey, [name, keys[0]])
+      await db.run(restorePlainKey, { name, key: keys[0] })
     }
     io.stdout.write('The keys are not encrypted any more.\n')
   },
