@@ -61,18 +61,19 @@ export function findTemporality(variables: Variables): 0 | 1 | 2 {
 
 function toSharedOptions(variables: Variables, signal: Signal) {
   const timeoutMillis = Number(find(variables, signal, 'TIMEOUT'))
-  const compression = find(variables, signal, 'COMPRESSION')?.trim()
-  if (compression !== undefined && compression !== 'gzip' && compression !== 'none') {
+  const compression = find(variables, signal, 'COMPRESSION')?.trim() ?? 'none'
+  if (compression !== 'gzip' && compression !== 'none') {
     diag.warn(`OTEL_EXPORTER_OTLP_COMPRESSION is ${compression}: it must be none or gzip`)
   }
   return {
     ...(timeoutMillis > 0 && { timeoutMillis }),
-    ...(compression === 'gzip' && { compression: toCompression(compression) }),
+    // Without it the exporters would look into the environment of the process.
+    compression: toCompression(compression === 'gzip' ? 'gzip' : 'none'),
   }
 }
 
 /** Its type is an enumeration whose values are these texts. */
-function toCompression(text: 'gzip'): NonNullable<HttpOptions['compression']> {
+function toCompression(text: 'gzip' | 'none'): NonNullable<HttpOptions['compression']> {
   return text as NonNullable<HttpOptions['compression']>
 }
 

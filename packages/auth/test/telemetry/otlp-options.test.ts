@@ -30,7 +30,7 @@ test('time limit and compression are those of the standard, and nothing else', (
   assert.deepEqual([timeoutMillis, `${compression}`], [100, 'gzip'])
   const bad = { OTEL_EXPORTER_OTLP_TIMEOUT: '-1', OTEL_EXPORTER_OTLP_COMPRESSION: 'zip' }
   const options = toHttpOptions(bad, 'TRACES')
-  assert.deepEqual([options.timeoutMillis, options.compression], [undefined, undefined])
+  assert.deepEqual([options.timeoutMillis, options.compression], [undefined, 'none'])
 })
 
 test('a gRPC connection is encrypted unless its URL or a variable says otherwise', () => {

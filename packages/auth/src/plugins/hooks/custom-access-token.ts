@@ -1,7 +1,7 @@
 import type { Claims } from '../../tokens/json-web-token.ts'
 import { badAnswer, type HookDefinition, isObject } from './hook.ts'
 
-interface TokenToIssue {
+export interface TokenToIssue {
   readonly user_id: string
   readonly claims: Claims
   readonly authentication_method: string

@@ -1,6 +1,6 @@
 import { defineDecision } from './hook.ts'
 
-interface FactorAttempt {
+export interface FactorAttempt {
   readonly user_id: string
   readonly factor_id: string
   readonly factor_type: string

@@ -1,6 +1,6 @@
 import { defineDecision } from './hook.ts'
 
-interface PasswordAttempt {
+export interface PasswordAttempt {
   readonly user_id: string
   readonly valid: boolean
 }
