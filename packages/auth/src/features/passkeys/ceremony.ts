@@ -23,7 +23,14 @@ export async function startCeremony(
   const id = randomUUID()
   const startedAt = new Date(now())
   const expiresAt = new Date(startedAt.getTime() + config.passkeys.challengeExpiresInMs)
-  await db.run(addWebAuthnChallenge, [id, ceremony, userId, challenge, expiresAt, startedAt])
+  await db.run(addWebAuthnChallenge, {
+    id,
+    ceremony,
+    userId,
+    challenge,
+    expiresAt,
+    now: startedAt,
+  })
   return { challenge_id: id, options: json, expires_at: Math.floor(expiresAt.getTime() / 1_000) }
 }
 

@@ -27,7 +27,7 @@ export async function findOwnPasskeys(
   person: Person,
 ): Promise<readonly PasskeyRow[]> {
   requirePasskeys(services)
-  return services.db.run<PasskeyRow>(listPasskeys, [person.id])
+  return services.db.run(listPasskeys, { userId: person.id })
 }
 
 interface OwnPasskey {
@@ -51,7 +51,7 @@ export async function nameOwnPasskey(
     ip,
     audit: toAuditEntry('passkey_updated', person, { passkey_id: passkeyId }),
   }
-  const [renamed] = await services.db.run<PasskeyRow>(renamePasskey, [naming])
+  const [renamed] = await services.db.run(renamePasskey, naming)
   if (renamed === undefined) throw passkeyNotFound()
   return renamed
 }
@@ -72,7 +72,7 @@ export async function findPasskeysOf(
   { db }: Services,
   userId: string,
 ): Promise<readonly PasskeyRow[]> {
-  const passkeys = await db.run<PasskeyRow>(listPasskeys, [userId])
+  const passkeys = await db.run(listPasskeys, { userId })
   // Only an empty list needs to be told from that of an unknown user.
   if (passkeys.length === 0) await getUser({ db }, userId)
   return passkeys
@@ -105,7 +105,7 @@ async function remove({ db, now }: Services, removal: Removal): Promise<void> {
     ip,
     audit,
   }
-  const [removed] = await db.run(removePasskey, [change])
+  const [removed] = await db.run(removePasskey, change)
   if (removed === undefined) throw passkeyNotFound()
 }
 

@@ -22,7 +22,6 @@ import {
   lockPasskeyOwner,
   type NewPasskey,
   type PasskeyRow,
-  type TakenChallenge,
   takeRegistrationChallenge,
 } from './statements.ts'
 import { createCreationOptions, verifyCreation } from './webauthn.ts'
@@ -33,7 +32,7 @@ export async function startRegistration(services: Services, person: Person): Pro
   requirePasskeys(services)
   requireRegistrant(person)
   const { mostPerUser, relyingParty, challengeExpiresInMs } = config.passkeys
-  const present = await db.run<PasskeyRow>(listPasskeys, [person.id])
+  const present = await db.run(listPasskeys, { userId: person.id })
   if (present.length >= mostPerUser) throw tooMany()
   const options = await createCreationOptions({
     relyingParty,
@@ -62,7 +61,10 @@ export async function finishRegistration(
   requireRegistrant(person)
   const { mostPerUser, relyingParty } = config.passkeys
   const nowMs = services.now()
-  const [taken] = await db.run<TakenChallenge>(takeRegistrationChallenge, [challengeId, person.id])
+  const [taken] = await db.run(takeRegistrationChallenge, {
+    id: challengeId,
+    userId: person.id,
+  })
   const { challenge } = requireChallenge(taken, nowMs)
   const made = await verifyOrRefuse(verifyCreation({ relyingParty, challenge }, credential))
   const id = randomUUID()
@@ -92,9 +94,9 @@ export async function finishRegistration(
 
 /** Two statements: the second counts what others have added while the first waited for them. */
 async function add(queries: Queries, passkey: NewPasskey): Promise<PasskeyRow> {
-  const [owner] = await queries.run(lockPasskeyOwner, [passkey.user_id])
+  const [owner] = await queries.run(lockPasskeyOwner, { userId: passkey.user_id })
   if (owner === undefined) throw userNotFound()
-  const [added] = await queries.run<PasskeyRow>(addPasskey, [passkey])
+  const [added] = await queries.run(addPasskey, passkey)
   if (added === undefined) throw tooMany()
   return added
 }

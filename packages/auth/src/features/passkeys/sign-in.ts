@@ -11,7 +11,7 @@ import {
   verificationFailed,
   verifyOrRefuse,
 } from './ceremony.ts'
-import { type OwnedPasskey, type PasskeyAttempt, tryPasskey, usePasskey } from './statements.ts'
+import { type OwnedPasskey, tryPasskey, usePasskey } from './statements.ts'
 import {
   type Assertion,
   CredentialError,
@@ -59,11 +59,11 @@ async function signIn(
   const { db, config, sessions } = services
   const assertion = toAssertion(answer.credential)
   const nowMs = services.now()
-  const [attempt] = await db.run<PasskeyAttempt>(tryPasskey, [
-    answer.challengeId,
-    assertion ? Buffer.from(assertion.id, 'base64url') : null,
-    assertion ? toUserId(assertion.response.userHandle) : null,
-  ])
+  const [attempt] = await db.run(tryPasskey, {
+    challengeId: answer.challengeId,
+    credentialId: assertion ? Buffer.from(assertion.id, 'base64url') : null,
+    userId: assertion ? toUserId(assertion.response.userHandle) : null,
+  })
   const { challenge, passkey } = requireChallenge(attempt, nowMs)
   if (assertion === undefined) {
     throw new ApiError('webauthn_verification_failed', 'Invalid credential response')
@@ -82,12 +82,12 @@ async function signIn(
   )
   // Only now: to a stranger it would tell that there is such a user.
   requireWelcome(passkey, nowMs)
-  const [used] = await db.run(usePasskey, [
-    passkey.passkey_id,
-    signed.counter,
-    signed.isBackedUp,
-    new Date(nowMs),
-  ])
+  const [used] = await db.run(usePasskey, {
+    id: passkey.passkey_id,
+    signCount: signed.counter,
+    isBackedUp: signed.isBackedUp,
+    now: new Date(nowMs),
+  })
   if (used === undefined) throw verificationFailed()
   return sessions.open({ user: passkey, method: 'passkey', client })
 }

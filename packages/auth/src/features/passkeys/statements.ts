@@ -1,5 +1,5 @@
 import type { Row } from '../../db/database.ts'
-import { statement } from '../../db/statement.ts'
+import { object, statement } from '../../db/statement.ts'
 import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
 import type { Time, UserRow } from '../users/statements/user-row.ts'
 
@@ -8,9 +8,10 @@ export type Ceremony = 'registration' | 'authentication'
 /** Registrations that a user may have begun; who begins more loses the first of them. */
 const mostOpen = 10
 
-/** $1 id, $2 ceremony, $3 user or null, $4 challenge, $5 end, $6 now. */
+/** The user is null where anybody may answer. */
 export const addWebAuthnChallenge = statement(
   'add_webauthn_challenge',
+  ['id', 'ceremony', 'userId', 'challenge', 'expiresAt', 'now'],
   `with owner as materialized (
      -- Before their challenges, as the deletion of a user does.
      select id from {ns}.users where id = $3::uuid for key share
@@ -37,11 +38,12 @@ export const takeChallenge = (ceremony: Ceremony, id: string, userId: string | n
      returning challenge, expires_at
    )`
 
-/** A TakenChallenge. No row: there is none, or not of this user. $1 id, $2 user. */
+/** No row: there is none, or not of this user. */
 export const takeRegistrationChallenge = statement(
   'take_registration_challenge',
+  ['id', 'userId'],
   `with ${takeChallenge('registration', '$1', '$2')} select challenge, expires_at from challenge`,
-)
+).returning<TakenChallenge>()
 
 export interface PasskeyRow extends Row {
   readonly id: string
@@ -55,16 +57,18 @@ export interface PasskeyRow extends Row {
 const columns = ['id', 'credential_id', 'transports', 'friendly_name', 'last_used_at', 'created_at']
 const listColumns = (passkey: string) => columns.map((name) => `${passkey}.${name}`).join(', ')
 
-/** Those of a user, the oldest first. $1 user. */
+/** Those of a user, the oldest first. */
 export const listPasskeys = statement(
   'list_passkeys',
+  ['userId'],
   `select ${listColumns('k')} from {ns}.webauthn_credentials k
    where k.user_id = $1 order by k.created_at, k.id`,
-)
+).returning<PasskeyRow>()
 
-/** So that two requests of one user cannot both be the last that is allowed. $1 user. */
+/** So that two requests of one user cannot both be the last that is allowed. */
 export const lockPasskeyOwner = statement(
   'lock_passkey_owner',
+  ['userId'],
   'select id from {ns}.users where id = $1 and deleted_at is null for update',
 )
 
@@ -89,10 +93,11 @@ export interface NewPasskey {
 
 /**
  * No row: the user has as many as they may have. A credential that somebody has already violates
- * `webauthn_credentials_credential_id`. To be run after `lockPasskeyOwner`. $1 a NewPasskey.
+ * `webauthn_credentials_credential_id`. To be run after `lockPasskeyOwner`.
  */
 export const addPasskey = statement(
   'add_passkey',
+  object<NewPasskey>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, user_id uuid, credential_id text,
        public_key text, sign_count bigint, transports jsonb, aaguid uuid, is_syncable boolean,
@@ -113,7 +118,7 @@ export const addPasskey = statement(
      from added cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
    )
    select ${listColumns('k')} from added k`,
-)
+).returning<PasskeyRow>()
 
 export interface PasskeyChange {
   readonly id: string
@@ -127,9 +132,10 @@ export interface PasskeyNaming extends PasskeyChange {
   readonly friendly_name: string
 }
 
-/** No row: the user has no such passkey. $1 a PasskeyNaming. */
+/** No row: the user has no such passkey. */
 export const renamePasskey = statement(
   'rename_passkey',
+  object<PasskeyNaming>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, user_id uuid, friendly_name text,
        now timestamptz, ip text, audit jsonb)
@@ -143,11 +149,12 @@ export const renamePasskey = statement(
      from renamed cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
    )
    select ${listColumns('k')} from renamed k`,
-)
+).returning<PasskeyRow>()
 
-/** No row: the user has no such passkey. $1 a PasskeyChange. */
+/** No row: the user has no such passkey. */
 export const removePasskey = statement(
   'remove_passkey',
+  object<PasskeyChange>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, user_id uuid, now timestamptz, ip text,
        audit jsonb)
@@ -188,10 +195,11 @@ export interface PasskeyAttempt extends TakenChallenge {
 
 /**
  * Somebody answers a challenge with a passkey: takes the challenge, and looks for the passkey. No row:
- * there is no such challenge. $1 challenge, $2 credential or null, $3 user or null.
+ * there is no such challenge.
  */
 export const tryPasskey = statement(
   'try_passkey',
+  ['challengeId', 'credentialId', 'userId'],
   `with ${takeChallenge('authentication', '$1', null)}
    select c.challenge, c.expires_at, (
      select json_build_object('passkey_id', k.id, 'public_key', encode(k.public_key, 'hex'),
@@ -203,14 +211,15 @@ export const tryPasskey = statement(
      where k.credential_id = $2::bytea and k.user_id = $3::uuid and u.deleted_at is null
    ) as passkey
    from challenge c`,
-)
+).returning<PasskeyAttempt>()
 
 /**
  * The signature was right. No row: the passkey is gone, or something with the same key has signed as
- * often meanwhile. $1 passkey, $2 count, $3 whether it is backed up, $4 now.
+ * often meanwhile.
  */
 export const usePasskey = statement(
   'use_passkey',
+  ['id', 'signCount', 'isBackedUp', 'now'],
   `update {ns}.webauthn_credentials
    set sign_count = $2, is_backed_up = $3, last_used_at = $4, updated_at = $4
    where id = $1 and (sign_count < $2 or (sign_count = 0 and $2 = 0))
