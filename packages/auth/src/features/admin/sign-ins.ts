@@ -4,7 +4,6 @@ import {
   listSignInCounts,
   listSignInFailures,
   listUserSignInFailures,
-  type SignInCountRow,
   type SignInFailureRow,
 } from '../audit/statements.ts'
 import type { Page } from './pages.ts'
@@ -18,7 +17,7 @@ export async function countSignIns({ db, now, startedAt }: Services, sinceMs = 0
     started_at: new Date(startedAt).toISOString(),
     now: new Date(now()).toISOString(),
     step_seconds: stepSeconds,
-    counts: await db.run<SignInCountRow>(listSignInCounts, [first]),
+    counts: await db.run(listSignInCounts, { first }),
   }
 }
 
@@ -29,6 +28,6 @@ export async function findSignInFailures(
   userId?: string,
 ): Promise<readonly SignInFailureRow[]> {
   return userId === undefined
-    ? await db.run<SignInFailureRow>(listSignInFailures, [offset, size])
-    : await db.run<SignInFailureRow>(listUserSignInFailures, [offset, size, userId])
+    ? await db.run(listSignInFailures, { offset, limit: size })
+    : await db.run(listUserSignInFailures, { offset, limit: size, userId })
 }

@@ -60,11 +60,12 @@ export type SignInCountRow = {
   readonly count: number
 }
 
-/** $1 the first step. */
+/** From the step `first` on. */
 export const listSignInCounts = statement(
   'list_sign_in_counts',
+  ['first'],
   `select step, outcome, count from {ns}.sign_in_counts where step >= $1 order by step, outcome`,
-)
+).returning<SignInCountRow>()
 
 export type SignInFailureRow = {
   readonly id: string
@@ -79,15 +80,17 @@ export type SignInFailureRow = {
 
 const columns = 'id, user_id, name, reason, ip_address, count, first_at, last_at'
 
-/** The newest first. $1 offset, $2 limit. */
+/** The newest first. */
 export const listSignInFailures = statement(
   'list_sign_in_failures',
+  ['offset', 'limit'],
   `select ${columns} from {ns}.sign_in_failures order by last_at desc, id desc offset $1 limit $2`,
-)
+).returning<SignInFailureRow>()
 
-/** Those of one user. $3 user. */
+/** Those of one user. */
 export const listUserSignInFailures = statement(
   'list_user_sign_in_failures',
+  ['offset', 'limit', 'userId'],
   `select ${columns} from {ns}.sign_in_failures where user_id = $3
    order by last_at desc, id desc offset $1 limit $2`,
-)
+).returning<SignInFailureRow>()
