@@ -2,20 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Hooks } from '../../plugins/hooks/index.ts'
+import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
+import { type AuditAction, createAuditId, toAuditEntry } from '../audit/audit.ts'
+import type { Json } from '../users/metadata.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { toUserRecord } from '../users/user-record.ts'
 import {
   type AccessTokenSettings,
   createAccessToken,
   fitClaims,
   type TokenSize,
   toAccessClaims,
-} from '../../tokens/access-tokens.ts'
-import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
-
-import { type AuditAction, createAuditId, toAuditEntry } from '../audit/audit.ts'
-
-import type { Json } from '../users/metadata.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
-import { toUserRecord } from '../users/user-record.ts'
+} from './access-tokens.ts'
 import type { Deliveries } from './deliveries.ts'
 import {
   alreadyUsed,

@@ -1,8 +1,8 @@
-import { ApiError } from '../errors.ts'
-import { isBelowLevel } from '../features/factors/assurance-level.ts'
-import type { Amr } from '../features/sessions/statements/sessions.ts'
-import type { UserRow } from '../features/users/statements/user-row.ts'
-import type { Claims, TokenSigner } from './json-web-token.ts'
+import { ApiError } from '../../errors.ts'
+import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
+import { isBelowLevel } from '../factors/assurance-level.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import type { Amr } from './statements/sessions.ts'
 
 export interface AccessTokenSettings {
   readonly expiresInSeconds: number

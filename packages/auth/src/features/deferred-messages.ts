@@ -1,12 +1,12 @@
-import { sendRecovery } from '../../features/recovery/recover.ts'
-import { sendEmailAgain, sendTextAgain } from '../../features/recovery/resend.ts'
-import { type DeferredMagicLink, sendMagicLink } from '../../features/sign-in/magic-link.ts'
-import { type DeferredOtp, sendPhoneOtp } from '../../features/sign-in/phone-otp.ts'
-import type { Services } from '../../services.ts'
-import type { DeferredKind } from '../statements/deferred-messages.ts'
-import type { OutboxRow } from '../statements/outbox.ts'
-import type { PhoneAsk } from './phone-messages.ts'
-import type { MailAsk } from './user-mail.ts'
+import type { PhoneAsk } from '../messages/requests/phone-messages.ts'
+import type { MailAsk } from '../messages/requests/user-mail.ts'
+import type { DeferredKind } from '../messages/statements/deferred-messages.ts'
+import type { OutboxRow } from '../messages/statements/outbox.ts'
+import type { Services } from '../services.ts'
+import { sendRecovery } from './recovery/recover.ts'
+import { sendEmailAgain, sendTextAgain } from './recovery/resend.ts'
+import { type DeferredMagicLink, sendMagicLink } from './sign-in/magic-link.ts'
+import { type DeferredOtp, sendPhoneOtp } from './sign-in/phone-otp.ts'
 
 /**
  * Requests for a message that are answered before anybody looks for the account: an answer that waits

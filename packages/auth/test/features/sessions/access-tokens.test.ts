@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FactorRow } from '../../src/features/users/statements/user-row.ts'
-import { createAccessToken, type SignedIn, toAccessClaims } from '../../src/tokens/access-tokens.ts'
-import { createdAt, factor, user } from '../support/example-user.ts'
+import {
+  createAccessToken,
+  type SignedIn,
+  toAccessClaims,
+} from '../../../src/features/sessions/access-tokens.ts'
+import type { FactorRow } from '../../../src/features/users/statements/user-row.ts'
+import { createdAt, factor, user } from '../../support/example-user.ts'
 
 const createdSeconds = Date.parse(createdAt) / 1_000
 const minute = 60
