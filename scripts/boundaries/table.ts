@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path/posix'
+import { basename, dirname, join } from 'node:path/posix'
 
 /**
  * The modules of one package and what they may import. Each module belongs to one row, the most specific
@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path/posix'
  *     'http/'        the modules directly in src/http/
  *     'rules/**'     the modules in src/rules/ and the folders below it
  *     'pages/{each}/**'   the modules of one folder in src/pages/, apart from the folders beside it
+ *     'features/{each}/endpoints.ts', 'features/{each}/endpoints/'   a module or folder of that name in each
  *
  * A module may import the modules of its own row, and what the row lists. A module without a row is an error.
  */
@@ -38,7 +39,12 @@ export const computedName = 'import(…)'
 
 export function findRowName(table: PackageTable, path: string): string | undefined {
   const folder = dirname(path)
-  const names = [path, folder === '.' ? './' : `${folder}/`]
+  const each = join(dirname(folder), '{each}')
+  const names = [path, join(each, basename(path))]
+  names.push(
+    folder === '.' ? './' : `${folder}/`,
+    `${join(dirname(dirname(folder)), '{each}', basename(folder))}/`,
+  )
   for (let above = folder; above !== '.'; above = dirname(above)) {
     names.push(`${above}/**`, join(dirname(above), '{each}/**'))
   }

@@ -27,8 +27,18 @@ const plants: Readonly<Record<string, Plant>> = {
       "import { signUp } from '../../features/sign-up/sign-up.ts'\n" +
       "import { query } from '../../db/query.ts'\n",
     reports: [
-      '1:24 plugins/providers/planted.ts imports features/sign-up/sign-up.ts, of features/**.',
+      '1:24 plugins/providers/planted.ts imports features/sign-up/sign-up.ts, of features/sign-up/**.',
       '2:23 plugins/providers/planted.ts imports db/query.ts, of db/.',
+    ],
+  },
+  'a building block imports a flow, and a rule imports the server': {
+    file: 'auth/src/features/users/planted.ts',
+    code:
+      "import { signUp } from '../sign-up/sign-up.ts'\n" +
+      "import { createServer } from '../../http/server.ts'\n",
+    reports: [
+      '1:24 features/users/planted.ts imports features/sign-up/sign-up.ts, of features/sign-up/**.',
+      '2:30 features/users/planted.ts imports http/server.ts, of http/**.',
     ],
   },
   'middleware imports a Redis driver and the configuration': {
@@ -182,7 +192,7 @@ test('a report says what is allowed, why, and who may do it instead', () => {
     ['packages/auth/src/features/sign-up/sign-up.ts', "import pg from 'pg'\n"],
   ])
   const [driver] = findViolations(endpoint, boundaries)
-  assert.match(driver?.allowed ?? '', /The rules know no driver/)
+  assert.match(driver?.allowed ?? '', /Rules know no driver/)
   assert.match(driver?.fix ?? '', /Use it through db\//)
 })
 

@@ -1,5 +1,17 @@
 import type { PackageTable } from '../table.ts'
 
+const rules = 'Rules know no driver, no listener and no environment: what they need is handed in.'
+
+/** Features that others are built from. */
+const blocks = `
+  features/users/** features/sessions/** features/one-time-codes/** features/factors/** features/passkeys/**
+  features/redirects/** features/audit/**`
+
+/** What every feature may use. */
+const below = `
+  messages/** tokens/ passwords/** plugins/** limits/** db/ db/connection/ db/migrate/ config/ services.ts errors.ts
+`
+
 export const auth: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
   'commands/**': { inside: '**', outside: '@portcullis/service-kit node:* process.env' },
@@ -14,36 +26,83 @@ export const auth: PackageTable = {
   'services.ts': { types: '**', because: 'It declares what the features are given.' },
 
   'http/**': {
-    inside:
-      'features/** messages/** tokens/ telemetry/ limits/** db/ config/ services.ts errors.ts',
+    inside: `
+      features/sessions/** features/redirects/** messages/** tokens/ telemetry/ limits/** db/ config/
+      services.ts errors.ts`,
     outside: 'fastify node:crypto node:http node:net',
     types: '@portcullis/service-kit',
   },
-  'features/**': {
-    inside: `
-      features/users/** http/** messages/** tokens/ passwords/** plugins/** limits/**
-      db/ db/connection/ db/migrate/ config/ services.ts errors.ts`,
-    outside: '@portcullis/service-kit @simplewebauthn/server otpauth uqr node:crypto node:url',
-    because:
-      'The rules know no driver, no listener and no environment: what they need is handed in.',
+  // Flows use building blocks, never the reverse.
+  'features/': { inside: 'features/** http/** messages/**', types: 'services.ts' },
+  'features/{each}/endpoints.ts': { inside: `features/** ${below} http/**` },
+  'features/{each}/endpoints/': {
+    inside: `features/** ${below} http/**`,
+    outside: 'node:crypto node:url',
   },
-  'features/users/**': {
-    inside: 'features/** messages/** db/ db/connection/ config/ services.ts errors.ts',
+  'features/sign-up/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
+  'features/sign-in/**': {
+    inside: `features/external/** ${blocks} ${below}`,
     outside: 'node:crypto',
+    because: rules,
   },
+  'features/external/**': {
+    inside: `features/account/** ${blocks} ${below}`,
+    outside: 'node:crypto',
+    because: rules,
+  },
+  'features/recovery/**': { inside: `features/account/** ${blocks} ${below}`, because: rules },
+  'features/account/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
+  'features/admin/**': {
+    inside: `${blocks} ${below}`,
+    outside: '@portcullis/service-kit node:crypto',
+    because: rules,
+  },
+  'features/server/**': {
+    inside: `features/users/** ${below}`,
+    types: '@portcullis/service-kit',
+    because: rules,
+  },
+
+  'features/one-time-codes/**': {
+    inside: `${blocks} ${below}`,
+    outside: 'node:crypto',
+    because: rules,
+  },
+  'features/factors/**': {
+    inside: `${blocks} ${below}`,
+    outside: '@simplewebauthn/server otpauth uqr node:crypto',
+    because: rules,
+  },
+  'features/passkeys/**': {
+    inside: `${blocks} ${below}`,
+    outside: '@simplewebauthn/server node:crypto',
+    because: rules,
+  },
+  'features/sessions/**': {
+    inside: `${blocks} ${below}`,
+    outside: '@portcullis/service-kit node:crypto',
+    because: rules,
+  },
+  'features/redirects/**': { inside: `${blocks} ${below} http/**`, because: rules },
+  'features/audit/**': {
+    inside: `${blocks} ${below}`,
+    outside: '@portcullis/service-kit node:crypto',
+    because: rules,
+  },
+  'features/users/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'messages/**': {
     inside: `
-      features/** plugins/** template/ tokens/ limits/** outgoing/ db/ http/** config/ services.ts
+      ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ http/** config/ services.ts
       errors.ts`,
     outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
   },
   'tokens/': {
-    inside: 'features/** db/ errors.ts',
+    inside: 'db/ errors.ts',
     outside: 'node:crypto node:perf_hooks',
     types: '@portcullis/service-kit',
   },
   'passwords/': {
-    inside: 'features/** passwords/formats/ errors.ts',
+    inside: 'features/users/** passwords/formats/ errors.ts',
     outside: 'node:crypto node:timers',
     types: '@portcullis/service-kit',
   },
@@ -98,7 +157,7 @@ export const auth: PackageTable = {
   'db/': {
     inside: 'db/connection/',
     outside: 'pg node:crypto node:perf_hooks',
-    types: 'features/** @portcullis/service-kit',
+    types: 'features/users/** @portcullis/service-kit',
     because: 'The database knows rows and statements, and nobody who asks for them.',
   },
   'db/connection/': {

@@ -3,12 +3,12 @@ import { noticeWeakness } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
 import { notingFailure } from '../audit/sign-in-log.ts'
 import { judgePassword } from '../sessions/hook-verdicts.ts'
+import { guardPassword } from '../sessions/password-attempts.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { parsePhone } from '../users/addresses.ts'
 import { isStorableText } from '../users/metadata.ts'
 import { findUserByEmail, findUserByPhone } from '../users/statements/find-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { guardPassword } from './password-attempts.ts'
 
 /** Another hash of the same password may have come in place of an outdated one meanwhile. */
 const mostTries = 3

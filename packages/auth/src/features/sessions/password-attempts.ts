@@ -1,10 +1,10 @@
 import type { Guess, GuessLimit } from '../../limits/guesses.ts'
 import { toNetwork } from '../../limits/network.ts'
 import type { Services } from '../../services.ts'
-import type { Client } from '../sessions/sessions.ts'
 import { isStorableText } from '../users/metadata.ts'
 import type { Account } from './account-keys.ts'
-import { findSessionAddresses } from './statements.ts'
+import type { Client } from './sessions.ts'
+import { findSessionAddresses } from './statements/session-list.ts'
 
 interface Attempt {
   readonly account: Account
