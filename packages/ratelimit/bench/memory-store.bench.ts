@@ -5,9 +5,9 @@
  *     node packages/ratelimit/bench/memory-store.bench.ts
  */
 import type { Increment } from '../src/counters/counter-store.ts'
+import { openMemoryStore } from '../src/counters/memory/memory-store.ts'
 import { CounterTable } from '../src/counters/memory/table.ts'
-import { openMemoryStore } from '../src/counters/memory.ts'
-import { createLocalCache } from '../src/decide/local-cache.ts'
+import { createLocalCache } from '../src/hot/local-cache.ts'
 
 const unitSeconds = 3600
 const window = Math.floor(Date.now() / 1000 / unitSeconds) * unitSeconds

@@ -1,9 +1,9 @@
 import type { CounterStore } from './counters/counter-store.ts'
 import { createDecider, type Decider } from './decide/decide.ts'
 import { createDecisionStatistics, type DecisionSettings } from './decide/decision.ts'
-import { compileRules } from './rules/compile.ts'
-import type { RuleSet } from './rules/rule.ts'
-import type { RuleSnapshot } from './rules/snapshot.ts'
+import { compileRules } from './rules/match/compile.ts'
+import type { RuleSnapshot } from './rules/match/snapshot.ts'
+import type { RuleSet } from './rules/model/rule.ts'
 import { Statistics } from './stats/registry.ts'
 
 export interface EngineParts {

@@ -5,7 +5,11 @@ export {
 export { type IpKeyOptions, ipKey } from './client-keys/ip-key.ts'
 export { type SecretKeyOptions, secretKey } from './client-keys/secret-key.ts'
 export { type CounterStore, type Increment, StoreError } from './counters/counter-store.ts'
-export { type MemoryStore, type MemoryStoreSettings, openMemoryStore } from './counters/memory.ts'
+export {
+  type MemoryStore,
+  type MemoryStoreSettings,
+  openMemoryStore,
+} from './counters/memory/memory-store.ts'
 export { ServiceError } from './decide/decided.ts'
 export type { HeaderNames } from './decide/headers.ts'
 export type { BreakerSettings } from './limiter/breaker.ts'

@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { toMarkdown } from '@portcullis/service-kit/settings-help'
 import { parseDocument } from 'yaml'
+import { chapters } from '../src/config/config.ts'
 import { beyondGrpcLimits, grpcLimits } from '../src/config/grpc-limits.ts'
-import { chapters } from '../src/config.ts'
-import { compileRules } from '../src/rules/compile.ts'
-import { parseRuleFiles } from '../src/rules/parse.ts'
+import { compileRules } from '../src/rules/match/compile.ts'
+import { parseRuleFiles } from '../src/rules/yaml/parse.ts'
 import { Statistics } from '../src/stats/registry.ts'
 
 const root = join(import.meta.dirname, '../../..')

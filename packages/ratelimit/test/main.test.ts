@@ -6,7 +6,7 @@ import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { programEnvironment } from '@portcullis/test-servers'
-import { chapters } from '../src/config.ts'
+import { chapters } from '../src/config/config.ts'
 
 const packageFolder = join(import.meta.dirname, '..')
 

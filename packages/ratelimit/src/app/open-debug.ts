@@ -1,6 +1,10 @@
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { ListenersConfig } from '../config/listeners.ts'
-import { createDebugService, type DebugContents, openDebugListener } from '../transports/debug.ts'
+import {
+  createDebugService,
+  type DebugContents,
+  openDebugListener,
+} from '../transports/debug/debug.ts'
 import type { Primary } from './primary.ts'
 
 export interface DebugSurroundings {

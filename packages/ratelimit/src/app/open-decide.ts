@@ -3,7 +3,7 @@ import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore } from '../counters/counter-store.ts'
 import { createDecider, type Decider } from '../decide/decide.ts'
 import type { Rules } from '../decide/decision.ts'
-import { createLocalCache, type LocalCache } from '../decide/local-cache.ts'
+import { createLocalCache, type LocalCache } from '../hot/local-cache.ts'
 import type { Statistics } from '../stats/registry.ts'
 
 export interface DecideSurroundings {
@@ -36,7 +36,7 @@ export async function openDecide(
     now,
   })
   if (debugLog === undefined) return decider
-  const { logDecider } = await import('../decide/logged-decider.ts')
+  const { logDecider } = await import('./logged-decider.ts')
   return logDecider(decider, { rules, log: debugLog })
 }
 

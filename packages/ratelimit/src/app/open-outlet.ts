@@ -1,6 +1,6 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { StatsConfig } from '../config/stats.ts'
-import type { RuleSnapshot } from '../rules/snapshot.ts'
+import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import type { Statistics } from '../stats/registry.ts'
 import { openSink } from '../stats/sinks/index.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'

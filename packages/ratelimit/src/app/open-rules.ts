@@ -1,7 +1,7 @@
 import type { Health } from '@portcullis/service-kit/health'
 import type { Log } from '@portcullis/service-kit/log'
 import type { RulesConfig } from '../config/rules.ts'
-import type { RuleSnapshot } from '../rules/snapshot.ts'
+import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { ruleSources } from '../rules/sources/index.ts'
 import type { RuleSource } from '../rules/sources/source.ts'
 import type { Statistics } from '../stats/registry.ts'

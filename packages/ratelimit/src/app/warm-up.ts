@@ -1,13 +1,13 @@
 import { makeWarmUpCalls } from '@portcullis/grpc-unary/warm-up'
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore, Increment } from '../counters/counter-store.ts'
-import { openMemoryStore } from '../counters/memory.ts'
-import { boundDecider } from '../decide/bounded-decider.ts'
+import { openMemoryStore } from '../counters/memory/memory-store.ts'
 import { encodeRequest } from '../protocol/encode.ts'
-import { compileRules } from '../rules/compile.ts'
-import type { RuleRecord } from '../rules/rule.ts'
+import { compileRules } from '../rules/match/compile.ts'
+import type { RuleRecord } from '../rules/model/rule.ts'
 import { Statistics } from '../stats/registry.ts'
 import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
+import { boundDecider } from './bounded-decider.ts'
 import { openDecide } from './open-decide.ts'
 
 /** Enough for every line on the way of a call to have run, and for V8 to have compiled most of them. */

@@ -1,8 +1,8 @@
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { parseConfig } from '../config.ts'
-import type { Finding } from '../rules/fault-report.ts'
-import { findMeetingKeys } from '../rules/meeting-keys.ts'
-import { readRuleDirectory } from '../rules/sources/rule-directory.ts'
+import { parseConfig } from '../config/config.ts'
+import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
+import type { Finding } from '../tools/check/fault-report.ts'
+import { findMeetingKeys } from '../tools/check/meeting-keys.ts'
 import {
   byPlace,
   type Inspection,
@@ -10,7 +10,7 @@ import {
   toCount,
   toFinding,
   writeFindings,
-} from './rule-files.ts'
+} from '../tools/check/rule-files.ts'
 
 const usage = `Usage: ratelimit check DIR [--strict] [--merge] [--json]
 

@@ -1,5 +1,5 @@
 import { toHelpText } from '@portcullis/service-kit/settings-help'
-import { chapters } from '../config.ts'
+import { chapters } from '../config/config.ts'
 
 /** What `serve --help` says about the environment. */
 export function toEnvironmentHelp(): string {

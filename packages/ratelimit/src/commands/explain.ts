@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { parseConfig } from '../config.ts'
-import { compileRules } from '../rules/compile.ts'
-import { parseRuleFiles } from '../rules/parse.ts'
-import type { RuleSnapshot } from '../rules/snapshot.ts'
-import { readRuleDirectory } from '../rules/sources/rule-directory.ts'
+import { parseConfig } from '../config/config.ts'
+import { compileRules } from '../rules/match/compile.ts'
+import type { RuleSnapshot } from '../rules/match/snapshot.ts'
+import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
+import { parseRuleFiles } from '../rules/yaml/parse.ts'
 import { RuleCounters } from '../stats/rule-counters.ts'
-import { toAnswers } from './explain-answer.ts'
+import { toAnswers } from '../tools/explain/explain-answer.ts'
+import { toText } from '../tools/explain/explain-text.ts'
 import { parseExplainArguments } from './explain-arguments.ts'
-import { toText } from './explain-text.ts'
 
 const usage = `Usage: ratelimit explain DIR -domain DOMAIN -descriptors KEY=VALUE[,KEY=VALUE…]
 

@@ -1,18 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
-import { toJsonResult } from '../policy-tests/json-report.ts'
-import { toJunit } from '../policy-tests/junit.ts'
-import { parsePolicyTests } from '../policy-tests/parse.ts'
-import type { PolicyTest } from '../policy-tests/policy-test.ts'
-import { PolicyTestRunner, type TestResult } from '../policy-tests/run.ts'
-import {
-  type PolicyTestDirectory,
-  readPolicyTestDirectory,
-} from '../policy-tests/test-directory.ts'
-import { toTextReport } from '../policy-tests/text-report.ts'
-import type { Finding } from '../rules/fault-report.ts'
-import { readRuleDirectory } from '../rules/sources/rule-directory.ts'
+import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
+import type { Finding } from '../tools/check/fault-report.ts'
 import {
   byPlace,
   type Inspection,
@@ -21,7 +11,17 @@ import {
   toFileFinding,
   toFinding,
   writeFindings,
-} from './rule-files.ts'
+} from '../tools/check/rule-files.ts'
+import { toJsonResult } from '../tools/policy-tests/json-report.ts'
+import { toJunit } from '../tools/policy-tests/junit.ts'
+import { parsePolicyTests } from '../tools/policy-tests/parse.ts'
+import type { PolicyTest } from '../tools/policy-tests/policy-test.ts'
+import { PolicyTestRunner, type TestResult } from '../tools/policy-tests/run.ts'
+import {
+  type PolicyTestDirectory,
+  readPolicyTestDirectory,
+} from '../tools/policy-tests/test-directory.ts'
+import { toTextReport } from '../tools/policy-tests/text-report.ts'
 
 const usage = `Usage: ratelimit test DIR [--rules RULES] [--filter TEXT] [--merge] [--json] [--junit FILE]
 

@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util'
 import { parseDuration } from '@portcullis/service-kit/duration'
-import { createDictionaryLogReader, createJsonLogReader } from '../replay/access-log/json-log.ts'
-import { FormatError } from '../replay/access-log/template.ts'
-import { createTextLogReader, defaultFormat } from '../replay/access-log/text-log.ts'
-import type { ReadLine } from '../replay/recorded-request.ts'
-import { createRequestLineReader } from '../replay/request-lines.ts'
+import {
+  createDictionaryLogReader,
+  createJsonLogReader,
+} from '../tools/replay/access-log/json-log.ts'
+import { FormatError } from '../tools/replay/access-log/template.ts'
+import { createTextLogReader, defaultFormat } from '../tools/replay/access-log/text-log.ts'
+import type { ReadLine } from '../tools/replay/recorded-request.ts'
+import { createRequestLineReader } from '../tools/replay/request-lines.ts'
 
 export interface ReplayRequest {
   readonly rules: string

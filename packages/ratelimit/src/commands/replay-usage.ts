@@ -1,4 +1,4 @@
-import { defaultFormat } from '../replay/access-log/text-log.ts'
+import { defaultFormat } from '../tools/replay/access-log/text-log.ts'
 
 export const usage = `Usage: ratelimit replay RULES LOG [LOG…] [OPTION…]
 

@@ -2,20 +2,25 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
 import { toFaultText } from '@portcullis/service-kit/env'
-import { type Config, parseConfig } from '../config.ts'
-import { type OpenedLog, openLog } from '../replay/log/open-log.ts'
-import { createProgressBar } from '../replay/progress-bar.ts'
-import { type LogSummary, type Progress, replay as replayLogs } from '../replay/replay.ts'
-import { drawChart } from '../replay/report/chart.ts'
-import { compareReports, toComparisonText } from '../replay/report/comparison.ts'
-import { type Report, toReport } from '../replay/report/report.ts'
-import { toReportText } from '../replay/report/report-text.ts'
-import { Simulation, type SimulationSettings } from '../replay/simulation/simulation.ts'
-import { parseRuleFiles } from '../rules/parse.ts'
-import type { RuleSet } from '../rules/rule.ts'
+import { type Config, parseConfig } from '../config/config.ts'
+import type { RuleSet } from '../rules/model/rule.ts'
+import { parseRuleFiles } from '../rules/yaml/parse.ts'
+import {
+  type Inspection,
+  inspectRules,
+  toFinding,
+  writeFindings,
+} from '../tools/check/rule-files.ts'
+import { type OpenedLog, openLog } from '../tools/replay/log/open-log.ts'
+import { createProgressBar } from '../tools/replay/progress-bar.ts'
+import { type LogSummary, type Progress, replay as replayLogs } from '../tools/replay/replay.ts'
+import { drawChart } from '../tools/replay/report/chart.ts'
+import { compareReports, toComparisonText } from '../tools/replay/report/comparison.ts'
+import { type Report, toReport } from '../tools/replay/report/report.ts'
+import { toReportText } from '../tools/replay/report/report-text.ts'
+import { Simulation, type SimulationSettings } from '../tools/replay/simulation/simulation.ts'
 import { parseReplayArguments, type ReplayRequest } from './replay-arguments.ts'
 import { usage } from './replay-usage.ts'
-import { type Inspection, inspectRules, toFinding, writeFindings } from './rule-files.ts'
 
 export const replay: Command = {
   summary: 'show what rules would have refused of recorded requests',

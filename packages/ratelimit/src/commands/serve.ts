@@ -6,7 +6,7 @@ import { toFaultText } from '@portcullis/service-kit/env'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog } from '@portcullis/service-kit/log'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
-import { type Config, parseConfig } from '../config.ts'
+import { type Config, parseConfig } from '../config/config.ts'
 import { toEnvironmentHelp } from './environment-help.ts'
 
 export const serve: Command = {
@@ -53,7 +53,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<number> {
 
 /** Loaded when it is known which: the process that accepts for others needs little of the service. */
 async function loadService({ workers }: Config) {
-  if (workers === 1) return (await import('../app.ts')).openApp
+  if (workers === 1) return (await import('../app/app.ts')).openApp
   return (await import('../workers/primary.ts')).openPrimary
 }
 

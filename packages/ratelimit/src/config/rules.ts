@@ -12,7 +12,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { type ClientTlsConfig, toClientTls } from './client-tls.ts'
+import { type ClientTlsConfig, toClientTls } from '../counters/network/tls-variables.ts'
 
 const sourceTypes = ['FILE', 'GRPC_XDS_SOTW'] as const
 

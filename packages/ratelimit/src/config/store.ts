@@ -1,7 +1,7 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { type Chapter, choice, integer, type Settings } from '@portcullis/service-kit/env'
-import { type MemcachedConfig, memcached, toMemcached } from './memcached.ts'
-import { type RedisConfig, redis, redisPerSecond, toRedis } from './redis.ts'
+import { type MemcachedConfig, memcached, toMemcached } from '../counters/memcached/variables.ts'
+import { type RedisConfig, redis, redisPerSecond, toRedis } from '../counters/redis/variables.ts'
 
 const kinds = ['memory', 'redis', 'kvstore', 'memcache', 'distcache'] as const
 

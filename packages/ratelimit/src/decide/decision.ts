@@ -1,10 +1,10 @@
 import type { CounterStore } from '../counters/counter-store.ts'
+import type { LocalCache } from '../hot/local-cache.ts'
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
-import type { Match } from '../rules/rule.ts'
+import type { Match } from '../rules/model/rule.ts'
 import type { Counter, Statistics } from '../stats/registry.ts'
 import type { KeySettings } from './counter-key.ts'
 import type { HeaderNames } from './headers.ts'
-import type { LocalCache } from './local-cache.ts'
 import type { Tallies } from './tally.ts'
 
 /** The rules in force. Replaced as a whole: a decision holds on to the one it began with. */

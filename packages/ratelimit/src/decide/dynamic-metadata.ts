@@ -1,6 +1,6 @@
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
 import { toOverrideText } from '../protocol/text.ts'
-import type { Json, JsonObject } from '../rules/rule.ts'
+import type { Json, JsonObject } from '../rules/model/rule.ts'
 
 /** What was asked, and the metadata of the rules that let it pass, for the proxy's own filters. */
 export function toDynamicMetadata(

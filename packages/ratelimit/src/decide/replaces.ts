@@ -1,4 +1,4 @@
-import type { Match } from '../rules/rule.ts'
+import type { Match } from '../rules/model/rule.ts'
 
 type Matches = readonly (Match | undefined)[]
 

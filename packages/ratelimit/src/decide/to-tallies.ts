@@ -1,6 +1,6 @@
 import { highestCount } from '../counters/counter-store.ts'
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
-import type { Match } from '../rules/rule.ts'
+import type { Match } from '../rules/model/rule.ts'
 import { toCounterKey } from './counter-key.ts'
 import type { DecisionParts, Rules } from './decision.ts'
 import { findReplaced } from './replaces.ts'

@@ -3,7 +3,7 @@ import type { HeaderNames } from '../decide/headers.ts'
 import { judgeInto, OverallVerdict } from '../decide/overall-verdict.ts'
 import { toResetSeconds } from '../decide/sliding-reset.ts'
 import type { Tally } from '../decide/tally.ts'
-import { unitByWire } from '../rules/units.ts'
+import { unitByWire } from '../rules/model/units.ts'
 import type { Asked } from './asked.ts'
 import type { LimitUnit } from './limit-text.ts'
 

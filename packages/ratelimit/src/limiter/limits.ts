@@ -1,4 +1,4 @@
-import type { Algorithm } from '../rules/rule.ts'
+import type { Algorithm } from '../rules/model/rule.ts'
 import type { LimitText } from './limit-text.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
-import { algorithms, type LimitRecord, type RuleRecord, type RuleSet } from '../rules/rule.ts'
-import { isWildcard, toWildcard, type Wildcard } from '../rules/wildcard.ts'
+import { algorithms, type LimitRecord, type RuleRecord, type RuleSet } from '../rules/model/rule.ts'
+import { isWildcard, toWildcard, type Wildcard } from '../rules/model/wildcard.ts'
 import { type ParsedLimit, parseLimitText } from './limit-text.ts'
 import type { LimitObject } from './limits.ts'
 

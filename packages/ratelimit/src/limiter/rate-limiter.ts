@@ -6,8 +6,8 @@ import {
   type DecisionSettings,
 } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
-import { createLocalCache, type LocalCache } from '../decide/local-cache.ts'
-import type { RuleSnapshot } from '../rules/snapshot.ts'
+import { createLocalCache, type LocalCache } from '../hot/local-cache.ts'
+import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { Statistics } from '../stats/registry.ts'
 import type { Asked, Charging } from './asked.ts'
 import { Blocks } from './blocks.ts'

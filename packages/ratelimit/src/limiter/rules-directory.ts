@@ -1,5 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { RuleSnapshot } from '../rules/snapshot.ts'
+import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import type { RuleSource } from '../rules/sources/source.ts'
 import type { Statistics } from '../stats/registry.ts'
 import type { RulesDirectory } from './rules-input.ts'
@@ -30,7 +30,7 @@ async function openSource(
   { directory, mergeDomains = false }: RulesDirectory,
   { statistics, log, onSnapshot, onFailure }: DirectoryParts,
 ): Promise<RuleSource> {
-  const { openFileSource } = await import('../rules/sources/file.ts')
+  const { openFileSource } = await import('../rules/sources/file/file-source.ts')
   const { basename, dirname, resolve } = await import('node:path')
   const path = resolve(directory)
   return openFileSource({

@@ -1,6 +1,6 @@
-import { toLoadError } from '../rules/fault.ts'
-import { parseRuleFiles } from '../rules/parse.ts'
-import type { RuleSet } from '../rules/rule.ts'
+import { toLoadError } from '../rules/model/fault.ts'
+import type { RuleSet } from '../rules/model/rule.ts'
+import { parseRuleFiles } from '../rules/yaml/parse.ts'
 
 /** The rules as text: one file or several, with names for what is said about them. */
 export type RulesText = string | Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log'
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import type { CounterStore } from '../counters/counter-store.ts'
-import { openMemoryStore } from '../counters/memory.ts'
+import { openMemoryStore } from '../counters/memory/memory-store.ts'
 
 export interface OpenedStore {
   readonly store: CounterStore

@@ -1,5 +1,5 @@
 import type { Entry } from '../protocol/message.ts'
-import type { RuleSnapshot } from '../rules/snapshot.ts'
+import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import type { Asked } from './asked.ts'
 
 /** What happens to requests that no rule applies to. */

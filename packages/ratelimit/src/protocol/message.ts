@@ -1,4 +1,4 @@
-import type { JsonObject } from '../rules/rule.ts'
+import type { JsonObject } from '../rules/model/rule.ts'
 
 /** `envoy.service.ratelimit.v3.RateLimitRequest`, decoded. */
 export interface RateLimitRequest {

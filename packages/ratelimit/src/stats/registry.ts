@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { toStatisticsKey } from '../rules/statistics-key.ts'
+import { toStatisticsKey } from '../rules/model/statistics-key.ts'
 import { Generations } from './generations.ts'
 import { type RuleCounters, toShownCount } from './rule-counters.ts'
 import { type Dropped, RuleStatistics, ruleStatistics } from './rule-statistics.ts'

@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { serveUntilStopped } from '@portcullis/service-kit/workers/worker'
-import { openApp } from '../app.ts'
+import { openApp } from '../app/app.ts'
 import { RatelimitLink } from './link.ts'
 import type { WorkerStart } from './messages.ts'
 

@@ -9,7 +9,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { programEnvironment } from '@portcullis/test-servers'
 import { replay } from '../../src/commands/replay.ts'
-import { parseXml } from '../replay/support/xml.ts'
+import { parseXml } from '../tools/replay/support/xml.ts'
 
 const rules = `domain: api
 descriptors:

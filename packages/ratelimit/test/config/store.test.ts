@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
-import type { RedisConfig } from '../../src/config/redis.ts'
-import { parseConfig } from '../../src/config.ts'
+import { parseConfig } from '../../src/config/config.ts'
+import type { RedisConfig } from '../../src/counters/redis/variables.ts'
 
 type Env = Readonly<Record<string, string>>
 

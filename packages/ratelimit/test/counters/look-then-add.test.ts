@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Counted, type Increment, StoreError } from '../../src/counters/counter-store.ts'
 import { lookThenAdd } from '../../src/counters/look-then-add.ts'
-import { type MemoryStore, openMemoryStore } from '../../src/counters/memory.ts'
+import { type MemoryStore, openMemoryStore } from '../../src/counters/memory/memory-store.ts'
 import { testCounterStore } from './contract.ts'
 import { add, increment, sliding } from './contract-calls.ts'
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { DecodeError } from '../../src/protocol/decode.ts'
 import { encodeRequest } from '../../src/protocol/encode.ts'
 import type { Descriptor, RateLimitRequest, RateLimitResponse } from '../../src/protocol/message.ts'
-import type { RuleRecord, RuleSet } from '../../src/rules/rule.ts'
+import type { RuleRecord, RuleSet } from '../../src/rules/model/rule.ts'
 import {
   ask,
   type Decider,

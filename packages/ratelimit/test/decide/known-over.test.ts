@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { CounterStore } from '../../src/counters/counter-store.ts'
-import { openMemoryStore } from '../../src/counters/memory.ts'
-import { createLocalCache } from '../../src/decide/local-cache.ts'
+import { openMemoryStore } from '../../src/counters/memory/memory-store.ts'
+import { createLocalCache } from '../../src/hot/local-cache.ts'
 import { OVER_LIMIT } from '../../src/protocol/message.ts'
 import { ask, descriptor, openDecider } from '../support/decider.ts'
 

@@ -26,7 +26,7 @@ import {
   type RateLimitRequest,
   type RateLimitResponse,
 } from '../../src/protocol/message.ts'
-import type { JsonObject } from '../../src/rules/rule.ts'
+import type { JsonObject } from '../../src/rules/model/rule.ts'
 
 /** Plain words, any text of Unicode, texts long enough to need two bytes for their length. */
 export const texts = fc.oneof(

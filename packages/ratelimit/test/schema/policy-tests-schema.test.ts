@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse as parseAsEditor } from 'yaml'
-import { expectedFields } from '../../src/policy-tests/expected-fields.ts'
-import { fileFields, parsePolicyTests, testFields } from '../../src/policy-tests/parse.ts'
-import { descriptorFields, requestFields } from '../../src/policy-tests/parse-request.ts'
-import { stepFields } from '../../src/policy-tests/parse-step.ts'
+import { expectedFields } from '../../src/tools/policy-tests/expected-fields.ts'
+import { fileFields, parsePolicyTests, testFields } from '../../src/tools/policy-tests/parse.ts'
+import { descriptorFields, requestFields } from '../../src/tools/policy-tests/parse-request.ts'
+import { stepFields } from '../../src/tools/policy-tests/parse-step.ts'
 
 const file = join(import.meta.dirname, '../../schema/policy-tests.schema.json')
 const schema = JSON.parse(readFileSync(file, 'utf8'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { toLoadError } from '../../src/rules/fault.ts'
-import { type ParsedRules, parseRuleFiles } from '../../src/rules/parse.ts'
-import type { RuleRecord } from '../../src/rules/rule.ts'
+import { toLoadError } from '../../src/rules/model/fault.ts'
+import type { RuleRecord } from '../../src/rules/model/rule.ts'
+import { type ParsedRules, parseRuleFiles } from '../../src/rules/yaml/parse.ts'
 
 /** Parses one file called `a.yaml`. */
 export function parseText(text: string): ParsedRules {

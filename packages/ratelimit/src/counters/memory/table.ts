@@ -1,11 +1,5 @@
-import { KeyBytes } from '../../key-page/key-bytes.ts'
-import {
-  type Extent,
-  mostPageWords,
-  Page,
-  toPageBytes,
-  toRecordWords,
-} from '../../key-page/page.ts'
+import { KeyBytes } from '../../hot/key-bytes.ts'
+import { type Extent, mostPageWords, Page, toPageBytes, toRecordWords } from '../../hot/key-page.ts'
 import type { Increment } from '../counter-store.ts'
 import { toShare } from '../sliding-window.ts'
 

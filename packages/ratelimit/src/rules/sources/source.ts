@@ -1,7 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { RuleCountersByKey } from '../../stats/rule-counters.ts'
-import type { RuleFault } from '../fault.ts'
-import type { RuleSnapshot } from '../snapshot.ts'
+import type { RuleSnapshot } from '../match/snapshot.ts'
+import type { RuleFault } from '../model/fault.ts'
 
 /** Where rules come from. It loads by itself, whenever its rules change, until it is disposed. */
 export interface RuleSource extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { countReservedTags, toExtraTags } from '../tags.ts'
 import { openNoSink } from './none.ts'
-import { openPrometheusSink, type PrometheusSettings } from './prometheus.ts'
+import { openPrometheusSink, type PrometheusSettings } from './prometheus/prometheus.ts'
 import type { Sink, SinkSettings, SinkSurroundings } from './sink.ts'
 import {
   type DogStatsdSettings,

@@ -2,7 +2,7 @@
  * @servers redis, redis-cluster, redis-sentinel
  */
 import { open } from '@portcullis/test-servers'
-import { createPerSecondRouter } from '../../../src/counters/per-second.ts'
+import { createPerSecondRouter } from '../../../src/counters/redis/per-second.ts'
 import { testCounterStore } from '../contract.ts'
 import { openReadyStore } from './support/store.ts'
 

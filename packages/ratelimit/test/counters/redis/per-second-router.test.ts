@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { type Increment, StoreError } from '../../../src/counters/counter-store.ts'
-import { createPerSecondRouter } from '../../../src/counters/per-second.ts'
+import { createPerSecondRouter } from '../../../src/counters/redis/per-second.ts'
 import { command } from './support/redis-client.ts'
 import { openReadyStore, toIncrement } from './support/store.ts'
 

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { algorithms } from '../../../src/rules/rule.ts'
-import { unitByName, units } from '../../../src/rules/units.ts'
+import { algorithms } from '../../../src/rules/model/rule.ts'
+import { unitByName, units } from '../../../src/rules/model/units.ts'
 
 /** Values that are right in some places and wrong in most. */
 const odd = fc.constantFrom<unknown>(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseConfig } from '../../../src/config.ts'
+import { parseConfig } from '../../../src/config/config.ts'
 import { type ChosenSink, openSink, type sinks } from '../../../src/stats/sinks/index.ts'
 import { createSurroundings } from './support/surroundings.ts'
 

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { ruleStatistics } from '../../../src/stats/rule-statistics.ts'
 import { openSink } from '../../../src/stats/sinks/index.ts'
-import type { PrometheusSettings } from '../../../src/stats/sinks/prometheus.ts'
+import type { PrometheusSettings } from '../../../src/stats/sinks/prometheus/prometheus.ts'
 import { type ParsedFamily, parsePrometheus, type Sample } from './support/prometheus-text.ts'
 import { createSurroundings, neverMs, type TestSurroundings } from './support/surroundings.ts'
 

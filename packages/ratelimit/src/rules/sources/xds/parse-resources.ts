@@ -5,10 +5,10 @@ import {
   type RateLimitConfig,
   RateLimitConfigSchema,
 } from '../../../protocol/generated/ratelimit/v3/rls_conf_pb.ts'
-import type { RuleFault } from '../../fault.ts'
-import { createReading } from '../../parse-file.ts'
-import { RuleLoading } from '../../parse-rules.ts'
-import type { RuleSet } from '../../rule.ts'
+import type { RuleFault } from '../../model/fault.ts'
+import type { RuleSet } from '../../model/rule.ts'
+import { createReading } from '../../yaml/parse-file.ts'
+import { RuleLoading } from '../../yaml/parse-rules.ts'
 import { toReason } from './reason.ts'
 import { toNodePath, toResourceTree } from './resource-tree.ts'
 

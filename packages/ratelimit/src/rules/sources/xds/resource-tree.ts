@@ -4,9 +4,9 @@ import type {
   RateLimitDescriptor,
   RateLimitPolicy,
 } from '../../../protocol/generated/ratelimit/v3/rls_conf_pb.ts'
-import { unitByWire } from '../../units.ts'
-import type { YamlEntry, YamlList, YamlMap, YamlNode } from '../../yaml-node.ts'
-import type { ScalarType } from '../../yaml-scalar.ts'
+import { unitByWire } from '../../model/units.ts'
+import type { YamlEntry, YamlList, YamlMap, YamlNode } from '../../yaml/yaml-node.ts'
+import type { ScalarType } from '../../yaml/yaml-scalar.ts'
 
 /**
  * A resource as the rule file that says the same, so that one set of checks serves both. In place

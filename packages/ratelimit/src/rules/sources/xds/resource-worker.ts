@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { packRules } from '../../pack-rules.ts'
-import { buffersOf } from '../../packed-rules.ts'
+import { packRules } from '../../../hot/pack-rules.ts'
+import { buffersOf } from '../../../hot/packed-rules.ts'
 import { parseResources } from './parse-resources.ts'
 import type { PackedResponse, ResourceThreadData } from './resource-thread.ts'
 

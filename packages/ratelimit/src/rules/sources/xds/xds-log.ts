@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
-import type { RuleSnapshot } from '../../snapshot.ts'
+import type { RuleSnapshot } from '../../match/snapshot.ts'
 import type { ResourceFault } from './parse-resources.ts'
 
 /** What people are told, in the words that operators of envoyproxy/ratelimit know. */

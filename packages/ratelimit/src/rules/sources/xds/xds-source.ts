@@ -1,6 +1,6 @@
 import { addAbortListener } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createOverrideWarning } from '../../override.ts'
+import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
 import { parseServerAddress } from './address.ts'
 import { type BackoffSettings, createBackoff, spread } from './backoff.ts'

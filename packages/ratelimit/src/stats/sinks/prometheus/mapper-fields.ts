@@ -1,5 +1,5 @@
-import { toGoText, type YamlNode, type YamlNote } from '../../../rules/yaml-node.ts'
-import { toBoolean, toNumber } from '../../../rules/yaml-scalar.ts'
+import { toGoText, type YamlNode, type YamlNote } from '../../../rules/yaml/yaml-node.ts'
+import { toBoolean, toNumber } from '../../../rules/yaml/yaml-scalar.ts'
 import type { NamePattern } from './mapper-rule.ts'
 import { ownLabels } from './names.ts'
 

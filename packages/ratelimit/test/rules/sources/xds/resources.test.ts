@@ -6,10 +6,10 @@ import {
   RateLimitConfigSchema,
   RateLimitUnit,
 } from '../../../../src/protocol/generated/ratelimit/v3/rls_conf_pb.ts'
-import { parseRuleFiles } from '../../../../src/rules/parse.ts'
 import { loadResponse } from '../../../../src/rules/sources/xds/load-response.ts'
 import { parseResources } from '../../../../src/rules/sources/xds/parse-resources.ts'
 import { toNodePath, toResourceTree } from '../../../../src/rules/sources/xds/resource-tree.ts'
+import { parseRuleFiles } from '../../../../src/rules/yaml/parse.ts'
 import { RuleStatistics } from '../../../../src/stats/rule-statistics.ts'
 import { toDescriptor } from '../../../support/nested-rules.ts'
 import { type ConfigInit, toResource, toResponse } from './support/ads-server.ts'

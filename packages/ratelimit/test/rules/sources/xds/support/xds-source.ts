@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { RuleSnapshot } from '../../../../../src/rules/snapshot.ts'
+import type { RuleSnapshot } from '../../../../../src/rules/match/snapshot.ts'
 import type { LoadFailure } from '../../../../../src/rules/sources/source.ts'
 import {
   openXdsSource,

@@ -1,0 +1,57 @@
+import type { Log } from '@portcullis/service-kit/log'
+import type { Decide, Decider } from '../decide/decide.ts'
+import type { Rules } from '../decide/decision.ts'
+import { decodeRequest } from '../protocol/decode.ts'
+import { encodeResponse } from '../protocol/encode.ts'
+import type { Descriptor, RateLimitRequest, RateLimitResponse } from '../protocol/message.ts'
+import { toResponseText } from '../protocol/response-text.ts'
+
+export interface LoggedDeciderParts {
+  readonly rules: () => Rules | undefined
+  readonly log: Log
+}
+
+/**
+ * Tells what every request asks for, which limits it meets and what is answered, in the words that
+ * operators of envoyproxy/ratelimit search their logs for. For LOG_LEVEL=debug: each request is
+ * decoded and matched anew, and its rules are looked up twice.
+ */
+export function logDecider({ decide }: Decider, { rules, log }: LoggedDeciderParts): Decider {
+  const decideAloud: Decide = (request, deadlineMs, decided) => {
+    const current = rules()
+    if (current !== undefined && request.domain !== '') tellLimits(request, current, log)
+    decide(request, deadlineMs, (error, response) => {
+      if (error !== undefined) log.debug(`caught error during call: ${error.message}`)
+      if (response !== undefined) log.debug(`returning normal response: ${toText(response)}`)
+      decided(error, response)
+    })
+  }
+  return {
+    decide: decideAloud,
+    decideEncoded(buffer, start, end, deadlineMs, decided) {
+      decideAloud(decodeRequest(buffer, start, end), deadlineMs, decided)
+    },
+  }
+}
+
+function tellLimits({ domain, descriptors }: RateLimitRequest, rules: Rules, log: Log): void {
+  if (!rules.hasDomain(domain)) log.debug(`unknown domain '${domain}'`)
+  for (const descriptor of descriptors) {
+    const entries = descriptor.entries.map(({ key, value }) => `(${key}=${value})`)
+    log.debug(`got descriptor: ${entries.join(',')}`)
+    log.debug(describeLimit(rules, domain, descriptor))
+  }
+}
+
+function describeLimit(rules: Rules, domain: string, descriptor: Descriptor): string {
+  const match = rules.hasDomain(domain) ? rules.match(domain, descriptor) : undefined
+  if (match === undefined) return 'descriptor does not match any limit, no limits applied'
+  const { requestsPerUnit, unit, shadowMode } = match.limit
+  if (unit === undefined) return 'descriptor is unlimited, not passing to the cache'
+  return `applying limit: ${requestsPerUnit} requests per ${unit.name}, shadow_mode: ${shadowMode}`
+}
+
+function toText(response: RateLimitResponse): string {
+  const { buffer, length } = encodeResponse(response)
+  return toResponseText(buffer.subarray(0, length))
+}

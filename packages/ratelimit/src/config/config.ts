@@ -1,0 +1,95 @@
+import { createCheck, namesOf, noteMisspellings } from '@portcullis/service-kit/config-check'
+import {
+  type Chapters,
+  type Environment,
+  type Fault,
+  readSettings,
+} from '@portcullis/service-kit/env'
+import { memcached } from '../counters/memcached/variables.ts'
+import { redis, redisPerSecond } from '../counters/redis/variables.ts'
+import { type DecisionsConfig, decisions, toDecisions } from './decisions.ts'
+import { grpcLimits } from './grpc-limits.ts'
+import { type ListenersConfig, listeners, toListeners } from './listeners.ts'
+import { isMogrifierVariable } from './mogrifiers.ts'
+import {
+  type LifecycleConfig,
+  type LogConfig,
+  processSettings,
+  toLifecycle,
+  toLog,
+  toWorkers,
+} from './process.ts'
+import { type RulesConfig, rules, toRules, xds } from './rules.ts'
+import { type StatsConfig, stats, toStats } from './stats.ts'
+import { type StoreConfig, store, toStore } from './store.ts'
+import { type TracingConfig, toTracing, tracing } from './tracing.ts'
+
+/** Every variable there is. Validation, `serve --help` and the manual come from this table. */
+export const chapters = {
+  listeners,
+  grpcLimits,
+  process: processSettings,
+  rules,
+  xds,
+  decisions,
+  store,
+  redis,
+  redisPerSecond,
+  memcached,
+  stats,
+  tracing,
+} satisfies Chapters
+
+export interface Config {
+  readonly listeners: ListenersConfig
+  readonly log: LogConfig
+  readonly lifecycle: LifecycleConfig
+  /** How many processes share the work; 1 for this one alone. */
+  readonly workers: number
+  readonly rules: RulesConfig
+  readonly decisions: DecisionsConfig
+  readonly store: StoreConfig
+  readonly stats: StatsConfig
+  readonly tracing: TracingConfig | undefined
+}
+
+export interface ParsedConfig {
+  /** Only to be used when there are no faults. */
+  readonly config: Config
+  /** All that keeps the service from starting. */
+  readonly faults: readonly Fault[]
+  /** Warnings for the log. */
+  readonly notes: readonly string[]
+}
+
+export function parseConfig(env: Environment): ParsedConfig {
+  const reading = readSettings(chapters, env)
+  const { settings } = reading
+  const check = createCheck(reading)
+  const storeConfig = toStore(settings, check)
+  const config: Config = {
+    listeners: toListeners(settings.listeners, settings.grpcLimits, check),
+    log: toLog(settings.process),
+    lifecycle: toLifecycle(settings.process),
+    workers: toWorkers(settings.process, storeConfig.kind !== 'memory', check),
+    rules: toRules(settings.rules, settings.xds, check),
+    decisions: toDecisions(settings.decisions, check),
+    store: storeConfig,
+    stats: toStats(settings.stats, env, check),
+    tracing: toTracing(settings.tracing),
+  }
+  const names = namesOf(env).filter((name) => !isMogrifierVariable(name))
+  noteMisspellings(chapters, names, check)
+  return { config: freeze(config), faults: check.faults, notes: check.notes }
+}
+
+/** Maps and patterns stay as they are: their types already say that nobody changes them. */
+function freeze<Value>(value: Value): Value {
+  const isPlain =
+    Array.isArray(value) ||
+    (typeof value === 'object' &&
+      value !== null &&
+      Object.getPrototypeOf(value) === Object.prototype)
+  if (isPlain) for (const inner of Object.values(value)) freeze(inner)
+  return isPlain ? Object.freeze(value) : value
+}

@@ -1,0 +1,75 @@
+import type { Counted, CounterStore, Increment, StoreError } from '../counter-store.ts'
+import { lookThenAdd } from '../look-then-add.ts'
+
+export interface PerSecondSettings {
+  /** Gets the counters of limits per second. */
+  readonly perSecond: CounterStore
+  /** Gets all others. */
+  readonly others: CounterStore
+}
+
+/**
+ * Routes limits per second to a store of their own (5.13). Both are asked at the same time, and a
+ * failure of either fails the call. A call that needs only one never touches the other.
+ */
+export function createPerSecondRouter({ perSecond, others }: PerSecondSettings): CounterStore {
+  /** The store that all of them go to; undefined where it takes both. */
+  function toOnly(increments: readonly Increment[]): CounterStore | undefined {
+    let fast = 0
+    for (const { unitSeconds } of increments) if (unitSeconds === 1) fast++
+    if (fast === 0) return others
+    return fast === increments.length ? perSecond : undefined
+  }
+
+  function askBoth(
+    method: 'add' | 'read',
+    increments: readonly Increment[],
+    deadlineMs: number,
+    counted: Counted,
+  ): void {
+    const both = awaitBoth(counted)
+    perSecond[method](increments.filter(isPerSecond), deadlineMs, both)
+    others[method](
+      increments.filter((increment) => !isPerSecond(increment)),
+      deadlineMs,
+      both,
+    )
+  }
+
+  const router: CounterStore = {
+    add(increments, deadlineMs, counted) {
+      const only = toOnly(increments)
+      if (only === undefined) askBoth('add', increments, deadlineMs, counted)
+      else only.add(increments, deadlineMs, counted)
+    },
+    addSparing(increments, deadlineMs, counted) {
+      const only = toOnly(increments)
+      if (only === undefined) lookThenAdd(router, increments, deadlineMs, counted)
+      else only.addSparing(increments, deadlineMs, counted)
+    },
+    read(increments, deadlineMs, counted) {
+      const only = toOnly(increments)
+      if (only === undefined) askBoth('read', increments, deadlineMs, counted)
+      else only.read(increments, deadlineMs, counted)
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([perSecond[Symbol.asyncDispose](), others[Symbol.asyncDispose]()])
+    },
+  }
+  return router
+}
+
+function isPerSecond({ unitSeconds }: Increment): boolean {
+  return unitSeconds === 1
+}
+
+/** Calls back at the second success, or at once at the first failure. */
+function awaitBoth(counted: Counted): Counted {
+  let successes = 0
+  let isOver = false
+  return (error: StoreError | undefined) => {
+    if (isOver || (error === undefined && ++successes < 2)) return
+    isOver = true
+    counted(error)
+  }
+}

@@ -1,0 +1,264 @@
+import type { Check } from '@portcullis/service-kit/config-check'
+import {
+  boolean,
+  type Chapter,
+  choice,
+  duration,
+  hideAll,
+  hideCredentials,
+  integer,
+  path,
+  type Settings,
+  string,
+  withAlias,
+} from '@portcullis/service-kit/env'
+import { type ClientTlsConfig, toClientTls } from '../network/tls-variables.ts'
+import { parseRedisAddress } from './address.ts'
+
+const types = ['single', 'sentinel', 'cluster'] as const
+const socketTypes = ['unix', 'tcp'] as const
+const poolBehaviors = ['WAIT'] as const
+
+/** The service this one replaces calls it by the product's name. */
+function toRedisName(name: string): string {
+  return name.replace(/^KVSTORE_/, 'REDIS_')
+}
+
+/** What both instances have, each under its own prefix. */
+function toInstanceVariables(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND', socketPath: string) {
+  return {
+    type: choice(
+      `${prefix}_TYPE`,
+      types,
+      'single',
+      'One server, a master that sentinels watch over, or a cluster',
+      {
+        refuse: (text) => `Unrecognized redis type ${text}. It must be one of: ${types.join(', ')}`,
+      },
+    ),
+    url: string(
+      `${prefix}_URL`,
+      socketPath,
+      'Address: host:port, a socket path, redis://[user:password@]host:port[/db]; ' +
+        'sentinel: master,host:port,…; cluster: host:port,…',
+      { mask: hideCredentials },
+    ),
+    socketType: choice(
+      `${prefix}_SOCKET_TYPE`,
+      socketTypes,
+      'unix',
+      'Whether the address is a socket path or a host and port',
+      { defaultText: 'what the address looks like' },
+    ),
+    poolSize: integer(
+      `${prefix}_POOL_SIZE`,
+      10,
+      'Connections per server that may be open at the same time',
+      { min: 1, max: 10_000 },
+    ),
+    auth: string(`${prefix}_AUTH`, '', 'password, or user:password; wins over the address', {
+      mask: hideAll,
+    }),
+    sentinelAuth: string(
+      `${prefix}_SENTINEL_AUTH`,
+      '',
+      'password, or user:password, of the sentinels',
+      { mask: hideAll },
+    ),
+    tls: boolean(`${prefix}_TLS`, false, 'Whether to speak TLS'),
+    pipelineWindowMs: duration(
+      `${prefix}_PIPELINE_WINDOW`,
+      '0',
+      'How long to collect the commands of several calls before they are sent, e.g. 75us',
+    ),
+    pipelineLimit: integer(
+      `${prefix}_PIPELINE_LIMIT`,
+      0,
+      'How many collected commands are sent before the window is over; 0: no limit',
+      { max: 2 ** 31 - 1 },
+    ),
+    connectTimeoutMs: duration(`${prefix}_TIMEOUT`, '10s', 'How long connecting may take'),
+    poolOnEmpty: choice(
+      `${prefix}_POOL_ON_EMPTY_BEHAVIOR`,
+      poolBehaviors,
+      'WAIT',
+      'What calls do while all connections are busy; WAIT is all there is',
+    ),
+    clusterParallelism: integer(
+      `${prefix}_CLUSTER_PIPELINE_PARALLELISM`,
+      1,
+      'Accepted for compatibility: the servers of a cluster are always asked side by side',
+      { max: 10_000 },
+    ),
+  }
+}
+
+export const redis = {
+  title: 'Redis',
+  variables: withAlias(
+    {
+      ...toInstanceVariables('KVSTORE', '/var/run/nutcracker/ratelimit.sock'),
+      tlsCert: path('KVSTORE_TLS_CLIENT_CERT', '', 'Our certificate, PEM'),
+      tlsKey: path('KVSTORE_TLS_CLIENT_KEY', '', 'The key of our certificate, PEM'),
+      tlsCa: path('KVSTORE_TLS_CACERT', '', "The server's CA, besides those of the system, PEM"),
+      tlsSkipHostname: boolean(
+        'KVSTORE_TLS_SKIP_HOSTNAME_VERIFICATION',
+        false,
+        'Whether a certificate for another host name is good enough',
+      ),
+      checksConnection: boolean(
+        'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION',
+        false,
+        'Whether the service is unhealthy while it has no connection to Redis',
+      ),
+      commandTimeoutMs: duration(
+        'KVSTORE_COMMAND_TIMEOUT',
+        '1s',
+        'How long Redis may take to answer when the caller names no earlier deadline; 0: no limit',
+      ),
+      startupInitialMs: duration(
+        'KVSTORE_STARTUP_INITIAL_INTERVAL',
+        '1s',
+        'At start, first wait before Redis is tried again; each further one is twice as long',
+      ),
+      startupMaxMs: duration('KVSTORE_STARTUP_MAX_INTERVAL', '30s', 'Longest such wait'),
+      startupMaxElapsedMs: duration(
+        'KVSTORE_STARTUP_MAX_ELAPSED_TIME',
+        '0',
+        'When to give up and end the service; 0: never',
+      ),
+      closesOnReadonly: boolean(
+        'KVSTORE_CLOSE_CONNECTION_ON_READONLY_ERROR',
+        true,
+        'Accepted for compatibility: a connection to a read-only server is always given up',
+      ),
+      hasPerSecond: boolean(
+        'KVSTORE_PERSECOND',
+        false,
+        'Whether limits per second are counted in an instance of their own',
+      ),
+    },
+    toRedisName,
+  ),
+} satisfies Chapter
+
+export const redisPerSecond = {
+  title: 'Redis for limits per second (KVSTORE_PERSECOND=true)',
+  variables: withAlias(
+    toInstanceVariables('KVSTORE_PERSECOND', '/var/run/nutcracker/ratelimitpersecond.sock'),
+    toRedisName,
+  ),
+} satisfies Chapter
+
+export interface RedisConfig {
+  readonly kind: 'redis'
+  readonly main: RedisInstanceConfig
+  readonly perSecond: RedisInstanceConfig | undefined
+  /** Whether the service is unhealthy without a connection. */
+  readonly checksConnection: boolean
+  /** 0: no limit but the caller's. */
+  readonly commandTimeoutMs: number
+  readonly startup: {
+    readonly initialIntervalMs: number
+    readonly maxIntervalMs: number
+    /** 0: for ever. */
+    readonly maxElapsedMs: number
+  }
+}
+
+export interface RedisInstanceConfig {
+  readonly type: (typeof types)[number]
+  readonly url: string
+  readonly socketType: (typeof socketTypes)[number]
+  readonly poolSize: number
+  /** `password` or `user:password`; empty: those of the address, if any. */
+  readonly auth: string
+  readonly sentinelAuth: string
+  readonly tls: (ClientTlsConfig & { readonly skipsHostname: boolean }) | undefined
+  /** 0: commands do not wait for each other. */
+  readonly pipelineWindowMs: number
+  /** 0: no limit. */
+  readonly pipelineLimit: number
+  readonly connectTimeoutMs: number
+}
+
+type RedisSettings = Settings<typeof redis.variables>
+type InstanceSettings = Settings<typeof redisPerSecond.variables>
+type InstanceVariables = typeof redisPerSecond.variables
+
+export function toRedis(
+  settings: RedisSettings,
+  perSecond: InstanceSettings,
+  check: Check,
+): RedisConfig {
+  const { variables } = redis
+  const clientTls = toClientTls(
+    { cert: variables.tlsCert, key: variables.tlsKey, ca: variables.tlsCa },
+    { cert: settings.tlsCert, key: settings.tlsKey, ca: settings.tlsCa },
+    check,
+  )
+  const tls = { ...clientTls, skipsHostname: settings.tlsSkipHostname }
+  if (settings.startupMaxMs < settings.startupInitialMs) {
+    const initial = check.nameOf(variables.startupInitialMs)
+    check.fault(variables.startupMaxMs, `must not be shorter than ${initial}`)
+  }
+  return {
+    kind: 'redis',
+    main: toInstance(settings, variables, tls, check),
+    perSecond: settings.hasPerSecond
+      ? toInstance(perSecond, redisPerSecond.variables, tls, check)
+      : undefined,
+    checksConnection: settings.checksConnection,
+    commandTimeoutMs: settings.commandTimeoutMs,
+    startup: {
+      initialIntervalMs: settings.startupInitialMs,
+      maxIntervalMs: settings.startupMaxMs,
+      maxElapsedMs: settings.startupMaxElapsedMs,
+    },
+  }
+}
+
+function toInstance(
+  settings: InstanceSettings,
+  variables: InstanceVariables,
+  tls: NonNullable<RedisInstanceConfig['tls']>,
+  check: Check,
+): RedisInstanceConfig {
+  const { type, url } = settings
+  const socketType = toSocketType(settings, variables, check)
+  try {
+    parseRedisAddress({ type, url, socketType })
+  } catch (error) {
+    check.fault(variables.url, error instanceof Error ? error.message : String(error))
+  }
+  return {
+    type,
+    url,
+    socketType,
+    poolSize: settings.poolSize,
+    auth: settings.auth,
+    sentinelAuth: settings.sentinelAuth,
+    tls: settings.tls || /^rediss:/i.test(url) ? tls : undefined,
+    pipelineWindowMs: settings.pipelineWindowMs,
+    pipelineLimit: settings.pipelineLimit,
+    connectTimeoutMs: settings.connectTimeoutMs,
+  }
+}
+
+/**
+ * The default of the service this one replaces is `unix`, whatever the address. A newcomer who
+ * only sets an address means what it says.
+ */
+function toSocketType(
+  { type, url, socketType }: InstanceSettings,
+  variables: InstanceVariables,
+  check: Check,
+): RedisInstanceConfig['socketType'] {
+  const looksLikeHost = type !== 'single' || /^rediss?:\/\//i.test(url) || /^[^/]+:\d+$/.test(url)
+  if (!check.isSet(variables.socketType)) return looksLikeHost ? 'tcp' : 'unix'
+  if (socketType === 'unix' && looksLikeHost) {
+    const names = [variables.socketType, variables.url].map((variable) => check.nameOf(variable))
+    check.note(`${names[0]} is unix, but ${names[1]} looks like a host and port, not like a path`)
+  }
+  return socketType
+}

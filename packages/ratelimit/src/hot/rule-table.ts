@@ -1,0 +1,195 @@
+import type { Entry } from '../protocol/message.ts'
+import type { Place } from '../rules/model/rule.ts'
+import { toLevel } from '../rules/model/statistics-key.ts'
+import { firstSlot, hashBelow, hashText, nextSlot } from './hash-slots.ts'
+import { flag, noRow, type PackedRules, rowShift, word } from './packed-rules.ts'
+import { PackedTexts } from './packed-texts.ts'
+import { WildcardIndex } from './wildcard-index.ts'
+
+const noText = -1
+
+/** Finds and reads packed rules. A rule or a domain is a row; `noRow` says that there is none. */
+export class RuleTable {
+  readonly #rules: PackedRules
+  readonly #rows: PackedRules['rows']
+  readonly #texts: PackedTexts
+  readonly #wildcards: WildcardIndex
+  readonly domainCount: number
+  readonly rowCount: number
+  /** Requests bring the same few strings again and again, and a `Map` knows those by sight. */
+  readonly #metKeys = new Map<string, number>()
+  // Most requests are for the domain of the last one.
+  #lastDomain: string | undefined = undefined
+  #lastDomainRow = noRow
+
+  constructor(rules: PackedRules) {
+    this.#rules = rules
+    this.#rows = rules.rows
+    this.#texts = new PackedTexts(rules.texts)
+    this.#wildcards = new WildcardIndex(rules, this.#texts)
+    this.domainCount = rules.domainCount
+    this.rowCount = rules.rows.length >> rowShift
+  }
+
+  findDomain(name: string): number {
+    if (name === this.#lastDomain) return this.#lastDomainRow
+    const key = this.#findText(name)
+    const row = key === noText ? noRow : this.#findKey(noRow, key)
+    if (row !== noRow) {
+      this.#lastDomain = name
+      this.#lastDomainRow = row
+    }
+    return row
+  }
+
+  /**
+   * The rule a descriptor ends at. There is no way back: once a level has chosen, a sibling is not
+   * tried any more, even where nothing below the choice matches.
+   */
+  find(domain: number, entries: readonly Entry[]): number {
+    if (entries.length === 0) return noRow
+    let row = domain
+    for (let i = 0; i < entries.length && row !== noRow; i += 1) {
+      const entry = entries[i]
+      row = entry === undefined ? noRow : this.#findChild(row, entry)
+    }
+    return row
+  }
+
+  /** The exact value is tried first, then patterns in the order of the file, then the key alone. */
+  #findChild(parent: number, { key, value }: Entry): number {
+    const firstChild = this.get(parent, word.firstChild)
+    if (firstChild === noRow) return noRow
+    const keyText = this.#findText(key)
+    if (keyText === noText) return noRow
+    if (this.has(parent, flag.hasOnlyOpenChild)) {
+      return this.get(firstChild, word.key) === keyText ? firstChild : noRow
+    }
+    const head = this.#findKey(parent, keyText)
+    if (head === noRow) return noRow
+    if (this.has(head, flag.hasValues)) {
+      const exact = this.#findValue(head, value)
+      if (exact !== noRow) return exact
+      const pattern = this.#wildcards.find(head, value)
+      if (pattern !== noRow) return pattern
+    }
+    return this.get(head, word.any)
+  }
+
+  /** What stands for a key in all rules that have it. */
+  #findText(key: string): number {
+    const met = this.#metKeys.get(key)
+    if (met !== undefined) return met
+    const { keys } = this.#rules
+    const hash = hashText(key)
+    for (let at = firstSlot(keys, hash); ; at = nextSlot(keys, at)) {
+      const text = (keys[at + 1] ?? 0) - 1
+      if (text === noText) return noText
+      if (keys[at] === hash && this.#texts.is(text, key)) {
+        this.#metKeys.set(key, text)
+        return text
+      }
+    }
+  }
+
+  /**
+   * The first rule with the key. Key and value are compared apart, unlike in envoyproxy/ratelimit,
+   * where key `a_b` with value `c` equals key `a` with value `b_c`.
+   */
+  #findKey(parent: number, key: number): number {
+    const { byKey } = this.#rules
+    const hash = hashBelow(parent, key)
+    for (let at = firstSlot(byKey, hash); ; at = nextSlot(byKey, at)) {
+      const row = (byKey[at + 1] ?? 0) - 1
+      if (row === noRow) return noRow
+      if (byKey[at] !== hash || this.get(row, word.parent) !== parent) continue
+      if (this.get(row, word.key) === key) return row
+    }
+  }
+
+  /** Patterns are found too: a value that spells the pattern is an exact match. */
+  #findValue(head: number, value: string): number {
+    const { byValue } = this.#rules
+    const hash = hashBelow(head, hashText(value))
+    for (let at = firstSlot(byValue, hash); ; at = nextSlot(byValue, at)) {
+      const row = (byValue[at + 1] ?? 0) - 1
+      if (row === noRow) return noRow
+      if (byValue[at] !== hash || !this.#isBeside(row, head)) continue
+      if (this.#texts.is(this.get(row, word.value), value)) return row
+    }
+  }
+
+  /** Whether two rules have one key in one place: a key is one text however often it is used. */
+  #isBeside(row: number, other: number): boolean {
+    return (
+      this.get(row, word.parent) === this.get(other, word.parent) &&
+      this.get(row, word.key) === this.get(other, word.key)
+    )
+  }
+
+  /** @param at one of `word`. */
+  get(row: number, at: number): number {
+    return this.#rows[(row << rowShift) + at] ?? 0
+  }
+
+  /** @param bit one of `flag`. */
+  has(row: number, bit: number): boolean {
+    return (this.get(row, word.flags) & bit) !== 0
+  }
+
+  /** @param at a `word` that stands for a text. */
+  text(row: number, at: number): string {
+    return this.#texts.read(this.get(row, at))
+  }
+
+  isDomain(row: number): boolean {
+    return row < this.domainCount
+  }
+
+  /** In the order of their first rules, and then those without any. */
+  domainNames(): string[] {
+    return Array.from({ length: this.domainCount }, (_, row) => this.text(row, word.key))
+  }
+
+  /**
+   * Whether the statistics of a rule go by the request's values: `detailed_metric` of the rule
+   * itself names the values of all levels, `value_to_metric` that of its own level.
+   */
+  namesValues(row: number): boolean {
+    const isDetailed = this.has(row, flag.detailedMetric)
+    return this.has(row, isDetailed ? flag.hasOpenLevel : flag.hasMetricLevel)
+  }
+
+  /** `key` or `key_value`, as written. */
+  levelOf(row: number): string {
+    return toLevel(this.text(row, word.key), this.text(row, word.value))
+  }
+
+  /** `domain.key[_value].key[_value]…`, as written. */
+  pathOf(row: number): string {
+    const level = this.levelOf(row)
+    return this.isDomain(row) ? level : `${this.pathOf(this.get(row, word.parent))}.${level}`
+  }
+
+  domainOf(row: number): number {
+    return this.isDomain(row) ? row : this.domainOf(this.get(row, word.parent))
+  }
+
+  /** From 1. A descriptor with another number of entries never ends at this rule. */
+  depthOf(row: number): number {
+    return this.isDomain(row) ? 0 : this.depthOf(this.get(row, word.parent)) + 1
+  }
+
+  placeOf(row: number): Place {
+    return {
+      file: this.text(row, word.file),
+      line: this.get(row, word.line),
+      column: this.get(row, word.column),
+    }
+  }
+
+  *childrenOf(row: number): Generator<number> {
+    const first = this.get(row, word.firstChild)
+    for (let child = first; child !== noRow; child = this.get(child, word.nextSibling)) yield child
+  }
+}

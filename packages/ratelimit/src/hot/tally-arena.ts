@@ -1,0 +1,191 @@
+import { type Tallies, Tally } from '../decide/tally.ts'
+import type { RuleCounters } from '../stats/rule-counters.ts'
+import type { RequestWords } from './request-words.ts'
+
+/*
+ * A record, in words of 32 bits:
+ *
+ *     bytes of the request, and the request
+ *     number of tallies
+ *     index of the first tally's objects
+ *
+ * and then for each tally, of which one that is undefined has the flags only:
+ *
+ *     flags
+ *     unitSeconds
+ *     unit
+ *     requestsPerUnit
+ *     charge
+ *     bytes of the key, and the key
+ */
+const headWords = 3
+const tallyWords = 6
+/** Larger ones would leave no room for others. */
+const mostRecordWords = 4_096
+/** At first: several of the largest records. */
+const fewestWords = 16_384
+const mostCharge = 2 ** 31 - 1
+
+const isTally = 1
+const isRefund = 2
+const isQuota = 4
+const isShadowRule = 8
+const isWideKey = 16
+const isSliding = 32
+
+/**
+ * Requests and what they come down to, packed behind each other in one buffer. As objects they would
+ * lie scattered in the heap: to walk from one to the next costs more misses of the processor's
+ * caches than to decode the request and look up its rules once more. The buffer grows with what is kept,
+ * for there are limiters that hardly ever see a request again.
+ */
+export class TallyArena {
+  readonly #mostWords: number
+  #words: Int32Array<ArrayBuffer>
+  #bytes: Buffer
+  // What cannot be packed, by the index that its record has.
+  readonly #counters: RuleCounters[] = []
+  readonly #names: string[] = []
+  #next = 0
+
+  /** @param mostBytes what it may grow to. */
+  constructor(mostBytes: number) {
+    this.#mostWords = mostBytes >> 2
+    this.#words = new Int32Array(Math.min(this.#mostWords, fewestWords))
+    this.#bytes = Buffer.from(this.#words.buffer)
+  }
+
+  get usedBytes(): number {
+    return this.#next << 2
+  }
+
+  clear(): void {
+    this.#next = 0
+    this.#counters.length = 0
+    this.#names.length = 0
+  }
+
+  /** How large the record will be; undefined for one that is not to be added. */
+  measure(request: RequestWords, tallies: Tallies): number | undefined {
+    let words = headWords + request.length
+    for (const tally of tallies) {
+      if (tally === undefined) words += 1
+      else if (tally.charge > mostCharge) return undefined
+      else words += tallyWords + ((tally.key.length + 1) >> 1)
+    }
+    return words > mostRecordWords ? undefined : words
+  }
+
+  /** Whether there is room, which it makes if it may. */
+  makeRoomFor(recordWords: number): boolean {
+    const end = this.#next + recordWords
+    if (end > this.#mostWords) return false
+    if (end > this.#words.length) this.#grow()
+    return true
+  }
+
+  #grow(): void {
+    const words = new Int32Array(Math.min(this.#mostWords, this.#words.length * 2))
+    words.set(this.#words)
+    this.#words = words
+    this.#bytes = Buffer.from(words.buffer)
+  }
+
+  /** There must be room. Gives the place of the record. */
+  add({ words, length, byteLength }: RequestWords, tallies: Tallies): number {
+    const start = this.#next
+    const to = this.#words
+    let at = start
+    to[at++] = byteLength
+    for (let i = 0; i < length; i += 1) to[at++] = words[i] ?? 0
+    to[at++] = tallies.length
+    to[at++] = this.#counters.length
+    for (const tally of tallies) {
+      if (tally === undefined) to[at++] = 0
+      else at = this.#addTally(at, tally)
+    }
+    this.#next = at
+    return start
+  }
+
+  #addTally(start: number, tally: Tally): number {
+    const { key } = tally
+    const to = this.#words
+    const keyAt = start + tallyWords
+    const isWide = isWideText(key)
+    const keyBytes = this.#bytes.write(key, keyAt << 2, isWide ? 'utf16le' : 'latin1')
+    to[start] =
+      isTally |
+      (tally.isRefund ? isRefund : 0) |
+      (tally.isQuota ? isQuota : 0) |
+      (tally.isShadowRule ? isShadowRule : 0) |
+      (isWide ? isWideKey : 0) |
+      (tally.isSliding ? isSliding : 0)
+    to[start + 1] = tally.unitSeconds
+    to[start + 2] = tally.unit
+    to[start + 3] = tally.requestsPerUnit
+    to[start + 4] = tally.charge
+    to[start + 5] = keyBytes
+    this.#counters.push(tally.counters)
+    this.#names.push(tally.name)
+    return keyAt + ((keyBytes + 3) >> 2)
+  }
+
+  /** Whether the record is about this very request. */
+  isOf({ words, length, byteLength }: RequestWords, start: number): boolean {
+    const known = this.#words
+    if (known[start] !== byteLength) return false
+    for (let i = 0, at = start + 1; i < length; i += 1, at += 1) {
+      if (known[at] !== words[i]) return false
+    }
+    return true
+  }
+
+  /** What was added, as new objects: those of the last call are still warm in the caches. */
+  talliesOf(start: number): Tallies {
+    const words = this.#words
+    let at = start + 1 + (((words[start] ?? 0) + 3) >> 2)
+    const count = words[at++] ?? 0
+    let index = words[at++] ?? 0
+    const tallies: (Tally | undefined)[] = []
+    for (let i = 0; i < count; i += 1) {
+      if (words[at] === 0) {
+        tallies.push(undefined)
+        at += 1
+      } else {
+        tallies.push(this.#tallyAt(at, index))
+        index += 1
+        at += tallyWords + (((words[at + 5] ?? 0) + 3) >> 2)
+      }
+    }
+    return tallies
+  }
+
+  #tallyAt(at: number, index: number): Tally {
+    const words = this.#words
+    const flags = words[at] ?? 0
+    const keyStart = (at + tallyWords) << 2
+    const keyEnd = keyStart + (words[at + 5] ?? 0)
+    const counters = this.#counters[index]
+    if (counters === undefined) throw new Error('a tally without counters')
+    return new Tally({
+      key: this.#bytes.toString(flags & isWideKey ? 'utf16le' : 'latin1', keyStart, keyEnd),
+      unitSeconds: words[at + 1] ?? 0,
+      unit: words[at + 2] ?? 0,
+      requestsPerUnit: (words[at + 3] ?? 0) >>> 0,
+      name: this.#names[index] ?? '',
+      charge: words[at + 4] ?? 0,
+      isRefund: (flags & isRefund) !== 0,
+      isQuota: (flags & isQuota) !== 0,
+      isShadowRule: (flags & isShadowRule) !== 0,
+      isSliding: (flags & isSliding) !== 0,
+      counters,
+      metadata: undefined,
+    })
+  }
+}
+
+function isWideText(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0xff) return true
+  return false
+}

@@ -1,0 +1,93 @@
+import { matchesWildcard, toWildcard, type Wildcard } from '../rules/model/wildcard.ts'
+import { extendHash, firstSlot, hashBelow, hashStart, nextSlot } from './hash-slots.ts'
+import { noRow, type PackedRules, rowShift, word } from './packed-rules.ts'
+import type { PackedTexts } from './packed-texts.ts'
+
+/**
+ * Finds patterns by a hash of the text before their first star. A value is hashed once from its
+ * front; wherever a prefix could end, only the patterns with that hash are tried. So thousands of
+ * `foo*` beside each other cost little more than a few. Patterns that begin with the star have no
+ * such text and are tried one after the other.
+ */
+export class WildcardIndex {
+  readonly #rules: PackedRules
+  readonly #texts: PackedTexts
+  /** By row, of those that were tried once. */
+  readonly #wildcards = new Map<number, Wildcard>()
+
+  constructor(rules: PackedRules, texts: PackedTexts) {
+    this.#rules = rules
+    this.#texts = texts
+  }
+
+  /**
+   * The pattern that stands first in the file, not the longest.
+   * @param head the first rule with the key, and so of the patterns beside it.
+   */
+  find(head: number, value: string): number {
+    const { lists, rows } = this.#rules
+    const lengths = rows[(head << rowShift) + word.prefixes] ?? noRow
+    if (lengths === noRow) return noRow
+    let best = noRow
+    let hash = hashStart
+    let hashed = 0
+    const end = lengths + (lists[lengths] ?? 0)
+    for (let i = lengths + 1; i <= end; i += 1) {
+      const length = lists[i] ?? 0
+      if (length > value.length) break
+      hash = extendHash(hash, value, hashed, length)
+      hashed = length
+      best = earlier(best, this.#findPrefix(head, hash, value))
+    }
+    return best
+  }
+
+  #findPrefix(head: number, prefixHash: number, value: string): number {
+    const { byPrefix, lists } = this.#rules
+    const hash = hashBelow(head, prefixHash)
+    let best = noRow
+    for (let at = firstSlot(byPrefix, hash); ; at = nextSlot(byPrefix, at)) {
+      const list = (byPrefix[at + 1] ?? 0) - 1
+      if (list === noRow) return best
+      if (byPrefix[at] === hash && this.#isBeside(lists[list + 1] ?? noRow, head)) {
+        best = earlier(best, this.#findInList(list, value))
+      }
+    }
+  }
+
+  #findInList(list: number, value: string): number {
+    const { lists } = this.#rules
+    const end = list + (lists[list] ?? 0)
+    for (let i = list + 1; i <= end; i += 1) {
+      const row = lists[i] ?? noRow
+      if (this.#matches(row, value)) return row
+    }
+    return noRow
+  }
+
+  #isBeside(row: number, head: number): boolean {
+    const { rows } = this.#rules
+    const one = row << rowShift
+    const other = head << rowShift
+    return (
+      rows[one + word.parent] === rows[other + word.parent] &&
+      rows[one + word.key] === rows[other + word.key]
+    )
+  }
+
+  #matches(row: number, value: string): boolean {
+    let wildcard = this.#wildcards.get(row)
+    if (wildcard === undefined) {
+      const at = this.#rules.rows[(row << rowShift) + word.value] ?? 0
+      wildcard = toWildcard(this.#texts.read(at))
+      this.#wildcards.set(row, wildcard)
+    }
+    return matchesWildcard(wildcard, value)
+  }
+}
+
+/** Rows are in the order of the configuration. */
+function earlier(one: number, other: number): number {
+  if (one === noRow) return other
+  return other === noRow || one < other ? one : other
+}

@@ -1,0 +1,122 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { packRules } from '../../../hot/pack-rules.ts'
+import { compileInTurns } from '../../match/compile.ts'
+import type { IgnoredOverride } from '../../match/override.ts'
+import type { RuleSnapshot } from '../../match/snapshot.ts'
+import { type RuleFault, toLoadError } from '../../model/fault.ts'
+import { parseRuleFiles } from '../../yaml/parse.ts'
+import { parseInWorker } from '../../yaml/parse-in-worker.ts'
+import type { PackedParse } from '../../yaml/parse-thread.ts'
+import type { LoadFailure, RuleSourceParts } from '../source.ts'
+import { fingerprintEntries } from './fingerprint.ts'
+import {
+  type RuleDirectory,
+  type RuleDirectoryOptions,
+  type RuleFile,
+  readRuleDirectory,
+} from './rule-directory.ts'
+import type { RulePlace } from './rule-place.ts'
+
+/** The rules could not be loaded, for a reason that people are told. */
+class LoadError extends Error {
+  override readonly name = 'LoadError'
+  readonly faults: readonly RuleFault[]
+
+  constructor(message: string, faults: readonly RuleFault[] = [], options?: ErrorOptions) {
+    super(message, options)
+    this.faults = faults
+  }
+}
+
+/** Whatever went wrong: rules that cannot be loaded must not end a service that has others. */
+export function toLoadFailure(error: unknown): LoadFailure {
+  const faults = error instanceof LoadError ? error.faults : []
+  return { message: toReason(error), faults }
+}
+
+/** While a directory is being changed, reading it may give files that do not belong together. */
+const mostReadings = 5
+
+export interface ReadOptions extends RuleDirectoryOptions {
+  readonly retryMs: number
+  readonly signal: AbortSignal
+}
+
+/** Reads until nothing changed while reading, so that no load mixes two states. */
+export async function readSteadily(place: RulePlace, options: ReadOptions): Promise<RuleDirectory> {
+  for (let reading = 1; reading <= mostReadings; reading += 1) {
+    const directory = await resolveDirectory(place)
+    const before = await fingerprintEntries(directory)
+    const found = await readDirectory(directory, options)
+    const isSteady = before === (await fingerprintEntries(directory))
+    if (isSteady && directory === (await resolveDirectory(place))) return found
+    await wait(options.retryMs, undefined, { signal: options.signal })
+  }
+  throw new LoadError(`${place.directory} changes faster than it can be read`)
+}
+
+async function resolveDirectory(place: RulePlace): Promise<string> {
+  try {
+    return await place.resolve()
+  } catch (error) {
+    const reason = `cannot be opened (${toReason(error)})`
+    const message = `the rule directory ${place.directory} ${reason}; ${place.advice}`
+    throw new LoadError(message, [], { cause: error })
+  }
+}
+
+async function readDirectory(
+  directory: string,
+  options: RuleDirectoryOptions,
+): Promise<RuleDirectory> {
+  try {
+    return await readRuleDirectory(directory, options)
+  } catch (error) {
+    const message = `the rule directory ${directory} cannot be read (${toReason(error)})`
+    throw new LoadError(message, [], { cause: error })
+  }
+}
+
+export interface ParseAndCompileOptions {
+  /** What is wrong already, with files that are no text. */
+  readonly brokenFiles: readonly RuleFault[]
+  readonly mergeDomains: boolean
+  /** In a thread of its own, while decisions go on. */
+  readonly isInBackground: boolean
+  readonly onIgnoredOverride: IgnoredOverride
+  readonly counters: RuleSourceParts['counters']
+  readonly signal: AbortSignal
+}
+
+export interface CompiledFiles {
+  readonly snapshot: RuleSnapshot
+  readonly warnings: readonly RuleFault[]
+}
+
+export async function parseAndCompile(
+  files: readonly RuleFile[],
+  options: ParseAndCompileOptions,
+): Promise<CompiledFiles> {
+  const { brokenFiles, mergeDomains, isInBackground, counters, onIgnoredOverride, signal } = options
+  const parsed = isInBackground
+    ? await parseInWorker(files, { mergeDomains })
+    : parseHere(files, { mergeDomains })
+  const { rules, warnings } = parsed
+  const faults = [...brokenFiles, ...parsed.faults]
+  const [first] = faults
+  if (first !== undefined) throw new LoadError(toLoadError(first), faults)
+  const snapshot = await compileInTurns({ rules, counters, onIgnoredOverride }, signal)
+  return { snapshot, warnings }
+}
+
+function parseHere(
+  files: readonly RuleFile[],
+  options: { readonly mergeDomains: boolean },
+): PackedParse {
+  const { rules, faults, warnings } = parseRuleFiles(files, options)
+  return { rules: packRules(rules), faults, warnings }
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,199 @@
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RuleFault } from '../../model/fault.ts'
+
+/** A rule file that has been read. */
+export interface RuleFile {
+  /** The name inside the directory, as messages show it. */
+  readonly name: string
+  /** Its content. */
+  readonly text: string
+  /**
+   * Of a large one also the pieces it was read in, for who hands it on in pieces: to cut up the
+   * text, all of it would have to be copied together first.
+   */
+  readonly pieces?: readonly string[]
+}
+
+/** What stands beside the rule files and is not read, though envoyproxy/ratelimit would. */
+export interface SkippedEntry {
+  readonly name: string
+  readonly reason: string
+}
+
+export interface UnreadableFile {
+  readonly name: string
+  readonly reason: string
+  /**
+   * The first line that is no text, where the file itself could be read. Such a file is broken like
+   * one that is no YAML: leaving it out would lift its limits.
+   */
+  readonly brokenLine?: number
+}
+
+/** What a directory of rules contains. */
+export interface RuleDirectory {
+  /** Sorted by name, so that messages and the order of wildcards do not depend on the disk. */
+  readonly files: readonly RuleFile[]
+  /** Entries that are not read. */
+  readonly skipped: readonly SkippedEntry[]
+  /** Files that cannot be read or are not text. */
+  readonly unreadable: readonly UnreadableFile[]
+}
+
+export interface RuleDirectoryOptions {
+  readonly ignoreDotFiles: boolean
+  /** A larger file is broken: no more of it is read. */
+  readonly fileLimitBytes?: number
+}
+
+export const defaultFileLimitBytes = 64 << 20
+
+/**
+ * Reads the `*.yaml` files directly inside a directory (reference 3.2, G17). Links are followed;
+ * the `..data` directories of a Kubernetes ConfigMap are no `*.yaml` files and stay out, and so do
+ * the policy tests beside the rules. Rejects when the directory itself cannot be read; a single bad
+ * file is reported and left out.
+ */
+export async function readRuleDirectory(
+  directory: string,
+  options: RuleDirectoryOptions,
+): Promise<RuleDirectory> {
+  const { fileLimitBytes = defaultFileLimitBytes } = options
+  const files: RuleFile[] = []
+  const skipped: SkippedEntry[] = []
+  const unreadable: UnreadableFile[] = []
+  const names = await readdir(directory)
+  for (const name of names.sort()) {
+    const isDotFile = name.startsWith('.')
+    if (isDotFile && options.ignoreDotFiles) continue
+    const isRuleFile = name.endsWith('.yaml') && !isPolicyTest(name)
+    if (isDotFile && !isRuleFile) continue
+    const path = join(directory, name)
+    try {
+      const entry = await stat(path)
+      if (entry.isDirectory()) {
+        if (!isDotFile && (await holdsYaml(path))) skipped.push({ name, reason: inDirectory })
+      } else if (entry.isFile() && isRuleFile) {
+        files.push(toRuleFile(name, await readPieces(path, fileLimitBytes)))
+      } else if (!entry.isFile() || !isPolicyTest(name)) {
+        skipped.push({ name, reason: otherName })
+      } else if (!topLevelTests.test(await readText(path, fileLimitBytes))) {
+        // Rules of that name would be in force elsewhere: nobody shall lose limits in silence.
+        skipped.push({ name, reason: testName })
+      }
+    } catch (error) {
+      if (isRuleFile) unreadable.push(await toUnreadable(name, path, error))
+    }
+  }
+  return { files, skipped, unreadable }
+}
+
+/** What is wrong in files that could be read and are no text. */
+export function toBrokenFaults(
+  { unreadable }: RuleDirectory,
+  toFile: (name: string) => string,
+): RuleFault[] {
+  return unreadable.flatMap(({ name, reason, brokenLine: line }) => {
+    if (line === undefined) return []
+    const message = `error loading config file: ${reason}`
+    return [{ message, place: { file: toFile(name), line, column: 1 } }]
+  })
+}
+
+/** Whether a file is for `ratelimit test`. */
+export function isPolicyTest(name: string): boolean {
+  return name.endsWith('.test.yaml')
+}
+
+const topLevelTests = /^[{ "']*tests["']?\s*:/m
+const testName =
+  "not read: *.test.yaml is the name of policy tests, and this one has no 'tests'; name rules otherwise"
+const otherName = 'not read: only regular files named *.yaml are rule files'
+const inDirectory = 'not read: rule files stand directly in the directory, not in a directory below'
+
+async function holdsYaml(directory: string): Promise<boolean> {
+  const names = await readdir(directory)
+  return names.some((name) => name.endsWith('.yaml') || name.endsWith('.yml'))
+}
+
+function toRuleFile(name: string, pieces: readonly string[]): RuleFile {
+  const text = joinPieces(pieces)
+  return pieces.length > 1 ? { name, text, pieces } : { name, text }
+}
+
+export async function readText(
+  path: string,
+  limitBytes: number = defaultFileLimitBytes,
+): Promise<string> {
+  return joinPieces(await readPieces(path, limitBytes))
+}
+
+/** Makes one text of all without copying them: that is left to who looks into it. */
+function joinPieces(pieces: readonly string[]): string {
+  return pieces.reduce((text, piece) => text + piece, '')
+}
+
+/** Piece by piece, so that a large file never holds up decisions. A byte order mark is dropped. */
+async function readPieces(path: string, limitBytes: number): Promise<string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const pieces: string[] = []
+  let read = 0
+  for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes })) {
+    read += bytes.length
+    if (read > limitBytes) throw new FileLimitError(limitBytes)
+    pieces.push(decoder.decode(bytes, { stream: true }))
+  }
+  // Complains of half a letter at the end.
+  decoder.decode()
+  return pieces
+}
+
+const pieceBytes = 256 * 1024
+
+class FileLimitError extends Error {
+  constructor(limitBytes: number) {
+    super(`the file is larger than ${limitBytes} bytes (RUNTIME_FILE_LIMIT_BYTES)`)
+  }
+}
+
+async function toUnreadable(name: string, path: string, error: unknown): Promise<UnreadableFile> {
+  const reason = toReadError(error)
+  if (error instanceof FileLimitError) return { name, reason, brokenLine: 1 }
+  if (!isNoText(error)) return { name, reason }
+  return { name, reason, brokenLine: await findBrokenLine(path).catch(() => 1) }
+}
+
+const lineFeed = 0x0a
+
+/** The first line that is no text, piece by piece: at least one letter of it is whole and broken. */
+async function findBrokenLine(path: string): Promise<number> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let line = 1
+  for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes })) {
+    let start = 0
+    while (start < bytes.length) {
+      const lineEnd = bytes.indexOf(lineFeed, start)
+      const end = lineEnd === -1 ? bytes.length : lineEnd + 1
+      try {
+        decoder.decode(bytes.subarray(start, end), { stream: true })
+      } catch {
+        return line
+      }
+      if (lineEnd !== -1) line += 1
+      start = end
+    }
+  }
+  return line
+}
+
+export function toReadError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return isNoText(error) ? 'the file is not UTF-8 text' : error.message
+}
+
+function isNoText(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+}

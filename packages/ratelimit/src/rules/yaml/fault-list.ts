@@ -1,0 +1,53 @@
+import type { RuleFault } from '../model/fault.ts'
+import type { TextLines } from './yaml-lines.ts'
+
+/** A broken file of 100,000 rules shall not answer with 100,000 faults. */
+const mostPerList = 100
+/** The YAML library quotes what it cannot read, which may be the rest of the file. */
+const mostCharacters = 500
+
+/** Collects the faults (or the warnings) of one kind in one file, in the order they are found. */
+export class FaultList {
+  readonly #file: string
+  readonly #lines: TextLines
+  readonly #found = new Map<string, RuleFault>()
+  readonly #offsets = new Set<number>()
+  #leftOut = 0
+
+  constructor(file: string, lines: TextLines) {
+    this.#file = file
+    this.#lines = lines
+  }
+
+  /** What an alias repeats is reported once. */
+  add(offset: number, whole: string, hint?: string): void {
+    const message = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole
+    const id = `${offset} ${message}`
+    if (this.#found.has(id)) return
+    if (this.isFull) {
+      this.#leftOut++
+      return
+    }
+    const place = { file: this.#file, ...this.#lines.placeOf(offset) }
+    this.#found.set(id, hint === undefined ? { message, place } : { message, place, hint })
+    this.#offsets.add(offset)
+  }
+
+  hasAt(offset: number): boolean {
+    return this.#offsets.has(offset)
+  }
+
+  /** From then on faults are only counted: nobody needs to find out more about them. */
+  get isFull(): boolean {
+    return this.#found.size === mostPerList
+  }
+
+  toArray(): RuleFault[] {
+    const faults = [...this.#found.values()]
+    const last = faults.at(-1)
+    if (this.#leftOut > 0 && last !== undefined) {
+      faults.push({ message: `and ${this.#leftOut} more of this kind`, place: last.place })
+    }
+    return faults
+  }
+}

@@ -1,0 +1,131 @@
+import type { LimitRecord, RuleRecord } from '../model/rule.ts'
+import { type RuleDraft, readFileDraft, readRuleDraft } from './parse-drafts.ts'
+import type { RuleFileReading } from './parse-file.ts'
+import { parseLimit } from './parse-limit.ts'
+import { parseMetadata } from './parse-metadata.ts'
+import { quote } from './quote.ts'
+import type { YamlList, YamlMap } from './yaml-node.ts'
+
+/** The rules of one level by `key` or `key_value`: no two may be equal. The index of each. */
+type Siblings = Map<string, number>
+
+interface Level {
+  readonly domain: string
+  readonly parent: number
+  /** `domain.key_value.`, as messages name what stands in it. */
+  readonly path: string
+  readonly siblings: Siblings
+}
+
+/**
+ * Turns files into the flat list of rules. Of every rule all checks run, in the order in which
+ * envoyproxy/ratelimit would stop at the first that fails (reference 3.4).
+ */
+export class RuleLoading {
+  readonly rules: RuleRecord[] = []
+  readonly #domains = new Map<string, Siblings>()
+  readonly #mergeDomains: boolean
+
+  constructor(mergeDomains: boolean) {
+    this.#mergeDomains = mergeDomains
+  }
+
+  get domains(): string[] {
+    return [...this.#domains.keys()]
+  }
+
+  addFile(root: YamlMap, reading: RuleFileReading): void {
+    const { domain, domainAt, descriptors } = readFileDraft(root, reading)
+    if (domain === '' && !reading.spoilt.has(root)) {
+      reading.rules.add(domainAt, 'config file cannot have empty domain')
+    } else if (descriptors === undefined && !reading.spoilt.has(root)) {
+      reading.warnings.add(domainAt, `descriptors is missing: domain ${quote(domain)} has no rules`)
+    }
+    const siblings = this.#siblingsOf(domain, domainAt, reading)
+    this.#addRules(descriptors, { domain, parent: -1, path: `${domain}.`, siblings }, reading)
+  }
+
+  #siblingsOf(domain: string, domainAt: number, reading: RuleFileReading): Siblings {
+    const before = this.#domains.get(domain)
+    if (before !== undefined && domain !== '') {
+      if (this.#mergeDomains) return before
+      const hint = 'set MERGE_DOMAIN_CONFIG=true to spread a domain over several files'
+      reading.rules.add(domainAt, `duplicate domain ${quote(domain)} in config file`, hint)
+    }
+    const siblings: Siblings = new Map()
+    this.#domains.set(domain, siblings)
+    return siblings
+  }
+
+  #addRules(list: YamlList | undefined, level: Level, reading: RuleFileReading): void {
+    for (const item of list?.items ?? []) {
+      if (item.kind === 'map') this.#addRule(item, level, reading)
+    }
+  }
+
+  #addRule(map: YamlMap, level: Level, reading: RuleFileReading): void {
+    const draft = readRuleDraft(map, reading)
+    if (draft.key === '' && !reading.spoilt.has(map)) {
+      reading.rules.add(map.offset, 'descriptor has empty key')
+    }
+    const name = draft.value === '' ? draft.key : `${draft.key}_${draft.value}`
+    const index = this.rules.length
+    if (draft.key !== '') this.#checkUnique(name, index, map, level, reading)
+    const limit = draft.limit && parseLimit(draft.limit, reading)
+    if (draft.shareThreshold && !draft.value.includes('*')) {
+      const message = "share_threshold can only be used with wildcard values (containing '*')"
+      reading.rules.add(map.offset, `${message}, but found key ${quote(name)}`)
+    }
+    this.rules.push(toRecord(draft, limit, map, level, reading))
+    if (draft.descriptors === undefined) return
+    const path = `${level.path}${name}.`
+    const below = { domain: level.domain, parent: index, path, siblings: new Map() }
+    this.#addRules(draft.descriptors, below, reading)
+  }
+
+  #checkUnique(
+    name: string,
+    index: number,
+    map: YamlMap,
+    level: Level,
+    reading: RuleFileReading,
+  ): void {
+    const first = level.siblings.get(name)
+    if (first === undefined) {
+      level.siblings.set(name, index)
+      return
+    }
+    const place = this.rules[first]?.place
+    const hint = place && `the first one is in ${place.file}, line ${place.line}`
+    const message = `duplicate descriptor composite key ${quote(`${level.path}${name}`)}`
+    reading.rules.add(map.offset, message, hint)
+  }
+}
+
+function toRecord(
+  draft: RuleDraft,
+  limit: LimitRecord | undefined,
+  map: YamlMap,
+  level: Level,
+  reading: RuleFileReading,
+): RuleRecord {
+  const { line, column } = reading.lines.placeOf(map.offset)
+  return {
+    parent: level.parent,
+    domain: level.domain,
+    key: draft.key,
+    value: draft.value,
+    limit,
+    shadowMode: draft.shadowMode,
+    quotaMode: draft.quotaMode,
+    detailedMetric: draft.detailedMetric,
+    valueToMetric: draft.valueToMetric,
+    shareThreshold: draft.shareThreshold,
+    metadata:
+      draft.metadata &&
+      parseMetadata(draft.metadata, (offset, text) => {
+        reading.rules.add(offset, `error parsing metadata: ${text}`)
+      }),
+    place: { file: reading.name, line, column },
+  }
+}

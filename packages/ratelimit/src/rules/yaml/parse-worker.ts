@@ -1,0 +1,24 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { packRules } from '../../hot/pack-rules.ts'
+import { buffersOf } from '../../hot/packed-rules.ts'
+import { parseRuleFiles } from './parse.ts'
+import type { PackedParse, ParseThreadData, ParseThreadMessage } from './parse-thread.ts'
+
+/** The thread behind `parse-thread.ts`. */
+const { fileNames, mergeDomains }: ParseThreadData = workerData
+const texts = fileNames.map(() => '')
+
+parentPort?.on('message', (message: ParseThreadMessage) => {
+  if (message.kind === 'text') {
+    texts[message.file] += message.text
+  } else {
+    const parsed = parse()
+    parentPort?.postMessage(parsed, buffersOf(parsed.rules))
+  }
+})
+
+function parse(): PackedParse {
+  const files = fileNames.map((name, index) => ({ name, text: texts[index] ?? '' }))
+  const { rules, faults, warnings } = parseRuleFiles(files, { mergeDomains })
+  return { rules: packRules(rules), faults, warnings }
+}

@@ -1,0 +1,86 @@
+import type { RuleFault } from '../../rules/model/fault.ts'
+import type { RuleRecord, RuleSet } from '../../rules/model/rule.ts'
+
+/** A text in which any characters may stand at some places. */
+type Pattern = readonly (string | typeof anything)[]
+const anything = Symbol('anything')
+
+interface KeyedRule {
+  readonly rule: RuleRecord
+  readonly names: string
+  /** What its keys in the store look like, up to the window. */
+  readonly pattern: Pattern
+}
+
+const mostWarnings = 20
+/** More rules than that are compared with those before them only. */
+const mostPairs = 500_000
+
+/**
+ * Pairs of rules whose counters can have the same name under CACHE_KEY_FORMAT=compatible, because nothing
+ * in a name tells the `_` of a value from the one between two entries.
+ */
+export function findMeetingKeys({ rules }: RuleSet): RuleFault[] {
+  const keyed = rules.flatMap((rule) => (rule.limit?.unit ? [toKeyed(rule, rules)] : []))
+  const warnings: RuleFault[] = []
+  let pairs = 0
+  for (const [at, later] of keyed.entries()) {
+    for (const earlier of keyed.slice(0, at)) {
+      pairs += 1
+      if (pairs > mostPairs || warnings.length >= mostWarnings) return warnings
+      // Rules for the same keys tell values apart, and so do their counters.
+      if (earlier.names === later.names) continue
+      if (canMeet(earlier.pattern, later.pattern)) warnings.push(toWarning(earlier, later))
+    }
+  }
+  return warnings
+}
+
+function toKeyed(rule: RuleRecord, rules: readonly RuleRecord[]): KeyedRule {
+  const path: RuleRecord[] = []
+  for (let each: RuleRecord | undefined = rule; each !== undefined; each = rules[each.parent]) {
+    path.unshift(each)
+  }
+  const pattern = [
+    `${rule.domain}_`,
+    ...path.flatMap((each) => [`${each.key}_`, ...toValue(each), '_']),
+  ]
+  return { rule, names: JSON.stringify([rule.domain, ...path.map(({ key }) => key)]), pattern }
+}
+
+function toValue({ value, shareThreshold }: RuleRecord): Pattern {
+  if (value === '') return [anything]
+  if (shareThreshold || !value.includes('*')) return [value]
+  return value.split('*').flatMap((text, at) => (at === 0 ? [text] : [anything, text]))
+}
+
+/** Whether there is a text that both stand for. */
+function canMeet(a: Pattern, b: Pattern): boolean {
+  const [left, right] = [toSymbols(a), toSymbols(b)]
+  // By position in `left`: whether its beginning and the beginning of `right` so far can meet.
+  let row = [true]
+  for (const symbol of left) row.push((row.at(-1) ?? false) && symbol === anything)
+  for (const other of right) {
+    const next = [(row[0] ?? false) && other === anything]
+    for (const [i, symbol] of left.entries()) {
+      const isEither = symbol === anything || other === anything
+      const skips = isEither && ((next[i] ?? false) || (row[i + 1] ?? false))
+      next.push(skips || ((row[i] ?? false) && (isEither || symbol === other)))
+    }
+    row = next
+  }
+  return row.at(-1) ?? false
+}
+
+function toSymbols(pattern: Pattern): Pattern {
+  return pattern.flatMap((part): Pattern => (part === anything ? [part] : [...part]))
+}
+
+function toWarning(earlier: KeyedRule, later: KeyedRule): RuleFault {
+  const { file, line } = earlier.rule.place
+  return {
+    message: `counters of this rule can have the same name as those of the rule at ${file}:${line}`,
+    place: later.rule.place,
+    hint: 'a value with _ in it makes them meet; CACHE_KEY_FORMAT=exact tells them apart',
+  }
+}

@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import { type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import type { RuleFault } from '../../rules/model/fault.ts'
+import type { RuleSet } from '../../rules/model/rule.ts'
+import {
+  type RuleDirectory,
+  readRuleDirectory,
+  toBrokenFaults,
+} from '../../rules/sources/file/rule-directory.ts'
+import { parseRuleFiles } from '../../rules/yaml/parse.ts'
+import { colourPalette, type Finding, plainPalette, toReport } from './fault-report.ts'
+
+/** The rule files of a directory, and all that is to be said about them. */
+export interface Inspection {
+  readonly fileCount: number
+  /** Empty when there is any fault. */
+  readonly rules: RuleSet
+  /** In the order of files and lines. */
+  readonly findings: readonly Finding[]
+  /** By path. */
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/** Rejects when the directory cannot be read. */
+export async function inspectRules(directory: string, mergeDomains: boolean): Promise<Inspection> {
+  const content = await readRuleDirectory(directory, { ignoreDotFiles: false })
+  return inspectRuleFiles(directory, content, mergeDomains)
+}
+
+export function inspectRuleFiles(
+  directory: string,
+  content: RuleDirectory,
+  mergeDomains: boolean,
+): Inspection {
+  const pathOf = (name: string) => join(directory, name)
+  const files = content.files.map(({ name, text }) => ({ name: pathOf(name), text }))
+  const { rules, faults, warnings } = parseRuleFiles(files, { mergeDomains })
+  const missing = content.unreadable.filter(({ brokenLine }) => brokenLine === undefined)
+  const findings: Finding[] = [
+    ...[...toBrokenFaults(content, pathOf), ...faults].map((fault) => toFinding(fault, 'fault')),
+    ...warnings.map((warning) => toFinding(warning, 'warning')),
+    ...missing.map(({ name, reason }) =>
+      toFileFinding('fault', pathOf(name), `error reading file ${pathOf(name)}: ${reason}`),
+    ),
+    ...content.skipped.map(({ name, reason }) =>
+      toFileFinding('warning', pathOf(name), `${pathOf(name)}: ${reason}`),
+    ),
+  ]
+  if (files.length === 0 && findings.length === 0) {
+    findings.push(toFileFinding('warning', directory, `${directory} holds no *.yaml file`))
+  }
+  return {
+    fileCount: files.length,
+    rules,
+    findings: findings.sort(byPlace),
+    texts: new Map(files.map(({ name, text }) => [name, text])),
+  }
+}
+
+export function toFinding(fault: RuleFault, severity: Finding['severity']): Finding {
+  const { message, place, hint } = fault
+  const { file, line, column } = place
+  return { severity, path: file, line, column, message, ...(hint === undefined ? {} : { hint }) }
+}
+
+export function toFileFinding(
+  severity: Finding['severity'],
+  path: string,
+  message: string,
+): Finding {
+  return { severity, path, message }
+}
+
+/** By files, lines and columns. */
+export function byPlace(a: Finding, b: Finding): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+}
+
+/** Each with the line of the file that it is about. */
+export function writeFindings(
+  findings: readonly Finding[],
+  texts: ReadonlyMap<string, string>,
+  io: CommandIo,
+): void {
+  const palette = usesColor(io) ? colourPalette : plainPalette
+  const lines = new Map<string, readonly string[]>()
+  for (const finding of findings) {
+    const { path, line } = finding
+    const text = lines.get(path) ?? texts.get(path)?.split(/\r\n?|\n/)
+    if (text !== undefined) lines.set(path, text)
+    const source = line === undefined ? undefined : text?.[line - 1]
+    io.stdout.write(`${toReport(finding, source, palette)}\n`)
+  }
+}
+
+export function toCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

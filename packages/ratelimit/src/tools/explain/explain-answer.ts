@@ -1,0 +1,79 @@
+import { type KeySettings, toCounterKey } from '../../decide/counter-key.ts'
+import { secondsUntilReset, windowStart } from '../../decide/windows.ts'
+import type { Descriptor } from '../../protocol/message.ts'
+import type { Explanation } from '../../rules/match/explain.ts'
+import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
+
+/** What `explain` says about one descriptor; `--json` prints it as it is. */
+export interface Answer extends Explanation {
+  /** The entries of the descriptor. */
+  readonly entries: Descriptor['entries']
+  /** Undefined where nothing is counted. */
+  readonly counter: CounterPlace | undefined
+  /** The path of the rule of the same request that replaces this one. */
+  readonly replacedBy: string | undefined
+}
+
+/** Where hits are counted. */
+export interface CounterPlace {
+  /** As in the store. */
+  readonly key: string
+  /** Unix seconds. */
+  readonly windowStart: number
+  /** Unix seconds. */
+  readonly windowEnd: number
+  /** How long the window lasts from now on. */
+  readonly secondsUntilReset: number
+}
+
+export interface Circumstances extends KeySettings {
+  readonly nowSeconds: number
+}
+
+export function toAnswers(
+  snapshot: RuleSnapshot,
+  request: { readonly domain: string; readonly descriptors: readonly Descriptor[] },
+  circumstances: Circumstances,
+): Answer[] {
+  const { domain, descriptors } = request
+  const explained = descriptors.map((descriptor) => ({
+    descriptor,
+    explanation: snapshot.explain(domain, descriptor),
+  }))
+  const explanations = explained.map(({ explanation }) => explanation)
+  return explained.map(({ descriptor, explanation }) => {
+    const replacedBy = findReplacing(explanation, explanations)
+    const isCounted = replacedBy === undefined
+    return {
+      ...explanation,
+      entries: descriptor.entries,
+      counter: isCounted ? toCounterPlace(explanation, descriptor, circumstances) : undefined,
+      replacedBy,
+    }
+  })
+}
+
+function findReplacing({ match }: Explanation, all: readonly Explanation[]): string | undefined {
+  if (match === undefined || match.limit.unlimited || match.limit.name === '') return undefined
+  const { name } = match.limit
+  return all.find((other) => other.match?.limit.replaces.includes(name))?.match?.limit.path
+}
+
+function toCounterPlace(
+  { domain, match }: Explanation,
+  descriptor: Descriptor,
+  circumstances: Circumstances,
+): CounterPlace | undefined {
+  if (match === undefined || match.limit.unlimited) return undefined
+  const { nowSeconds } = circumstances
+  const { windowSeconds } = match.limit
+  const start = windowStart(nowSeconds, windowSeconds)
+  const { sharedValues } = match
+  const key = toCounterKey(circumstances, domain, descriptor, { windowSeconds, sharedValues })
+  return {
+    key: `${key}${start}`,
+    windowStart: start,
+    windowEnd: start + windowSeconds,
+    secondsUntilReset: secondsUntilReset(nowSeconds, windowSeconds),
+  }
+}

@@ -1,0 +1,101 @@
+import type { Algorithm, LimitRecord, Place, RuleRecord, RuleSet } from '../../rules/model/rule.ts'
+import { toLevel, toStatisticsKey } from '../../rules/model/statistics-key.ts'
+import { type Unit, unitByName } from '../../rules/model/units.ts'
+
+/** Rules as people write them, nested, as plain data. */
+export interface RuleTreeDomain {
+  /** The name of the domain. */
+  readonly domain: string
+  /** The rules at its top level, in the order of the files. */
+  readonly rules: readonly RuleTreeNode[]
+}
+
+/** A rule with the rules below it. */
+export interface RuleTreeNode {
+  /** The key that a descriptor entry must have. */
+  readonly key: string
+  /** Empty: any value. */
+  readonly value: string
+  /** `domain.key[_value].key[_value]…`, as written. */
+  readonly path: string
+  /** What its statistics are called, between `ratelimit.service.rate_limit.` and their own names. */
+  readonly statisticsKey: string
+  /** Undefined where the rule has none: it lets pass, or only holds others. */
+  readonly limit: RuleTreeLimit | undefined
+  /** Whether hits are counted and never refused (`shadow_mode`). */
+  readonly shadowMode: boolean
+  /** Whether being over is reported without refusing (`quota_mode`). */
+  readonly quotaMode: boolean
+  /** Whether each value has its own statistics (`detailed_metric`). */
+  readonly detailedMetric: boolean
+  /** Whether the value is part of the name of the statistics (`value_to_metric`). */
+  readonly valueToMetric: boolean
+  /** Whether all values that match share one counter (`share_threshold`). */
+  readonly shareThreshold: boolean
+  /** Where the rule is written. */
+  readonly place: Place
+  /** The rules below it. */
+  readonly rules: readonly RuleTreeNode[]
+}
+
+/** The limit of a rule. */
+export interface RuleTreeLimit {
+  /** How many requests a window allows. */
+  readonly requestsPerUnit: number
+  /** Undefined exactly when the limit is unlimited. */
+  readonly unit: Unit['name'] | undefined
+  /** The length of a window; 0 when the limit is unlimited. */
+  readonly windowSeconds: number
+  /** How requests are counted. */
+  readonly algorithm: Algorithm
+  /** Whether everything is allowed. */
+  readonly unlimited: boolean
+  /** The name that `replaces` of other limits refers to; empty when it has none. */
+  readonly name: string
+  /** Names of limits that do not apply when this one does. */
+  readonly replaces: readonly string[]
+}
+
+interface Growing extends RuleTreeNode {
+  readonly rules: RuleTreeNode[]
+}
+
+/** In the order of the files; a domain without rules is there too. */
+export function toRuleTree({ domains, rules }: RuleSet): RuleTreeDomain[] {
+  const tops = new Map<string, RuleTreeNode[]>(domains.map((domain) => [domain, []]))
+  const nodes: Growing[] = []
+  for (const rule of rules) {
+    const parent = nodes[rule.parent]
+    const node = toNode(rule, parent?.path ?? rule.domain)
+    nodes.push(node)
+    const siblings = parent?.rules ?? tops.get(rule.domain)
+    siblings?.push(node)
+  }
+  return [...tops].map(([domain, top]) => ({ domain, rules: top }))
+}
+
+function toNode(rule: RuleRecord, above: string): Growing {
+  const { key, value, shadowMode, quotaMode, detailedMetric, valueToMetric } = rule
+  const { shareThreshold, place } = rule
+  const path = `${above}.${toLevel(key, value)}`
+  return {
+    key,
+    value,
+    path,
+    statisticsKey: toStatisticsKey(path),
+    limit: rule.limit && toLimit(rule.limit),
+    shadowMode,
+    quotaMode,
+    detailedMetric,
+    valueToMetric,
+    shareThreshold,
+    place,
+    rules: [],
+  }
+}
+
+function toLimit(limit: LimitRecord): RuleTreeLimit {
+  const { requestsPerUnit, unit, unitMultiplier, algorithm, unlimited, name, replaces } = limit
+  const windowSeconds = unit === undefined ? 0 : (unitByName(unit)?.seconds ?? 0) * unitMultiplier
+  return { requestsPerUnit, unit, windowSeconds, algorithm, unlimited, name, replaces }
+}

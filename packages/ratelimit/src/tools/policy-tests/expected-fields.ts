@@ -1,0 +1,85 @@
+import { type Code, type DescriptorStatus, OK, OVER_LIMIT } from '../../protocol/message.ts'
+import type { Explanation } from '../../rules/match/explain.ts'
+import { toLimitText } from '../../rules/model/limit-text.ts'
+import type { Match } from '../../rules/model/rule.ts'
+import type { DescriptorAnswer } from './descriptor-answer.ts'
+import { toLimitForm } from './limit-form.ts'
+import { parseSpanMs } from './times.ts'
+
+/** Something that can be expected of a descriptor. Expectation and answer are compared as text. */
+export interface ExpectedField {
+  /** What may be written, for messages. */
+  readonly form: string
+  /** Undefined when it is not of that form. */
+  parse(text: string): string | undefined
+  toText(answer: DescriptorAnswer): string
+}
+
+/** By the name in the file, in the order of messages. */
+export const expectedFields: Readonly<Record<string, ExpectedField>> = {
+  code: {
+    form: 'ok or over_limit',
+    parse: parseCode,
+    toText: ({ status }) => toCodeText(status.code),
+  },
+  remaining: {
+    form: 'an integer',
+    parse: (text) => (/^\d{1,10}$/.test(text) ? String(Number(text)) : undefined),
+    toText: ({ status }) => String(status.limitRemaining),
+  },
+  reset: {
+    form: "a time of whole seconds such as 60s or '5 minutes', or none",
+    parse: parseReset,
+    toText: ({ status }) => toResetText(status.resetSeconds),
+  },
+  rule: {
+    form: 'the path of a rule such as api.user, none, or request for a limit of the request',
+    parse: (text) => text || undefined,
+    toText: (answer) => {
+      const { match, descriptor } = answer
+      if (match === undefined) return toRuleText(answer.explain())
+      return descriptor.limit === undefined ? match.limit.path : 'request'
+    },
+  },
+  limit: {
+    form: "a limit such as 5/minute or '5 every 10 minutes', unlimited, or none",
+    parse: toLimitForm,
+    toText: ({ status, match }) =>
+      match === undefined || isReplaced(status, match) ? 'none' : toLimitText(match.limit),
+  },
+}
+
+const codeTexts: Readonly<Record<Code, string>> = { [OK]: 'ok', [OVER_LIMIT]: 'over_limit' }
+
+export function toCodeText(code: Code): string {
+  return codeTexts[code]
+}
+
+export function parseCode(text: string): string | undefined {
+  const lower = text.toLowerCase()
+  return Object.values(codeTexts).find((code) => code === lower)
+}
+
+export function toResetText(seconds: number | undefined): string {
+  return seconds === undefined ? 'none' : `${seconds}s`
+}
+
+function parseReset(text: string): string | undefined {
+  if (text === 'none') return text
+  const ms = parseSpanMs(text)
+  return ms === undefined || ms % 1000 !== 0 ? undefined : toResetText(ms / 1000)
+}
+
+/** The rule that all entries lead to, whether it has a limit or not. */
+export function toRuleText({ outcome, levels }: Explanation): string {
+  if (outcome === 'limited by the request') return 'request'
+  return levels.at(-1)?.rule?.path ?? 'none'
+}
+
+/** Whether another limit of the request was used in its place: then the answer has none. */
+export function isReplaced(
+  { currentLimit }: DescriptorStatus,
+  { limit }: Pick<Match, 'limit'>,
+): boolean {
+  return currentLimit === undefined && !limit.unlimited
+}

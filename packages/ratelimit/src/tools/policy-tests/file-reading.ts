@@ -1,0 +1,77 @@
+import type { Place } from '../../rules/model/rule.ts'
+import { FaultList } from '../../rules/yaml/fault-list.ts'
+import { describe, isNull } from '../../rules/yaml/parse-types.ts'
+import { TextLines } from '../../rules/yaml/yaml-lines.ts'
+import type { YamlMap, YamlNode } from '../../rules/yaml/yaml-node.ts'
+import { toNumber } from '../../rules/yaml/yaml-scalar.ts'
+
+/** One file of policy tests while it is read, with what was found wrong in it. */
+export class FileReading {
+  readonly faults: FaultList
+  readonly #file: string
+  readonly #lines: TextLines
+
+  constructor(file: string, text: string) {
+    this.#file = file
+    this.#lines = new TextLines(text)
+    this.faults = new FaultList(file, this.#lines)
+  }
+
+  placeOf({ offset }: { readonly offset: number }): Place {
+    return { file: this.#file, ...this.#lines.placeOf(offset) }
+  }
+
+  /** The values of a map's fields by name. An unknown or empty field is a fault, so is no map. */
+  fields(node: YamlNode, what: string, known: readonly string[]): ReadonlyMap<string, YamlNode> {
+    const found = new Map<string, YamlNode>()
+    for (const { name, offset, value } of this.map(node, what)?.entries ?? []) {
+      if (!known.includes(name)) {
+        this.faults.add(offset, `${what} has no field '${name}'`, `it may have ${known.join(', ')}`)
+      } else if (isNull(value)) {
+        this.faults.add(offset, `'${name}' is empty`)
+      } else {
+        found.set(name, value)
+      }
+    }
+    return found
+  }
+
+  map(node: YamlNode, what: string): YamlMap | undefined {
+    if (node.kind === 'map') return node
+    this.refuse(node, `${what} must be a map`)
+    return undefined
+  }
+
+  /** The items of a list that must have some. */
+  items(node: YamlNode, what: string): readonly YamlNode[] {
+    if (node.kind !== 'list') this.refuse(node, `${what} must be a list`)
+    else if (node.items.length > 0) return node.items
+    else this.faults.add(node.offset, `${what} must have at least one item`)
+    return []
+  }
+
+  /** Any scalar, by the text it is written with. */
+  text(node: YamlNode, what: string): string | undefined {
+    if (node.kind === 'scalar') return isNull(node) ? '' : node.text
+    this.refuse(node, `${what} must be text`)
+    return undefined
+  }
+
+  integer(node: YamlNode, what: string, least: number, most: number): number | undefined {
+    if (node.kind === 'scalar' && node.type === 'integer') {
+      const value = toNumber(node.text)
+      if (value >= least && value <= most) return value
+    }
+    this.refuse(node, `${what} must be an integer from ${least} to ${most}`)
+    return undefined
+  }
+
+  refuse(node: YamlNode, expectation: string, hint?: string): void {
+    this.faults.add(node.offset, `${expectation}, not ${describe(node)}`, hint)
+  }
+}
+
+/** Whether every field of a map was right: what is missing otherwise may be the one that is wrong. */
+export function isWhole(node: YamlNode, fields: ReadonlyMap<string, YamlNode>): boolean {
+  return node.kind === 'map' && node.entries.length === fields.size
+}

@@ -1,0 +1,97 @@
+import type { RuleFault } from '../../rules/model/fault.ts'
+import type { YamlNode } from '../../rules/yaml/yaml-node.ts'
+import { readYaml } from '../../rules/yaml/yaml-reader.ts'
+import { FileReading, isWhole } from './file-reading.ts'
+import { parseInstant, parseStep } from './parse-step.ts'
+import type { PolicyTest, Step } from './policy-test.ts'
+
+export interface ParsedPolicyTests {
+  /** Not to be run when there are faults. */
+  readonly tests: readonly PolicyTest[]
+  /** All of the file. */
+  readonly faults: readonly RuleFault[]
+}
+
+export const fileFields = ['tests', 'domain']
+export const testFields = ['name', 'at', 'domain', 'steps']
+
+/** The start of a second, a minute, an hour, a day and a week. */
+const defaultStartMs = Date.UTC(2026, 0, 1)
+
+/** Reads a file of policy tests. Never throws: what is wrong is a fault. */
+export function parsePolicyTests(file: { name: string; text: string }): ParsedPolicyTests {
+  // A carriage return alone ends a line too, in YAML though not in the library.
+  const text = file.text.replaceAll(/\r(?!\n)/g, '\n')
+  const reading = new FileReading(file.name, text)
+  const { root, faults, warnings } = readYaml(text)
+  for (const { offset, message } of faults) reading.faults.add(offset, `yaml: ${message}`)
+  for (const { offset, message } of warnings) reading.faults.add(offset, message)
+  const tests = root === undefined ? [] : parseFile(root, reading)
+  return { tests, faults: reading.faults.toArray() }
+}
+
+function parseFile(root: YamlNode, reading: FileReading): PolicyTest[] {
+  const fields = reading.fields(root, 'a file of policy tests', fileFields)
+  const domain = fields.get('domain')
+  const tests = fields.get('tests')
+  if (tests === undefined) {
+    if (isWhole(root, fields))
+      reading.faults.add(root.offset, "'tests' is missing: the list of tests")
+    return []
+  }
+  const shared = domain && reading.text(domain, 'domain')
+  const names = new Set<string>()
+  return reading.items(tests, 'tests').flatMap((node) => {
+    const test = parseTest(node, shared, reading)
+    if (names.has(test.name)) {
+      reading.faults.add(node.offset, `there is another test with the name '${test.name}'`)
+    }
+    if (test.name !== '') names.add(test.name)
+    return test
+  })
+}
+
+function parseTest(node: YamlNode, shared: string | undefined, reading: FileReading): PolicyTest {
+  const fields = reading.fields(node, 'a test', testFields)
+  const name = fields.get('name')
+  const at = fields.get('at')
+  const domain = fields.get('domain')
+  const steps = fields.get('steps')
+  if (isWhole(node, fields)) {
+    if (name === undefined) reading.faults.add(node.offset, 'the test has no name')
+    if (steps === undefined) reading.faults.add(node.offset, 'the test has no steps')
+  }
+  const startMs = (at && parseInstant(at, reading)) ?? defaultStartMs
+  const own = domain === undefined ? shared : reading.text(domain, 'domain')
+  return {
+    name: (name && reading.text(name, 'name')) ?? '',
+    place: reading.placeOf(node),
+    startMs,
+    steps: steps === undefined ? [] : parseSteps(steps, startMs, own, reading),
+  }
+}
+
+function parseSteps(
+  node: YamlNode,
+  startMs: number,
+  domain: string | undefined,
+  reading: FileReading,
+): Step[] {
+  const steps: Step[] = []
+  let nowMs = startMs
+  const items = reading.items(node, 'steps')
+  if (items.length > 0 && !items.some(hasExpectation)) {
+    reading.faults.add(node.offset, 'the test expects nothing: a request needs an expect')
+  }
+  for (const item of items) {
+    const step = parseStep(item, { domain, nowMs }, reading)
+    if (step === undefined) continue
+    if (step.kind === 'clock') nowMs = step.nowMs
+    steps.push(step)
+  }
+  return steps
+}
+
+function hasExpectation(step: YamlNode): boolean {
+  return step.kind !== 'map' || step.entries.some(({ name }) => name === 'expect')
+}

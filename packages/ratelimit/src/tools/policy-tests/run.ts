@@ -1,0 +1,152 @@
+import { createEngine, type Engine } from '../../engine.ts'
+import type {
+  Descriptor,
+  DescriptorStatus,
+  RateLimitRequest,
+  RateLimitResponse,
+} from '../../protocol/message.ts'
+import type { Explanation } from '../../rules/match/explain.ts'
+import type { Place, RuleSet } from '../../rules/model/rule.ts'
+import { DescriptorAnswer } from './descriptor-answer.ts'
+import { expectedFields, toCodeText } from './expected-fields.ts'
+import { FreshStore } from './fresh-store.ts'
+import type { PolicyTest, RequestStep, Wanted } from './policy-test.ts'
+
+export interface TestResult {
+  readonly test: PolicyTest
+  readonly requestCount: number
+  /** Undefined: everything was as expected. */
+  readonly failure: Failure | undefined
+}
+
+/** The step at which a test ended; the steps after it were not done. */
+export interface Failure {
+  readonly mismatches: readonly Mismatch[]
+  readonly nowMs: number
+  /** Which of the calls of the step it was, from 1. */
+  readonly call: number
+  readonly times: number
+  readonly request: RateLimitRequest
+  readonly outcomes: readonly Outcome[]
+}
+
+/** What came of one descriptor, and why. */
+export interface Outcome {
+  readonly descriptor: Descriptor
+  readonly status: DescriptorStatus
+  readonly explanation: Explanation
+}
+
+export interface Mismatch {
+  readonly field: string
+  /** Undefined where the whole answer is meant. */
+  readonly descriptor: number | undefined
+  readonly expected: string
+  readonly actual: string
+  readonly place: Place
+}
+
+/** Runs tests one after the other, each with counters and a clock of its own. */
+export class PolicyTestRunner implements AsyncDisposable {
+  readonly #engine: Engine
+  readonly #store: FreshStore
+  #nowMs = 0
+
+  constructor(rules: RuleSet) {
+    const now = () => this.#nowMs
+    this.#store = new FreshStore(now)
+    this.#engine = createEngine({ rules, store: this.#store, now })
+  }
+
+  async run(test: PolicyTest): Promise<TestResult> {
+    this.#nowMs = test.startMs
+    await this.#store.renew()
+    let requestCount = 0
+    for (const step of test.steps) {
+      if (step.kind === 'clock') {
+        this.#nowMs = step.nowMs
+        continue
+      }
+      const failure = this.#runStep(step)
+      requestCount += failure?.call ?? step.times
+      if (failure !== undefined) return { test, requestCount, failure }
+    }
+    return { test, requestCount, failure: undefined }
+  }
+
+  /** Codes are expected of every call, everything else of the last one. */
+  #runStep(step: RequestStep): Failure | undefined {
+    const codes = step.wanted.filter(({ field }) => field === 'code')
+    for (let call = 1; call <= step.times; call++) {
+      const response = this.#decide(step.request)
+      const wanted = call === step.times ? step.wanted : codes
+      if (wanted.length === 0) continue
+      const mismatches = this.#compare(wanted, step.request, response)
+      if (mismatches.length > 0) {
+        const { request, times } = step
+        const outcomes = request.descriptors.map((_, index) => {
+          const answer = this.#toAnswer(request, response, index)
+          const { descriptor, status } = answer
+          return { descriptor, status, explanation: answer.explain() }
+        })
+        return { mismatches, nowMs: this.#nowMs, call, times, request, outcomes }
+      }
+    }
+    return undefined
+  }
+
+  #compare(
+    wanted: readonly Wanted[],
+    request: RateLimitRequest,
+    response: RateLimitResponse,
+  ): Mismatch[] {
+    const mismatches: Mismatch[] = []
+    for (const { field, descriptor, text: expected, place } of wanted) {
+      const actual = this.#toText(field, descriptor, request, response)
+      if (actual !== expected) mismatches.push({ field, descriptor, expected, actual, place })
+    }
+    return mismatches
+  }
+
+  #toText(
+    field: string,
+    descriptor: number | undefined,
+    request: RateLimitRequest,
+    response: RateLimitResponse,
+  ): string {
+    const code =
+      descriptor === undefined ? response.overallCode : response.statuses[descriptor]?.code
+    if (field === 'code' && code !== undefined) return toCodeText(code)
+    return expectedFields[field]?.toText(this.#toAnswer(request, response, descriptor ?? 0)) ?? ''
+  }
+
+  #toAnswer(
+    { domain, descriptors }: RateLimitRequest,
+    { statuses }: RateLimitResponse,
+    index: number,
+  ): DescriptorAnswer {
+    const { rules } = this.#engine
+    const descriptor = descriptors[index]
+    const status = statuses[index]
+    if (rules === undefined || descriptor === undefined || status === undefined) {
+      throw new TypeError(`The answer has no status for descriptor ${index}`)
+    }
+    return new DescriptorAnswer(status, domain, descriptor, rules)
+  }
+
+  /** The store in memory answers before it returns. */
+  #decide(request: RateLimitRequest): RateLimitResponse {
+    let answer: RateLimitResponse | undefined
+    let reason: Error | undefined
+    this.#engine.decide(request, Number.POSITIVE_INFINITY, (error, response) => {
+      reason = error
+      answer = response
+    })
+    if (answer === undefined) throw reason ?? new TypeError('The store did not answer at once')
+    return answer
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,29 @@
+import { parseDuration } from '@portcullis/service-kit/duration'
+import { units } from '../../rules/model/units.ts'
+
+/** `90s`, `1h30m`, `5 minutes`, `1 day`, or `90` for seconds. Undefined when it is none of them. */
+export function parseSpanMs(text: string): number | undefined {
+  const [, count, name] = spanPattern.exec(text) ?? []
+  if (count === undefined) return parseDuration(text, { bareSeconds: true })
+  const unit = units.find((candidate) => candidate.name === name?.toUpperCase())
+  return unit && Number(count) * unit.seconds * 1000
+}
+
+const spanPattern = /^(\d{1,9}) +([a-z]+?)s?$/i
+
+/** `2026-01-01T12:00:00Z`, `2026-01-01`, or Unix seconds; from 1970 to 9999. */
+export function parseInstantMs(text: string): number | undefined {
+  if (/^\d{1,12}$/.test(text)) return toKnownInstant(Number(text) * 1000)
+  return instantPattern.test(text) ? toKnownInstant(Date.parse(text)) : undefined
+}
+
+const instantPattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+export function toKnownInstant(ms: number): number | undefined {
+  return ms >= 0 && ms < 253_402_300_800_000 ? ms : undefined
+}
+
+/** Milliseconds only where there are some. */
+export function toInstantText(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z')
+}

@@ -1,0 +1,91 @@
+import type { Rules } from '../../../decide/decision.ts'
+import type { Descriptor } from '../../../protocol/message.ts'
+import { compileRules } from '../../../rules/match/compile.ts'
+import type { RuleSnapshot } from '../../../rules/match/snapshot.ts'
+import type { Limit, Match, RuleSet } from '../../../rules/model/rule.ts'
+import { unitByWire } from '../../../rules/model/units.ts'
+import { RuleCounters } from '../../../stats/rule-counters.ts'
+import { ReplayedRule } from './replayed-rule.ts'
+import type { Timeline } from './timeline.ts'
+
+interface ObservedMatch extends Match {
+  readonly counters: ReplayedRule
+}
+
+/**
+ * Rules whose matches lead to the rule itself: statistics go by keys that several rules may share
+ * or that name values of requests, and a report is about rules.
+ */
+export class ObservedRules implements Rules {
+  readonly #snapshot: RuleSnapshot
+  readonly #timeline: Timeline | undefined
+  readonly #matches = new Map<Limit, ObservedMatch>()
+  readonly #sent = new Map<string, ReplayedRule>()
+  readonly #met: ReplayedRule[] = []
+  /** How many descriptors met a rule since it was set to 0. */
+  matched = 0
+
+  /** @param timeline undefined where nobody wants to know how rules did over time. */
+  constructor(rules: RuleSet, timeline: Timeline | undefined) {
+    const unused = new RuleCounters()
+    this.#snapshot = compileRules(rules, { forRule: () => unused, forRequest: () => unused })
+    this.#timeline = timeline
+  }
+
+  /** The rules that a request met, in the order in which that happened. */
+  get met(): readonly ReplayedRule[] {
+    return this.#met
+  }
+
+  /** The paths of all rules with a limit, in the order of the configuration. */
+  paths(): string[] {
+    return [...this.#snapshot.describe()].map((line) => line.slice(0, line.lastIndexOf(': unit=')))
+  }
+
+  hasDomain(domain: string): boolean {
+    return this.#snapshot.hasDomain(domain)
+  }
+
+  isLasting(domain: string, descriptor: Descriptor): boolean {
+    return this.#snapshot.isLasting(domain, descriptor)
+  }
+
+  match(domain: string, descriptor: Descriptor): Match | undefined {
+    const found = this.#snapshot.match(domain, descriptor)
+    if (found === undefined) return undefined
+    this.matched += 1
+    if (descriptor.limit !== undefined && unitByWire(descriptor.limit.unit) !== undefined) {
+      const { limit, sharedValues } = found
+      return { limit, sharedValues, counters: this.#sentRule(domain, descriptor, limit) }
+    }
+    const match = this.#matches.get(found.limit) ?? this.#meet(found)
+    if (match.limit.unlimited) {
+      // It never gets to a store, where all others are seen.
+      match.counters.requests += 1
+      match.counters.allowed += 1
+    }
+    return match
+  }
+
+  #meet({ limit, sharedValues }: Match): ObservedMatch {
+    const match = { limit, sharedValues, counters: this.#createRule(limit.path, limit) }
+    this.#matches.set(limit, match)
+    return match
+  }
+
+  /** Limits that requests bring along are told apart by keys: their values may be without number. */
+  #sentRule(domain: string, { entries }: Descriptor, limit: Limit): ReplayedRule {
+    const path = [domain, ...entries.map(({ key }) => key)].join('.')
+    const known = this.#sent.get(path)
+    if (known !== undefined) return known
+    const rule = this.#createRule(`${path} (limit of the request)`, limit)
+    this.#sent.set(path, rule)
+    return rule
+  }
+
+  #createRule(path: string, limit: Limit): ReplayedRule {
+    const rule = new ReplayedRule(path, limit, this.#timeline?.createSeries())
+    this.#met.push(rule)
+    return rule
+  }
+}

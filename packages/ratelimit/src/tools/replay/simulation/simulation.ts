@@ -1,0 +1,191 @@
+import type {
+  Counted,
+  CounterStore,
+  Increment,
+  StoreError,
+} from '../../../counters/counter-store.ts'
+import { type MemoryStore, openMemoryStore } from '../../../counters/memory/memory-store.ts'
+import { createDecider, type Decider } from '../../../decide/decide.ts'
+import type { ServiceError } from '../../../decide/decided.ts'
+import type { DecisionSettings } from '../../../decide/decision.ts'
+import { Tally } from '../../../decide/tally.ts'
+import { nearLimitFrom } from '../../../decide/verdict.ts'
+import { OVER_LIMIT, type RateLimitResponse } from '../../../protocol/message.ts'
+import type { RuleSet } from '../../../rules/model/rule.ts'
+import { Counter } from '../../../stats/registry.ts'
+import type { RecordedRequest } from '../recorded-request.ts'
+import { ObservedRules } from './observed-rules.ts'
+import { RefusedKeys } from './refused-keys.ts'
+import { ReplayedRule } from './replayed-rule.ts'
+import { type Series, Timeline } from './timeline.ts'
+
+export interface SimulationSettings {
+  readonly decisions: DecisionSettings
+  /** What counters may take. */
+  readonly maxBytes: number
+  /** Whether each rule is followed over time, for a chart. */
+  readonly hasRuleSeries: boolean
+}
+
+const mostUnknownDomains = 1000
+const otherDomains = '(other domains)'
+
+/**
+ * A rule set that answers recorded requests at the times they were made. Everything is that of the
+ * service, decisions, counters and statistics, except for the clock.
+ */
+export class Simulation implements AsyncDisposable {
+  readonly rules: ObservedRules
+  readonly refusedKeys = new RefusedKeys()
+  /** Requests by domain. */
+  readonly unknownDomains = new Map<string, Counter>()
+  readonly timeline = new Timeline()
+  readonly series: Series
+  requests = 0
+  refused = 0
+  /** Requests that would have been refused, had shadow mode or quotas not let them through. */
+  shadowRefused = 0
+  withoutRule = 0
+  withUnknownDomain = 0
+  /** Requests that could not be decided, and why the last of them could not. */
+  failed = 0
+  failure = ''
+  readonly #settings: SimulationSettings
+  readonly #memory: MemoryStore
+  readonly #store: WatchedStore
+  readonly #decider: Decider
+  #nowMs = 0
+
+  constructor(rules: RuleSet, settings: SimulationSettings) {
+    this.#settings = settings
+    this.series = this.timeline.createSeries()
+    this.rules = new ObservedRules(rules, settings.hasRuleSeries ? this.timeline : undefined)
+    const now = () => this.#nowMs
+    this.#memory = openMemoryStore({ now, maxBytes: settings.maxBytes, whenFull: 'refuse' })
+    this.#store = new WatchedStore(this.#memory)
+    const unused = new Counter()
+    this.#decider = createDecider({
+      settings: settings.decisions,
+      rules: () => this.rules,
+      store: this.#store,
+      localCache: undefined,
+      statistics: {
+        storeErrors: unused,
+        serviceErrors: unused,
+        globalShadowMode: unused,
+        unknownDomain: () => unused,
+      },
+      now,
+    })
+  }
+
+  /** How many counters there are, with those that are over and not yet dropped. */
+  get counters(): number {
+    return this.#memory.size
+  }
+
+  /** @param nowMs the simulated time, never before that of an earlier request. */
+  run(request: RecordedRequest, nowMs: number): void {
+    this.#nowMs = nowMs
+    this.#store.counted = none
+    this.rules.matched = 0
+    this.requests += 1
+    this.#decider.decide(request, Number.POSITIVE_INFINITY, this.#decided)
+    if (this.rules.matched > 0) return
+    if (this.rules.hasDomain(request.domain)) this.withoutRule += 1
+    else this.#noteUnknownDomain(request.domain)
+  }
+
+  // One function for all requests: the store answers before it returns.
+  readonly #decided = (
+    error: ServiceError | StoreError | undefined,
+    response: RateLimitResponse | undefined,
+  ): void => {
+    if (response === undefined) {
+      this.failed += 1
+      this.failure = error?.message ?? ''
+      return
+    }
+    const isRefused = response.overallCode === OVER_LIMIT
+    const bucket = this.timeline.bucketOf(this.#nowMs)
+    this.series.add(bucket, isRefused)
+    if (isRefused) this.refused += 1
+    let isOver = false
+    for (const increment of this.#store.counted) {
+      if (increment instanceof Tally) isOver = this.#note(increment, isRefused, bucket) || isOver
+    }
+    if (isOver && !isRefused) this.shadowRefused += 1
+  }
+
+  /** Whether the limit is exceeded. */
+  #note(tally: Tally, isRefused: boolean, bucket: number): boolean {
+    const { counters: rule, after, requestsPerUnit: most } = tally
+    if (!(rule instanceof ReplayedRule)) return false
+    const nowMs = this.#nowMs
+    rule.requests += 1
+    if (after > rule.peakHits) {
+      rule.peakHits = after
+      rule.peakKey = tally.key
+      rule.peakMs = nowMs
+    }
+    const isOver = after > most && !tally.isRefund
+    rule.series?.add(bucket, isOver)
+    if (!isOver) {
+      rule.allowed += 1
+      if (after > nearLimitFrom(most, this.#settings.decisions.nearLimitRatio)) rule.near += 1
+      return false
+    }
+    if (isRefused && !tally.isShadowRule) {
+      rule.refused += 1
+      this.refusedKeys.add(tally.key, rule, nowMs)
+    } else {
+      rule.shadowRefused += 1
+    }
+    rule.noteRefusal(nowMs)
+    return true
+  }
+
+  #noteUnknownDomain(domain: string): void {
+    this.withUnknownDomain += 1
+    const { unknownDomains } = this
+    const isNew = !unknownDomains.has(domain)
+    const name = isNew && unknownDomains.size >= mostUnknownDomains ? otherDomains : domain
+    const counter = unknownDomains.get(name) ?? new Counter()
+    counter.value += 1
+    unknownDomains.set(name, counter)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store[Symbol.asyncDispose]()
+  }
+}
+
+const none: readonly Increment[] = []
+
+/** Remembers what was counted last: the response does not tell by which counters it came about. */
+class WatchedStore implements CounterStore {
+  readonly #store: CounterStore
+  counted: readonly Increment[] = none
+
+  constructor(store: CounterStore) {
+    this.#store = store
+  }
+
+  add(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.counted = increments
+    this.#store.add(increments, deadlineMs, counted)
+  }
+
+  addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.counted = increments
+    this.#store.addSparing(increments, deadlineMs, counted)
+  }
+
+  read(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.#store.read(increments, deadlineMs, counted)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,135 @@
+import type { ServerResponse } from 'node:http'
+import type { Log } from '@portcullis/service-kit/log'
+import { type Tag, toTaggedName } from '../../stats/tags.ts'
+import {
+  createHttpService,
+  type HttpListener,
+  type HttpService,
+  type HttpServiceSettings,
+  openHttpListener,
+  sendText,
+  toAddress,
+} from '../http-listener.ts'
+import { guardPage, isLoopbackHost } from './access.ts'
+import type { DebugEndpoint } from './endpoint.ts'
+import { createProfileEndpoints } from './pprof.ts'
+import { processGauges } from './process-gauges.ts'
+import { type Listing, streamLines } from './stream-lines.ts'
+
+/** What the pages show. */
+export interface DebugContents {
+  /** The lines of `/rlconfig`, without their ends. */
+  readonly ruleLines: () => Listing<string>['items']
+  readonly statistics: { lines(extraTags: readonly Tag[]): Listing<Statistic>['items'] }
+  /** A part of the names of all statistics. */
+  readonly extraTags?: readonly Tag[]
+  /** Default: those of this process. */
+  readonly processGauges?: () => readonly Statistic[]
+  readonly log: Log
+}
+
+export interface DebugSettings extends DebugContents {
+  readonly host: string
+  readonly port: number
+  /** DEBUG_TOKEN: with it other machines get all pages. */
+  readonly token?: string | undefined
+}
+
+export interface DebugPagesSettings extends Pick<DebugSettings, 'host' | 'port' | 'token'> {
+  readonly endpoints: readonly DebugEndpoint[]
+  readonly log: Log
+}
+
+type Statistic = readonly [name: string, value: number]
+
+/**
+ * Opens the debug listener. Where its port is taken the error is logged and the service goes on
+ * without it: undefined.
+ */
+export async function openDebugListener(
+  settings: DebugSettings,
+): Promise<HttpListener | undefined> {
+  return await openDebugPages({ ...settings, endpoints: createDebugEndpoints(settings) })
+}
+
+export async function openDebugPages({
+  host,
+  port,
+  token,
+  endpoints,
+  log,
+}: DebugPagesSettings): Promise<HttpListener | undefined> {
+  // In a worker requests come from the primary, which has looked at them.
+  const guarded = endpoints.map((endpoint) => {
+    const { isGuarded = false, handle } = endpoint
+    return isGuarded ? { ...endpoint, handle: guardPage(handle, token) } : endpoint
+  })
+  try {
+    const listener = await openHttpListener({ host, port, ...toRoutes(guarded) })
+    log.warning(`Listening for debug on '${listener.address}'`)
+    if (token === undefined && !isLoopbackHost(host)) log.warning(openToOthers)
+    return listener
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.error(`Cannot listen for debug on '${toAddress(host, port)}', going on without: ${reason}`)
+    return undefined
+  }
+}
+
+const openToOthers =
+  'The debug listener can be reached from other machines, which can read the rules and statistics. ' +
+  'Set DEBUG_HOST=127.0.0.1, or keep its port from the public; with DEBUG_TOKEN set, this line is left out'
+
+/** Without a port: for requests that another process has accepted. */
+export function createDebugService(contents: DebugContents): HttpService {
+  return createHttpService(toRoutes(createDebugEndpoints(contents)))
+}
+
+function toRoutes(endpoints: readonly DebugEndpoint[]): HttpServiceSettings {
+  const listing = endpoints.map(({ path, help }) => `${path}: ${help}\n`).join('')
+  return {
+    routes: Object.fromEntries(endpoints.map(({ path, handle }) => [path, handle])),
+    otherwise: (_request, response) => sendText(response, 200, listing),
+  }
+}
+
+/** Sorted by path. */
+export function createDebugEndpoints({
+  ruleLines,
+  statistics,
+  extraTags = [],
+  processGauges: toGauges = processGauges,
+  log,
+}: DebugContents): DebugEndpoint[] {
+  const stream = <Item>(response: ServerResponse, listing: Listing<Item>) => {
+    streamLines(response, listing).catch((error: unknown) => {
+      log.error(`The debug listener could not finish an answer: ${String(error)}`)
+      response.destroy()
+    })
+  }
+  const endpoints: DebugEndpoint[] = [
+    ...createProfileEndpoints(log),
+    {
+      path: '/rlconfig',
+      help: 'print out the currently loaded configuration for debugging',
+      handle: (_request, response) => stream(response, { items: ruleLines(), toLine: String }),
+    },
+    {
+      path: '/stats',
+      help: 'print out stats',
+      handle: (_request, response) => {
+        // In the end: what others have to be asked for is there by then.
+        const last = () =>
+          toGauges()
+            .map(([name, value]) => `${toLine([toTaggedName(name, extraTags), value])}\n`)
+            .join('')
+        stream(response, { items: statistics.lines(extraTags), toLine, last })
+      },
+    },
+  ]
+  return endpoints.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function toLine([name, value]: Statistic): string {
+  return `${name}: ${value}`
+}
