@@ -1,6 +1,11 @@
 import type { CounterStore } from './counters/counter-store.ts'
-import { createDecider, type Decider } from './decide/decide.ts'
-import { createDecisionStatistics, type DecisionSettings } from './decide/decision.ts'
+import { createDecisions, type Decider } from './decide/decide.ts'
+import {
+  createDecisionStatistics,
+  type DecisionParts,
+  type DecisionSettings,
+} from './decide/decision.ts'
+import { createEncodedRequests } from './hot/index.ts'
 import { compileRules } from './rules/match/compile.ts'
 import type { RuleSnapshot } from './rules/match/snapshot.ts'
 import type { RuleSet } from './rules/model/rule.ts'
@@ -37,6 +42,11 @@ const defaults: DecisionSettings = {
 }
 
 const maxRequestKeys = 10_000
+
+/** Decisions about requests, decoded or encoded, with the cache of known requests. */
+export function createDecider(parts: DecisionParts): Decider {
+  return createDecisions(parts, createEncodedRequests(parts.settings))
+}
 
 export function createEngine({ rules, store, now, settings }: EngineParts): Engine {
   const statistics = new Statistics({ maxRequestKeys })

@@ -10,7 +10,7 @@ export {
   type MemoryStoreSettings,
   openMemoryStore,
 } from './counters/memory/memory-store.ts'
-export { ServiceError } from './decide/decided.ts'
+export { ServiceError } from './decide/decision.ts'
 export type { HeaderNames } from './decide/headers.ts'
 export type { BreakerSettings } from './limiter/breaker.ts'
 export type { DescriptorInput, DetailedDescriptor, LimitRequest } from './limiter/limit-request.ts'

@@ -1,7 +1,7 @@
 import type { Decider } from '../decide/decide.ts'
-import { ExcessError } from '../decide/decided.ts'
+import { ExcessError } from '../decide/decision.ts'
 import { findEncodedExcess, findExcess, type RequestBounds } from '../protocol/request-bounds.ts'
-import type { Counter } from '../stats/registry.ts'
+import type { Counter } from '../stats/instruments.ts'
 
 /** Refuses requests that are too large before anything else is done with them. */
 export function boundDecider(

@@ -1,9 +1,10 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore } from '../counters/counter-store.ts'
-import { createDecider, type Decider } from '../decide/decide.ts'
+import type { Decider } from '../decide/decide.ts'
 import type { Rules } from '../decide/decision.ts'
-import { createLocalCache, type LocalCache } from '../hot/local-cache.ts'
+import { createDecider } from '../engine.ts'
+import { createLocalCache, type LocalCache } from '../hot/index.ts'
 import type { Statistics } from '../stats/registry.ts'
 
 export interface DecideSurroundings {

@@ -1,16 +1,17 @@
 import { CounterKeyError, type StoreError } from '../counters/counter-store.ts'
-import { RequestCache } from '../hot/request-cache.ts'
-import { decodeRequest } from '../protocol/decode.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
-import { addTallies } from './add-tallies.ts'
-import { type Decided, ServiceError } from './decided.ts'
-import type { DecisionParts, Rules } from './decision.ts'
+import { addTallies, openTallies, sliceLength } from './count.ts'
+import {
+  type Decided,
+  type DecisionParts,
+  type EncodedRequests,
+  type Rules,
+  ServiceError,
+} from './decision.ts'
 import { LongRequests, longBytes, longDescriptors } from './long-requests.ts'
-import { openTallies } from './open-tallies.ts'
+import { toTallies, toTalliesInSlices } from './match.ts'
 import { toResponse } from './respond.ts'
-import { sliceLength } from './slice-length.ts'
 import type { Tallies } from './tally.ts'
-import { toTallies, toTalliesInSlices } from './to-tallies.ts'
 
 /** Calls back once, before it returns where the store answers at once. */
 export type Decide = (request: RateLimitRequest, deadlineMs: number, decided: Decided) => void
@@ -32,10 +33,25 @@ export interface Decider {
   readonly decideEncoded: DecideEncoded
 }
 
-export function createDecider(parts: DecisionParts): Decider {
-  const { settings, statistics } = parts
-  // Dynamic metadata repeats the request, which is not kept.
-  const known = settings.addsDynamicMetadata ? undefined : new RequestCache()
+/**
+ * Two ways lead into one decision:
+ *
+ *     decide(request) ──────────────────────────┐
+ *     decideEncoded(bytes) ── known? ─ decode ───┴─ match ─┬─ count ─ respond
+ *                               └──────────────────────────┘
+ *
+ * - match (match.ts) turns descriptors into tallies: the counter, the limit and the charge of each.
+ * - count (count.ts) opens the windows and asks the store to add the charges.
+ * - respond (respond.ts) judges the counts and makes the response.
+ *
+ * gRPC takes the encoded way, which skips decoding and matching when the very same bytes were matched
+ * before under the same rules: 790 instead of 1,690 ns for a decision with 10 rules (decision 009). JSON and
+ * the tools take the plain way. Both give the same responses; a property test compares them.
+ *
+ * A long request takes the same steps, in slices, behind other long ones.
+ */
+export function createDecisions(parts: DecisionParts, requests: EncodedRequests): Decider {
+  const { statistics } = parts
   const longRequests = new LongRequests()
 
   function decide(request: RateLimitRequest, deadlineMs: number, decided: Decided): void {
@@ -44,25 +60,9 @@ export function createDecider(parts: DecisionParts): Decider {
       longRequests.add(bytes, deadlineMs, decided, (then) => decideLong(request, deadlineMs, then))
       return
     }
-    const rules = parts.rules()
-    const refusal = findRefusal(request, rules)
-    if (refusal !== undefined || rules === undefined) refuse(refusal, decided)
-    else carryOut(request, toTallies(parts, rules, request), deadlineMs, decided)
-  }
-
-  function* decideLong(
-    request: RateLimitRequest,
-    deadlineMs: number,
-    decided: Decided,
-  ): Generator<void, void, void> {
-    const rules = parts.rules()
-    const refusal = findRefusal(request, rules)
-    if (refusal !== undefined || rules === undefined) {
-      refuse(refusal, decided)
-      return
-    }
-    const tallies = yield* toTalliesInSlices(parts, rules, request, sliceLength)
-    carryOut(request, tallies, deadlineMs, decided)
+    const rules = admit(request, parts.rules(), decided)
+    if (rules === undefined) return
+    countAndRespond(request, toTallies(parts, rules, request), deadlineMs, decided)
   }
 
   function decideEncoded(
@@ -76,37 +76,52 @@ export function createDecider(parts: DecisionParts): Decider {
       // The bytes are the transport's, and belong to another request soon.
       const kept = Buffer.from(buffer.subarray(start, end))
       longRequests.add(kept.length, deadlineMs, decided, function* (then) {
-        const request = decodeRequest(kept, 0, kept.length)
+        const request = requests.decode(kept, 0, kept.length)
         yield
         yield* decideLong(request, deadlineMs, then)
       })
       return
     }
-    const rules = parts.rules()
-    if (known !== undefined && rules !== undefined) {
-      const tallies = known.find(rules, buffer, start, end)
-      if (tallies !== undefined) {
-        carryOut(undefined, tallies, deadlineMs, decided)
-        return
-      }
-    }
-    const request = decodeRequest(buffer, start, end)
-    const refusal = findRefusal(request, rules)
-    if (refusal !== undefined || rules === undefined) {
-      refuse(refusal, decided)
+    const current = parts.rules()
+    const known = current && requests.find(current, buffer, start, end)
+    if (known !== undefined) {
+      countAndRespond(undefined, known, deadlineMs, decided)
       return
     }
+    const request = requests.decode(buffer, start, end)
+    const rules = admit(request, current, decided)
+    if (rules === undefined) return
     const tallies = toTallies(parts, rules, request)
-    known?.keep(request, tallies)
-    carryOut(request, tallies, deadlineMs, decided)
+    requests.keep(request, tallies)
+    countAndRespond(request, tallies, deadlineMs, decided)
   }
 
-  function refuse(refusal: string | undefined, decided: Decided): void {
+  function* decideLong(
+    request: RateLimitRequest,
+    deadlineMs: number,
+    decided: Decided,
+  ): Generator<void, void, void> {
+    const rules = admit(request, parts.rules(), decided)
+    if (rules === undefined) return
+    const tallies = yield* toTalliesInSlices(parts, rules, request, sliceLength)
+    countAndRespond(request, tallies, deadlineMs, decided)
+  }
+
+  /** The rules to judge the request by. Undefined where nothing can be decided: then it is answered. */
+  function admit(
+    request: RateLimitRequest,
+    rules: Rules | undefined,
+    decided: Decided,
+  ): Rules | undefined {
+    const refusal = findRefusal(request, rules)
+    if (refusal === undefined) return rules
     statistics.serviceErrors.value += 1
     decided(new ServiceError(refusal), undefined)
+    return undefined
   }
 
-  function carryOut(
+  /** @param request undefined where only its tallies are known, and nothing else is needed. */
+  function countAndRespond(
     request: RateLimitRequest | undefined,
     tallies: Tallies,
     deadlineMs: number,

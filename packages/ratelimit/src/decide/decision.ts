@@ -1,8 +1,12 @@
-import type { CounterStore } from '../counters/counter-store.ts'
-import type { LocalCache } from '../hot/local-cache.ts'
-import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
+import type { CounterStore, StoreError } from '../counters/counter-store.ts'
+import type {
+  DecodeError,
+  Descriptor,
+  RateLimitRequest,
+  RateLimitResponse,
+} from '../protocol/message.ts'
 import type { Match } from '../rules/model/rule.ts'
-import type { Counter, Statistics } from '../stats/registry.ts'
+import type { Counter } from '../stats/instruments.ts'
 import type { KeySettings } from './counter-key.ts'
 import type { HeaderNames } from './headers.ts'
 import type { Tallies } from './tally.ts'
@@ -29,10 +33,30 @@ export interface DecisionParts {
   readonly settings: DecisionSettings
   readonly rules: () => Rules | undefined
   readonly store: CounterStore
-  readonly localCache: LocalCache | undefined
+  readonly localCache: OverLimitCache | undefined
   readonly statistics: DecisionStatistics
   /** Milliseconds since the epoch. */
   readonly now: () => number
+}
+
+/** Counters that were found over their limit: the store is not asked about them again. See hot/local-cache.ts. */
+export interface OverLimitCache {
+  isOver(key: string, window: number, limit: number, nowSeconds: number): boolean
+  add(key: string, window: number, unitSeconds: number, limit: number, nowSeconds: number): void
+  delete(key: string, window: number): void
+}
+
+/**
+ * Requests as bytes, of which a decision knows nothing else. See hot/request-cache.ts, which decodes them and
+ * remembers what they came down to.
+ */
+export interface EncodedRequests {
+  /** Throws a `DecodeError`. */
+  decode(buffer: Buffer, start: number, end: number): RateLimitRequest
+  /** What a request with these very bytes came down to under the same rules, where that is known. */
+  find(rules: Rules, buffer: Buffer, start: number, end: number): Tallies | undefined
+  /** What the request that `find` did not find comes down to. Called before the next `find`. */
+  keep(request: RateLimitRequest, tallies: Tallies): void
 }
 
 export interface DecisionStatistics {
@@ -42,8 +66,11 @@ export interface DecisionStatistics {
   unknownDomain(domain: string): Counter
 }
 
-/** Those of decisions that are made without the service, under short names. */
-export function createDecisionStatistics(statistics: Statistics): DecisionStatistics {
+/** For decisions that are made without the service: the same statistics under short names. */
+export function createDecisionStatistics(statistics: {
+  counter(name: string): Counter
+  unknownDomain(domain: string): Counter
+}): DecisionStatistics {
   return {
     storeErrors: statistics.counter('redis_error'),
     serviceErrors: statistics.counter('service_error'),
@@ -59,3 +86,19 @@ export interface Decision {
   readonly nowSeconds: number
   readonly tallies: Tallies
 }
+
+/** The request makes no sense, or there is nothing to judge it by. The message is for the caller. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+}
+
+/** The request is larger than allowed. */
+export class ExcessError extends ServiceError {}
+
+/** Too much is under way already. */
+export class OverloadError extends ServiceError {}
+
+export type Decided = (
+  error: ServiceError | StoreError | DecodeError | undefined,
+  response: RateLimitResponse | undefined,
+) => void

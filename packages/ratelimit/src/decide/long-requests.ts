@@ -1,6 +1,6 @@
 import { StoreError } from '../counters/counter-store.ts'
-import { DecodeError } from '../protocol/decode.ts'
-import { type Decided, OverloadError, ServiceError } from './decided.ts'
+import { DecodeError } from '../protocol/message.ts'
+import { type Decided, OverloadError, ServiceError } from './decision.ts'
 
 /** From here on a request waits its turn; those of proxies have some hundred bytes. */
 export const longBytes = 2_048

@@ -1,3 +1,4 @@
+import type { OverLimitCache } from '../decide/decision.ts'
 import { KeyBytes } from './key-bytes.ts'
 import { Page } from './key-page.ts'
 
@@ -36,7 +37,7 @@ export function createLocalCache(settings: LocalCacheSettings): LocalCache {
   return new LocalCache(settings)
 }
 
-export class LocalCache {
+export class LocalCache implements OverLimitCache {
   readonly #now: () => number
   readonly #key = new KeyBytes()
   readonly #generationBytes: number

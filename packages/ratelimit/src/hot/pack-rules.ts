@@ -9,10 +9,10 @@ import {
   type PackedRules,
   rowShift,
   rowWords,
+  toDetailText,
   word,
 } from './packed-rules.ts'
 import { emptyText, TextPacker } from './packed-texts.ts'
-import { toDetailText } from './rule-detail.ts'
 
 /** Works out all that can be known of rules before a request comes. */
 export function packRules({ domains, rules }: RuleSet): PackedRules {

@@ -1,8 +1,23 @@
-import type { Rules } from '../decide/decision.ts'
+import type { DecisionSettings, EncodedRequests, Rules } from '../decide/decision.ts'
 import type { Tallies } from '../decide/tally.ts'
+import { decodeRequest } from '../protocol/decode.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
 import { RequestWords } from './request-words.ts'
 import { TallyArena } from './tally-arena.ts'
+
+/** Every request is decoded and matched. */
+const plainRequests: EncodedRequests = {
+  decode: decodeRequest,
+  find: () => undefined,
+  keep() {},
+}
+
+/** Dynamic metadata repeats the request, which is not kept. */
+export function createEncodedRequests({
+  addsDynamicMetadata,
+}: Pick<DecisionSettings, 'addsDynamicMetadata'>): EncodedRequests {
+  return addsDynamicMetadata ? plainRequests : new RequestCache()
+}
 
 export interface RequestCacheSettings {
   /** A power of two. Each set keeps four requests. */
@@ -48,7 +63,7 @@ const severalBytes = 128
  * While hardly any request repeats itself, only one in eight of the short ones is looked up. When all room is used, or the
  * rules change, everything is forgotten but the hashes, and what is in use comes back at once.
  */
-export class RequestCache {
+export class RequestCache implements EncodedRequests {
   readonly #request = new RequestWords(longestBytes)
   readonly #arena: TallyArena
   readonly #sets: number
@@ -72,6 +87,10 @@ export class RequestCache {
 
   get usedBytes(): number {
     return this.#arena.usedBytes
+  }
+
+  decode(buffer: Buffer, start: number, end: number): RateLimitRequest {
+    return decodeRequest(buffer, start, end)
   }
 
   /** Hot path. What it does not find may be handed to `keep` before the next one is asked for. */

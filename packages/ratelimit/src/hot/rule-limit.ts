@@ -1,7 +1,13 @@
-import { type Algorithm, algorithms, type JsonObject, type Limit } from '../rules/model/rule.ts'
+import {
+  type Algorithm,
+  algorithms,
+  type JsonObject,
+  type Limit,
+  type Match,
+} from '../rules/model/rule.ts'
 import { type Unit, unitByWire } from '../rules/model/units.ts'
-import { algorithmShift, flag, word } from './packed-rules.ts'
-import { type RuleDetail, readDetail } from './rule-detail.ts'
+import type { RuleCounters } from '../stats/instruments.ts'
+import { algorithmShift, flag, type RuleDetail, readDetail, word } from './packed-rules.ts'
 import type { RuleTable } from './rule-table.ts'
 
 /** What few rules have: the same object for all others, so that it stays in the caches. */
@@ -113,4 +119,18 @@ function toSharedValues(table: RuleTable, row: number): (string | undefined)[] {
     values.push(table.has(at, flag.isShared) ? table.text(at, word.value) : undefined)
   }
   return values.reverse()
+}
+
+/** A rule that was met, with its limit in one object: each object costs a miss of the caches. */
+export class RuleMatch extends RuleLimit implements Match {
+  readonly counters: RuleCounters
+
+  constructor(table: RuleTable, row: number, counters: RuleCounters) {
+    super(table, row)
+    this.counters = counters
+  }
+
+  get limit(): Limit {
+    return this
+  }
 }

@@ -148,7 +148,7 @@ export class RuleTable {
 
   /** In the order of their first rules, and then those without any. */
   domainNames(): string[] {
-    return Array.from({ length: this.domainCount }, (_, row) => this.text(row, word.key))
+    return Array.from({ length: this.domainCount }, (_, row) => this.keyOf(row))
   }
 
   /**
@@ -160,9 +160,50 @@ export class RuleTable {
     return this.has(row, isDetailed ? flag.hasOpenLevel : flag.hasMetricLevel)
   }
 
+  /**
+   * The path of a rule whose statistics go by the request's values: see `namesValues`.
+   * @param entries as many as the rule is deep.
+   */
+  requestPathOf(leaf: number, entries: readonly Entry[]): string {
+    const isDetailed = this.has(leaf, flag.detailedMetric)
+    let path = ''
+    let row = leaf
+    for (let i = entries.length - 1; !this.isDomain(row); i -= 1) {
+      path = `.${this.#requestLevelOf(row, entries[i]?.value ?? '', isDetailed)}${path}`
+      row = this.get(row, word.parent)
+    }
+    return this.levelOf(row) + path
+  }
+
+  #requestLevelOf(row: number, requested: string, isDetailed: boolean): string {
+    // A shared threshold has one counter, so its statistics have one name.
+    if (this.has(row, flag.isShared)) return this.levelOf(row)
+    const key = this.keyOf(row)
+    if (isDetailed) return `${key}_${requested}`
+    return this.has(row, flag.valueToMetric) ? toLevel(key, requested) : this.levelOf(row)
+  }
+
+  /** The key of a rule, or the name of a domain. */
+  keyOf(row: number): string {
+    return this.text(row, word.key)
+  }
+
+  /** Empty: any value. */
+  valueOf(row: number): string {
+    return this.text(row, word.value)
+  }
+
+  hasLimit(row: number): boolean {
+    return this.has(row, flag.hasLimit)
+  }
+
+  hasChildren(row: number): boolean {
+    return this.get(row, word.firstChild) !== noRow
+  }
+
   /** `key` or `key_value`, as written. */
   levelOf(row: number): string {
-    return toLevel(this.text(row, word.key), this.text(row, word.value))
+    return toLevel(this.keyOf(row), this.valueOf(row))
   }
 
   /** `domain.key[_value].key[_value]…`, as written. */

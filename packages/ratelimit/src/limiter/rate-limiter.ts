@@ -1,12 +1,12 @@
 import { StoreError } from '../counters/counter-store.ts'
-import { ServiceError } from '../decide/decided.ts'
 import {
   createDecisionStatistics,
   type DecisionParts,
   type DecisionSettings,
+  ServiceError,
 } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
-import { createLocalCache, type LocalCache } from '../hot/local-cache.ts'
+import { createLocalCache, type LocalCache } from '../hot/index.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { Statistics } from '../stats/registry.ts'
 import type { Asked, Charging } from './asked.ts'

@@ -1,5 +1,4 @@
-import { ServiceError } from '../decide/decided.ts'
-import type { DecisionParts } from '../decide/decision.ts'
+import { type DecisionParts, ServiceError } from '../decide/decision.ts'
 import { compileRules } from '../rules/match/compile.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import type { RuleSource } from '../rules/sources/source.ts'

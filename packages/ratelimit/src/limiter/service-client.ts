@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, request as sendHttp } from 'node:http'
 import { request as sendHttps, Agent as TlsAgent } from 'node:https'
 import { StoreError } from '../counters/counter-store.ts'
-import { ServiceError } from '../decide/decided.ts'
+import { ServiceError } from '../decide/decision.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
 
 /** What the service answers, as far as it is read here. */

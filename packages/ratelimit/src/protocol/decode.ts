@@ -2,8 +2,6 @@ import type { Descriptor, Entry, LimitOverride, RateLimitRequest } from './messa
 import { descriptor, entry, override, request, uint64Value } from './tags.ts'
 import { WireReader } from './wire-reader.ts'
 
-export { DecodeError } from './wire-reader.ts'
-
 const reader = new WireReader()
 
 /** Decodes the `RateLimitRequest` between `start` and `end`, or throws a `DecodeError`. */

@@ -1,4 +1,3 @@
-import { codeNames, limitUnitNames, overrideUnitNames } from './enums.ts'
 import {
   parseBoolean,
   parseEnum,
@@ -10,14 +9,17 @@ import {
   parseUint64,
   toMemberNames,
 } from './json-reader.ts'
-import type {
-  Descriptor,
-  DescriptorStatus,
-  Entry,
-  HeaderValue,
-  LimitOverride,
-  RateLimitRequest,
-  RateLimitResponse,
+import {
+  codeNames,
+  type Descriptor,
+  type DescriptorStatus,
+  type Entry,
+  type HeaderValue,
+  type LimitOverride,
+  limitUnitNames,
+  overrideUnitNames,
+  type RateLimitRequest,
+  type RateLimitResponse,
 } from './message.ts'
 
 export { RequestSyntaxError } from './json-reader.ts'

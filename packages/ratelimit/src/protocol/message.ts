@@ -63,3 +63,35 @@ export interface HeaderValue {
   readonly key: string
   readonly value: string
 }
+
+// By hand, so that a server starts without the generated code and its library; tests compare them.
+
+/** `envoy.service.ratelimit.v3.RateLimitResponse.Code`: the index is the number. */
+export const codeNames: readonly string[] = ['UNKNOWN', 'OK', 'OVER_LIMIT']
+
+/** `envoy.type.v3.RateLimitUnit`, which a caller sends. */
+export const overrideUnitNames: readonly string[] = [
+  'UNKNOWN',
+  'SECOND',
+  'MINUTE',
+  'HOUR',
+  'DAY',
+  'MONTH',
+  'YEAR',
+]
+
+/** `envoy.service.ratelimit.v3.RateLimitResponse.RateLimit.Unit`, which a caller gets. */
+export const limitUnitNames: readonly string[] = [...overrideUnitNames, 'WEEK']
+
+/** A limit sent by the caller in protobuf's text form: `requests_per_unit:5 unit:HOUR`. */
+export function toOverrideText({ requestsPerUnit, unit }: LimitOverride): string {
+  const fields: string[] = []
+  if (requestsPerUnit !== 0) fields.push(`requests_per_unit:${requestsPerUnit}`)
+  if (unit !== 0) fields.push(`unit:${overrideUnitNames[unit] ?? unit}`)
+  return fields.join(' ')
+}
+
+/** The bytes are not a message of the expected type. */
+export class DecodeError extends Error {
+  override readonly name = 'DecodeError'
+}

@@ -1,6 +1,6 @@
-import type { Descriptor } from './message.ts'
+import { DecodeError, type Descriptor } from './message.ts'
 import { descriptor, request } from './tags.ts'
-import { DecodeError, WireReader } from './wire-reader.ts'
+import { WireReader } from './wire-reader.ts'
 
 /** How large a request may be: one of a hundred thousand descriptors would keep all others waiting. */
 export interface RequestBounds {

@@ -1,11 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { internName } from './interned-names.ts'
+import { DecodeError } from './message.ts'
 import { wire } from './tags.ts'
-
-/** The bytes are no message of the expected type. */
-export class DecodeError extends Error {
-  override readonly name = 'DecodeError'
-}
 
 /** As deep as other implementations of protobuf go by default. */
 const deepestLevel = 100

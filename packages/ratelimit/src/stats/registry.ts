@@ -1,15 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { toStatisticsKey } from '../rules/model/statistics-key.ts'
 import { Generations } from './generations.ts'
-import { type RuleCounters, toShownCount } from './rule-counters.ts'
+import { Counter, type RuleCounters, Timer, toShownCount } from './instruments.ts'
 import { type Dropped, RuleStatistics, ruleStatistics } from './rule-statistics.ts'
 import { sortInSlices } from './sort-in-slices.ts'
 import { mergeTags, type Tag, toNameSuffix, toTaggedName } from './tags.ts'
-import { Timer } from './timer.ts'
-
-export class Counter {
-  value = 0
-}
 
 export interface StatisticsSettings {
   /** How many statistics keys made from requests are kept. */

@@ -1,6 +1,6 @@
+import { LargeMap } from '../hot/index.ts'
 import { Generations } from './generations.ts'
-import { LargeMap } from './large-map.ts'
-import { RuleCounters, type RuleCountersByKey } from './rule-counters.ts'
+import { RuleCounters, type RuleCountersByKey } from './instruments.ts'
 
 /** What each statistic of a rule is called, in alphabetical order. */
 export const ruleStatistics = [

@@ -1,5 +1,4 @@
-import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
-import { toOverrideText } from '../protocol/text.ts'
+import { type Descriptor, type RateLimitRequest, toOverrideText } from '../protocol/message.ts'
 import { cutText } from './cut-text.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api'
 import type { Decider } from '../decide/decide.ts'
-import type { Decided } from '../decide/decided.ts'
+import type { Decided } from '../decide/decision.ts'
 import { decodeRequest } from '../protocol/decode.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
 import { cutText } from './cut-text.ts'

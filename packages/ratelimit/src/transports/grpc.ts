@@ -1,10 +1,9 @@
 import { type Methods, type StatusCode, status, type UnaryCall } from '@portcullis/grpc-unary'
 import type { DecideEncoded } from '../decide/decide.ts'
-import { type Decided, ExcessError, OverloadError } from '../decide/decided.ts'
-import { DecodeError } from '../protocol/decode.ts'
+import { type Decided, ExcessError, OverloadError } from '../decide/decision.ts'
 import { encodeResponse } from '../protocol/encode.ts'
-import type { Counter } from '../stats/registry.ts'
-import type { Timer } from '../stats/timer.ts'
+import { DecodeError } from '../protocol/message.ts'
+import type { Counter, Timer } from '../stats/instruments.ts'
 
 export const rateLimitService = 'envoy.service.ratelimit.v3.RateLimitService'
 

@@ -6,7 +6,8 @@ import {
   type UnaryCall,
 } from '@portcullis/grpc-unary'
 import type { Health } from '@portcullis/service-kit/health'
-import { DecodeError, WireReader } from '../protocol/wire-reader.ts'
+import { DecodeError } from '../protocol/message.ts'
+import { WireReader } from '../protocol/wire-reader.ts'
 
 export const healthService = 'grpc.health.v1.Health'
 

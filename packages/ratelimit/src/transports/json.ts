@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { CounterKeyError, StoreError } from '../counters/counter-store.ts'
 import type { Decide } from '../decide/decide.ts'
-import { ServiceError } from '../decide/decided.ts'
+import { ServiceError } from '../decide/decision.ts'
 import { OVER_LIMIT, type RateLimitRequest, type RateLimitResponse } from '../protocol/message.ts'
 import { type HttpHandler, sendText } from './http-listener.ts'
 import { isNestedDeeperThan } from './json-nesting.ts'

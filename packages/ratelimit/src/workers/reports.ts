@@ -1,11 +1,10 @@
 import type { ReportParts } from '../app/primary.ts'
-import type { Counter, Statistics } from '../stats/registry.ts'
-import type { RuleCounters } from '../stats/rule-counters.ts'
+import type { Counter, RuleCounters, Timer } from '../stats/instruments.ts'
+import type { Statistics } from '../stats/registry.ts'
 import { Differences } from '../stats/sinks/differences.ts'
 import { DroppedCounters } from '../stats/sinks/dropped-counters.ts'
 import { Pace } from '../stats/sinks/pace.ts'
 import { TimerBuffer } from '../stats/sinks/timer-buffer.ts'
-import type { Timer } from '../stats/timer.ts'
 import type { NamedNumber, StatisticsMessage, TimerGrowth } from './messages.ts'
 import { RuleRows } from './rule-rows.ts'
 

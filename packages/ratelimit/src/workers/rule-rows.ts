@@ -1,4 +1,4 @@
-import type { RuleCounters } from '../stats/rule-counters.ts'
+import type { RuleCounters } from '../stats/instruments.ts'
 import { ruleStatistics } from '../stats/rule-statistics.ts'
 import type { Differences, RuleSum } from '../stats/sinks/differences.ts'
 

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { DecodeError } from '../../src/protocol/decode.ts'
 import { encodeRequest } from '../../src/protocol/encode.ts'
-import type { Descriptor, RateLimitRequest, RateLimitResponse } from '../../src/protocol/message.ts'
+import {
+  DecodeError,
+  type Descriptor,
+  type RateLimitRequest,
+  type RateLimitResponse,
+} from '../../src/protocol/message.ts'
 import type { RuleRecord, RuleSet } from '../../src/rules/model/rule.ts'
 import {
   ask,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CounterKeyError, StoreError } from '../../src/counters/counter-store.ts'
-import { ServiceError } from '../../src/decide/decided.ts'
+import { ServiceError } from '../../src/decide/decision.ts'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
 import { ask, descriptor, openDecider } from '../support/decider.ts'
 

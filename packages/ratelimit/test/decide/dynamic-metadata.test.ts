@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mergeMetadata, toDynamicMetadata } from '../../src/decide/dynamic-metadata.ts'
+import { mergeMetadata, toDynamicMetadata } from '../../src/decide/respond.ts'
 import { ask, descriptor, openDecider } from '../support/decider.ts'
 
 const rules = `

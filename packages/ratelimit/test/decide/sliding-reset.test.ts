@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type SlidingTally, secondsUntilRoom } from '../../src/decide/sliding-reset.ts'
+import { type SlidingTally, secondsUntilRoom } from '../../src/decide/windows.ts'
 
 interface Situation {
   readonly unitSeconds: number

@@ -1,5 +1,4 @@
-import type { DescField, DescMessage } from '@bufbuild/protobuf'
-import { ScalarType } from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 
 /**
  * What `@bufbuild/protobuf` reads too kindly, done as protobuf's own implementations do it: a second

@@ -4,16 +4,22 @@ import { type DescEnum, equals } from '@bufbuild/protobuf'
 import { fromText } from '@bufbuild/protobuf/txtpb'
 import fc from 'fast-check'
 import { encodeResponse } from '../../src/protocol/encode.ts'
-import { codeNames, limitUnitNames, overrideUnitNames } from '../../src/protocol/enums.ts'
 import {
   RateLimitResponse_CodeSchema,
   RateLimitResponse_RateLimit_UnitSchema,
   RateLimitResponseSchema,
 } from '../../src/protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import { RateLimitUnitSchema } from '../../src/protocol/generated/envoy/type/v3/ratelimit_unit_pb.ts'
-import { OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
+import {
+  codeNames,
+  limitUnitNames,
+  OK,
+  OVER_LIMIT,
+  overrideUnitNames,
+  type RateLimitResponse,
+  toOverrideText,
+} from '../../src/protocol/message.ts'
 import { toResponseText } from '../../src/protocol/response-text.ts'
-import { toOverrideText } from '../../src/protocol/text.ts'
 import { responses, toOracleResponse } from './messages.ts'
 
 function toText(response: RateLimitResponse): string {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { on } from 'node:events'
 import type { TestContext } from 'node:test'
 import { Client, credentials, type StatusObject } from '@grpc/grpc-js'
-import type { Methods } from '@portcullis/grpc-unary'
-import { createGrpcServer } from '@portcullis/grpc-unary'
+import { createGrpcServer, type Methods } from '@portcullis/grpc-unary'
 
 const asBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes)
 

@@ -1,7 +1,7 @@
 import type { Descriptor } from '../../src/protocol/message.ts'
 import type { JsonObject, LimitRecord, RuleRecord, RuleSet } from '../../src/rules/model/rule.ts'
 import type { Unit } from '../../src/rules/model/units.ts'
-import { RuleCounters, type RuleCountersByKey } from '../../src/stats/rule-counters.ts'
+import { RuleCounters, type RuleCountersByKey } from '../../src/stats/instruments.ts'
 
 /** A rule as a person would write it, with the fields of the YAML files in camel case. */
 export interface NestedRule {

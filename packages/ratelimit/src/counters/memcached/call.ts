@@ -1,7 +1,6 @@
 import { type Counted, StoreError } from '../counter-store.ts'
-import type { Connection } from './connection.ts'
 import type { NamedCounter, Target } from './named-counter.ts'
-import { Operation } from './operation.ts'
+import { type CommandSender, Operation } from './operation.ts'
 import { ProtocolError } from './reply-reader.ts'
 
 /** One `add` or `read` while the nodes are being read. */
@@ -82,7 +81,7 @@ export class Read extends Operation {
     this.#call.endOfNode(this.#found, undefined)
   }
 
-  override onStatus(_from: Connection, text: string): void {
+  override onStatus(_from: CommandSender, text: string): void {
     if (!this.isDone) this.fail(new StoreError(text))
   }
 

@@ -1,6 +1,11 @@
 import { StoreError } from '../counter-store.ts'
-import type { Connection } from './connection.ts'
 import { ProtocolError } from './reply-reader.ts'
+
+/** The connection on which a reply came: a further command of the same change goes there, too. */
+export interface CommandSender {
+  /** Gives the reason if the command cannot be sent. */
+  send(command: string, operation: Operation): StoreError | undefined
+}
 
 /**
  * A command while its reply is on the way. Each kind hears the replies it can have; any other means
@@ -22,11 +27,11 @@ export abstract class Operation {
     this.#refuse('END')
   }
 
-  onNumber(_from: Connection, _value: number): void {
+  onNumber(_from: CommandSender, _value: number): void {
     this.#refuse('a number')
   }
 
-  onStatus(_from: Connection, text: string): void {
+  onStatus(_from: CommandSender, text: string): void {
     this.#refuse(text.slice(0, 100))
   }
 

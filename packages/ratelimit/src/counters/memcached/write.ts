@@ -1,7 +1,6 @@
 import type { FailureLog } from '@portcullis/service-kit/failure-log'
 import { StoreError } from '../counter-store.ts'
-import type { Connection } from './connection.ts'
-import { Operation } from './operation.ts'
+import { type CommandSender, Operation } from './operation.ts'
 import type { MemcachedStatistics } from './statistics.ts'
 
 export interface WriteSurroundings {
@@ -68,7 +67,7 @@ const maxSteps = 3
  * @param isMissing whether the read just found no counter, so that `add` is the better first guess.
  */
 export function write(
-  to: Connection | undefined,
+  to: CommandSender | undefined,
   change: Change,
   isMissing: boolean,
   surroundings: WriteSurroundings,
@@ -77,7 +76,7 @@ export function write(
   send(to, new Write(first, change, surroundings, maxSteps - 1))
 }
 
-function send(to: Connection | undefined, operation: Write): void {
+function send(to: CommandSender | undefined, operation: Write): void {
   const refusal =
     to === undefined ? new StoreError('there is no node') : to.send(operation.command, operation)
   if (refusal !== undefined) operation.fail(refusal)
@@ -103,12 +102,12 @@ class Write extends Operation {
     return this.#step.toCommand(this.#change, this.#surroundings.toExpiry)
   }
 
-  override onNumber(from: Connection, value: number): void {
+  override onNumber(from: CommandSender, value: number): void {
     if (this.#step.success !== undefined) super.onNumber(from, value)
     this.#statistics.success.value++
   }
 
-  override onStatus(from: Connection, text: string): void {
+  override onStatus(from: CommandSender, text: string): void {
     const { success, refusal } = this.#step
     if (text === success) this.#statistics.success.value++
     else if (text === refusal) this.#tryNext(from, text)
@@ -126,7 +125,7 @@ class Write extends Operation {
     return this.#surroundings.statistics[this.#step.statistics]
   }
 
-  #tryNext(from: Connection, text: string): void {
+  #tryNext(from: CommandSender, text: string): void {
     this.#statistics.refused.value++
     const next = this.#step.next()
     if (next === undefined) return

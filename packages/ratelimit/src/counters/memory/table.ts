@@ -1,5 +1,11 @@
-import { KeyBytes } from '../../hot/key-bytes.ts'
-import { type Extent, mostPageWords, Page, toPageBytes, toRecordWords } from '../../hot/key-page.ts'
+import {
+  type Extent,
+  KeyBytes,
+  mostPageWords,
+  Page,
+  toPageBytes,
+  toRecordWords,
+} from '../../hot/index.ts'
 import type { Increment } from '../counter-store.ts'
 import { toShare } from '../sliding-window.ts'
 

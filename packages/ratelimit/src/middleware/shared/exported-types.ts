@@ -1,13 +1,12 @@
 // Every adapter exports these besides its own options.
 
 export type { HeaderStyle } from './header-styles.ts'
-export type { LimitedAnswer } from './limited-answer.ts'
+export type { LimitedAnswer, LimitedOutcome } from './limited-answer.ts'
 export type {
   CommonOptions,
   Decider,
   DescribedOptions,
   Descriptors,
   KeyedOptions,
-  LimitedOutcome,
   MiddlewareOptions,
 } from './options.ts'

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
 import type { LimitResult } from '../../limiter/limit-result.ts'
-import type { LimitedOutcome } from './options.ts'
 
 /** The answer to a request that is over a limit. */
 export interface LimitedAnswer {
@@ -14,6 +13,9 @@ export interface LimitedAnswer {
    */
   readonly body?: string | Uint8Array | object | undefined
 }
+
+/** What `onLimited` may return: its own answer, or nothing for the default one. */
+export type LimitedOutcome = LimitedAnswer | Response | undefined | void
 
 /** An answer in the form that adapters send. */
 export interface Answer {

@@ -4,7 +4,7 @@ import type { LimitResult } from '../../limiter/limit-result.ts'
 import type { KeyValues } from '../../limiter/limits.ts'
 import type { LimitOptions } from '../../limiter/rate-limiter.ts'
 import { type HeaderStyle, headerStyles } from './header-styles.ts'
-import type { LimitedAnswer } from './limited-answer.ts'
+import type { LimitedOutcome } from './limited-answer.ts'
 
 /** What a request counts as, for rules that are text or files: the descriptors of `LimitRequest`. */
 export type Descriptors = LimitRequest['descriptors']
@@ -106,8 +106,6 @@ export interface CommonOptions<Args extends readonly unknown[]> {
 }
 
 /** What `onLimited` may return. A function that only counts or logs returns nothing. */
-export type LimitedOutcome = LimitedAnswer | Response | undefined | void
-
 type Check = (value: unknown) => string | undefined
 
 const mustBeFunction: Check = (value) =>

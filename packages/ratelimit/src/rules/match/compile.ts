@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { packRules } from '../../hot/pack-rules.ts'
-import type { RuleCountersByKey } from '../../stats/rule-counters.ts'
+import { packRules } from '../../hot/index.ts'
+import type { RuleCountersByKey } from '../../stats/instruments.ts'
 import type { RuleSet } from '../model/rule.ts'
 import type { IgnoredOverride } from './override.ts'
 import { RuleSnapshot, type SnapshotParts } from './snapshot.ts'

@@ -1,10 +1,8 @@
-import { noRow } from '../../hot/packed-rules.ts'
-import { RuleLimit, toPlainLimit } from '../../hot/rule-limit.ts'
-import type { RuleTable } from '../../hot/rule-table.ts'
+import { noRow, RuleLimit, type RuleTable, toPlainLimit } from '../../hot/index.ts'
 import type { Descriptor, Entry } from '../../protocol/message.ts'
 import type { Limit, Place } from '../model/rule.ts'
 import { toShortList } from '../model/short-list.ts'
-import { toLevel, toRequestPath, toStatisticsKey } from '../model/statistics-key.ts'
+import { toLevel, toStatisticsKey } from '../model/statistics-key.ts'
 import { findNearMisses } from './near-misses.ts'
 import { toOverrideLimit } from './override.ts'
 import { type RuleNode, type SameKeyRules, Siblings } from './tree.ts'
@@ -120,7 +118,7 @@ function explainMatch(
   const { row, path, hasLimit } = leaf
   if (!hasLimit) return undefined
   const limit = new RuleLimit(table, row)
-  const counted = table.namesValues(row) ? toRequestPath(table, row, entries) : path
+  const counted = table.namesValues(row) ? table.requestPathOf(row, entries) : path
   return {
     limit: toPlainLimit(limit),
     statisticsKey: toStatisticsKey(counted),

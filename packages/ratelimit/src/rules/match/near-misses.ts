@@ -1,6 +1,5 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
-import { noRow } from '../../hot/packed-rules.ts'
-import type { RuleTable } from '../../hot/rule-table.ts'
+import { noRow, type RuleTable } from '../../hot/index.ts'
 import type { Entry } from '../../protocol/message.ts'
 import { toShortList } from '../model/short-list.ts'
 import { toLevel } from '../model/statistics-key.ts'

@@ -1,6 +1,4 @@
-import { flag } from '../../hot/packed-rules.ts'
-import { RuleLimit } from '../../hot/rule-limit.ts'
-import type { RuleTable } from '../../hot/rule-table.ts'
+import { RuleLimit, type RuleTable } from '../../hot/index.ts'
 import type { Limit } from '../model/rule.ts'
 
 /** One line of /rlconfig. */
@@ -14,7 +12,7 @@ export function toLine(limit: Limit): string {
 /** One line of the log at level debug. */
 export function toLoadLine(table: RuleTable, row: number): string {
   const line = `loading descriptor: key=${table.pathOf(row)}`
-  if (!table.has(row, flag.hasLimit)) return line
+  if (!table.hasLimit(row)) return line
   const limit = new RuleLimit(table, row)
   return (
     `${line} ratelimit={requests_per_unit=${requestsOf(limit)}, unit=${unitOf(limit)}, ` +

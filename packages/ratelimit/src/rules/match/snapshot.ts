@@ -1,11 +1,8 @@
-import { flag, noRow, type PackedRules, word } from '../../hot/packed-rules.ts'
-import { RuleLimit } from '../../hot/rule-limit.ts'
-import { RuleMatch } from '../../hot/rule-match.ts'
-import { RuleTable } from '../../hot/rule-table.ts'
+import { noRow, type PackedRules, RuleLimit, RuleMatch, RuleTable } from '../../hot/index.ts'
 import type { Descriptor } from '../../protocol/message.ts'
-import type { RuleCounters, RuleCountersByKey } from '../../stats/rule-counters.ts'
+import type { RuleCounters, RuleCountersByKey } from '../../stats/instruments.ts'
 import type { Match } from '../model/rule.ts'
-import { toRequestPath, toStatisticsKey } from '../model/statistics-key.ts'
+import { toStatisticsKey } from '../model/statistics-key.ts'
 import { type Explanation, explainDescriptor } from './explain.ts'
 import { type IgnoredOverride, toOverrideLimit } from './override.ts'
 import { toLine, toLoadLine } from './rule-line.ts'
@@ -63,7 +60,7 @@ export class RuleSnapshot {
     if (row === noRow) return undefined
     const match = this.#matchOf(row)
     if (match === undefined || !table.namesValues(row)) return match
-    const key = toStatisticsKey(toRequestPath(table, row, descriptor.entries))
+    const key = toStatisticsKey(table.requestPathOf(row, descriptor.entries))
     const { limit, sharedValues } = match
     return { limit, counters: this.#counters.forRequest(key), sharedValues }
   }
@@ -74,7 +71,7 @@ export class RuleSnapshot {
     const top = table.findDomain(domain)
     const row = top === noRow ? noRow : table.find(top, entries)
     if (row === noRow) return false
-    return table.has(row, flag.hasLimit) || table.get(row, word.firstChild) === noRow
+    return table.hasLimit(row) || !table.hasChildren(row)
   }
 
   /**
@@ -98,7 +95,7 @@ export class RuleSnapshot {
     const { domainCount, rowCount } = table
     const end = Math.min(to + domainCount, rowCount)
     for (let row = from + domainCount; row < end; row += 1) {
-      if (table.has(row, flag.hasLimit)) this.#countersOf(row)
+      if (table.hasLimit(row)) this.#countersOf(row)
     }
   }
 
@@ -106,7 +103,7 @@ export class RuleSnapshot {
   *describe(): Generator<string> {
     const table = this.#table
     for (let row = table.domainCount; row < table.rowCount; row += 1) {
-      if (table.has(row, flag.hasLimit)) yield toLine(new RuleLimit(table, row))
+      if (table.hasLimit(row)) yield toLine(new RuleLimit(table, row))
     }
   }
 
@@ -128,7 +125,7 @@ export class RuleSnapshot {
   }
 
   #describeDomain(row: number): string {
-    return `loading domain: ${this.#table.text(row, word.key)}`
+    return `loading domain: ${this.#table.keyOf(row)}`
   }
 
   /** Undefined for a rule without a limit. */
@@ -136,7 +133,7 @@ export class RuleSnapshot {
     const known = this.#matches[row]
     if (known !== undefined) return known
     const table = this.#table
-    if (!table.has(row, flag.hasLimit)) return undefined
+    if (!table.hasLimit(row)) return undefined
     const match = new RuleMatch(table, row, this.#countersOf(row))
     this.#matches[row] = match
     return match

@@ -1,5 +1,4 @@
-import { flag, word } from '../../hot/packed-rules.ts'
-import type { RuleTable } from '../../hot/rule-table.ts'
+import type { RuleTable } from '../../hot/index.ts'
 import type { Place } from '../model/rule.ts'
 import { matchesWildcard, toWildcard } from '../model/wildcard.ts'
 
@@ -14,11 +13,11 @@ export class RuleNode {
   }
 
   get key(): string {
-    return this.#table.text(this.row, word.key)
+    return this.#table.keyOf(this.row)
   }
 
   get value(): string {
-    return this.#table.text(this.row, word.value)
+    return this.#table.valueOf(this.row)
   }
 
   /** `domain.key[_value].key[_value]…`, as written. */
@@ -36,7 +35,7 @@ export class RuleNode {
   }
 
   get hasLimit(): boolean {
-    return this.#table.has(this.row, flag.hasLimit)
+    return this.#table.hasLimit(this.row)
   }
 
   get children(): Siblings | undefined {

@@ -1,4 +1,4 @@
-import type { RuleCounters } from '../../stats/rule-counters.ts'
+import type { RuleCounters } from '../../stats/instruments.ts'
 import type { Unit } from './units.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject

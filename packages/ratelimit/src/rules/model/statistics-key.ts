@@ -1,5 +1,3 @@
-import { flag, word } from '../../hot/packed-rules.ts'
-import type { RuleTable } from '../../hot/rule-table.ts'
 import type { Entry } from '../../protocol/message.ts'
 
 const suspicious = /[:|\p{Cc}]|\d\.\d/u
@@ -41,32 +39,4 @@ export function toOverridePath(domain: string, entries: readonly Entry[]): strin
     path = path === '' ? level : `${path}.${level}`
   }
   return `${domain}.${path}`
-}
-
-/**
- * For a rule whose statistics are told apart by the request's values: see `RuleTable.namesValues`.
- * @param entries as many as the rule is deep.
- */
-export function toRequestPath(table: RuleTable, leaf: number, entries: readonly Entry[]): string {
-  const isDetailed = table.has(leaf, flag.detailedMetric)
-  let path = ''
-  let row = leaf
-  for (let i = entries.length - 1; !table.isDomain(row); i -= 1) {
-    path = `.${toRequestLevel(table, row, entries[i]?.value ?? '', isDetailed)}${path}`
-    row = table.get(row, word.parent)
-  }
-  return table.levelOf(row) + path
-}
-
-function toRequestLevel(
-  table: RuleTable,
-  row: number,
-  requested: string,
-  isDetailed: boolean,
-): string {
-  // A shared threshold has one counter, so its statistics have one name.
-  if (table.has(row, flag.isShared)) return table.levelOf(row)
-  const key = table.text(row, word.key)
-  if (isDetailed) return `${key}_${requested}`
-  return table.has(row, flag.valueToMetric) ? toLevel(key, requested) : table.levelOf(row)
 }

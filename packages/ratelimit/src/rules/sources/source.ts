@@ -1,5 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { RuleCountersByKey } from '../../stats/rule-counters.ts'
+import type { RuleCountersByKey } from '../../stats/instruments.ts'
 import type { RuleSnapshot } from '../match/snapshot.ts'
 import type { RuleFault } from '../model/fault.ts'
 

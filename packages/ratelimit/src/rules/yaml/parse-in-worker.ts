@@ -1,4 +1,4 @@
-import { packRules } from '../../hot/pack-rules.ts'
+import { packRules } from '../../hot/index.ts'
 import type { RuleFault } from '../model/fault.ts'
 import type { RuleFile } from '../sources/file/rule-directory.ts'
 import { type PackedParse, ParseThread, ParseThreadError } from './parse-thread.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { PackedRules } from '../../hot/packed-rules.ts'
+import type { PackedRules } from '../../hot/index.ts'
 import type { RuleFault } from '../model/fault.ts'
 import type { RuleFile } from '../sources/file/rule-directory.ts'
 

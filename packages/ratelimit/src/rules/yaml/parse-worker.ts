@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { packRules } from '../../hot/pack-rules.ts'
-import { buffersOf } from '../../hot/packed-rules.ts'
+import { buffersOf, packRules } from '../../hot/index.ts'
 import { parseRuleFiles } from './parse.ts'
 import type { PackedParse, ParseThreadData, ParseThreadMessage } from './parse-thread.ts'
 

@@ -1,5 +1,4 @@
-import { Counter } from '../registry.ts'
-import { RuleCounters, toShownCount } from '../rule-counters.ts'
+import { Counter, RuleCounters, toShownCount } from '../instruments.ts'
 import { ruleStatistics } from '../rule-statistics.ts'
 
 /**

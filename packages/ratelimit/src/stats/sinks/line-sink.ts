@@ -1,6 +1,6 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { Counter, Statistics } from '../registry.ts'
-import type { RuleCounters } from '../rule-counters.ts'
+import type { Counter, RuleCounters } from '../instruments.ts'
+import type { Statistics } from '../registry.ts'
 import { type DroppedBatch, DroppedCounters } from './dropped-counters.ts'
 import type { LineFormat } from './line-format.ts'
 import { LineWriter } from './line-writer.ts'

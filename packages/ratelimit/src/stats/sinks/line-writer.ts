@@ -1,5 +1,5 @@
-import { type Counter, rulePrefix, toUnknownDomainName } from '../registry.ts'
-import type { RuleCounters } from '../rule-counters.ts'
+import type { Counter, RuleCounters } from '../instruments.ts'
+import { rulePrefix, toUnknownDomainName } from '../registry.ts'
 import { ruleStatistics } from '../rule-statistics.ts'
 import { parseTags, type Tag } from '../tags.ts'
 import { Differences, type RuleSum } from './differences.ts'

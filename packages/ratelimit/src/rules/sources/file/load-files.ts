@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { packRules } from '../../../hot/pack-rules.ts'
+import { packRules } from '../../../hot/index.ts'
 import { compileInTurns } from '../../match/compile.ts'
 import type { IgnoredOverride } from '../../match/override.ts'
 import type { RuleSnapshot } from '../../match/snapshot.ts'

@@ -1,5 +1,5 @@
 import { addAbortListener } from 'node:events'
-import { packRules } from '../../../hot/pack-rules.ts'
+import { packRules } from '../../../hot/index.ts'
 import { compileInTurns } from '../../match/compile.ts'
 import type { IgnoredOverride } from '../../match/override.ts'
 import type { RuleSnapshot } from '../../match/snapshot.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { PackedRules } from '../../../hot/packed-rules.ts'
+import type { PackedRules } from '../../../hot/index.ts'
 import type { ResourceFault } from './parse-resources.ts'
 import { toReason } from './reason.ts'
 

@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { packRules } from '../../../hot/pack-rules.ts'
-import { buffersOf } from '../../../hot/packed-rules.ts'
+import { buffersOf, packRules } from '../../../hot/index.ts'
 import { parseResources } from './parse-resources.ts'
 import type { PackedResponse, ResourceThreadData } from './resource-thread.ts'
 

@@ -1,5 +1,5 @@
-import type { Counter, Statistics } from '../../registry.ts'
-import type { RuleCounters } from '../../rule-counters.ts'
+import type { Counter, RuleCounters } from '../../instruments.ts'
+import type { Statistics } from '../../registry.ts'
 import { parseTags } from '../../tags.ts'
 import { Differences } from '../differences.ts'
 import { type DroppedBatch, DroppedCounters } from '../dropped-counters.ts'

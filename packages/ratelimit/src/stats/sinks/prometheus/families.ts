@@ -1,5 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
-import { toShownCount } from '../../rule-counters.ts'
+import { toShownCount } from '../../instruments.ts'
 import { Histogram } from './histogram.ts'
 import { type Labels, toLabelText } from './names.ts'
 

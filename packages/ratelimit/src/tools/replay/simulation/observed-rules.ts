@@ -4,7 +4,7 @@ import { compileRules } from '../../../rules/match/compile.ts'
 import type { RuleSnapshot } from '../../../rules/match/snapshot.ts'
 import type { Limit, Match, RuleSet } from '../../../rules/model/rule.ts'
 import { unitByWire } from '../../../rules/model/units.ts'
-import { RuleCounters } from '../../../stats/rule-counters.ts'
+import { RuleCounters } from '../../../stats/instruments.ts'
 import { ReplayedRule } from './replayed-rule.ts'
 import type { Timeline } from './timeline.ts'
 

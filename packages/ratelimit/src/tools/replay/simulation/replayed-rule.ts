@@ -1,5 +1,5 @@
 import type { Limit } from '../../../rules/model/rule.ts'
-import { RuleCounters } from '../../../stats/rule-counters.ts'
+import { RuleCounters } from '../../../stats/instruments.ts'
 import type { Series } from './timeline.ts'
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LargeMap } from '../../src/stats/large-map.ts'
+import { LargeMap } from '../../src/hot/large-map.ts'
 
 test('a large map holds what a map would, in the same order', () => {
   fc.assert(

@@ -1,4 +1,4 @@
-import { hashText } from '../hot/hash-slots.ts'
+import { hashText } from './hash-slots.ts'
 
 /** A power of two. */
 const parts = 16
