@@ -2,6 +2,7 @@ import { createHealth, type Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log, LogLevel } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
+import { openStore } from '../counters/index.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { Statistics } from '../stats/registry.ts'
 import { toExtraTags } from '../stats/tags.ts'
@@ -12,8 +13,7 @@ import { openGrpc } from './open-grpc.ts'
 import { openHttp } from './open-http.ts'
 import { openOutlet } from './open-outlet.ts'
 import { openRules } from './open-rules.ts'
-import { openStore } from './open-store.ts'
-import { openTracing, toTracedStoreKind } from './open-tracing.ts'
+import { openTracing } from './open-tracing.ts'
 import type { Primary } from './primary.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -78,7 +78,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   )
   current = () => rules.current
   let isReady = false
-  const { store, ready } = openStore(config.store, {
+  const { store, ready, ...storeTraits } = await openStore(config.store, {
     log: primary?.toSharedLog(log, () => isReady) ?? log,
     statistics,
     expirationJitterMaxSeconds: config.decisions.expirationJitterMaxSeconds,
@@ -92,14 +92,13 @@ export async function openApp(settings: AppSettings): Promise<App> {
   // Who stops a service that waits for its rules wants no ports of it.
   lifecycle.stopping.throwIfAborted()
 
-  // memcached counts after the answer: there is nothing to look at before.
   const stopsIncrementWhenOver =
-    config.decisions.stopsIncrementWhenOver && config.store.kind !== 'memcached'
+    config.decisions.stopsIncrementWhenOver && storeTraits.countsBeforeAnswer
   const decisions = { ...config.decisions, stopsIncrementWhenOver }
   const traced = tracing.traceDecider(
     await openDecide(decisions, {
       rules: () => rules.current,
-      store: tracing.traceStore(store, toTracedStoreKind(config.store)),
+      store: tracing.traceStore(store, storeTraits.span),
       statistics,
       now,
       debugLog: talkativeLevels.has(config.log.level) ? log : undefined,
@@ -111,8 +110,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   if (config.lifecycle.warmsUp)
     await warmUp({
       decisions,
-      // That of memcached counts what it reads in the statistics.
-      redis: config.store.kind === 'redis' ? store : undefined,
+      store: storeTraits.warmsUp ? store : undefined,
       now,
     })
   const debugAddress = await openDebug(config.listeners.debug, {

@@ -22,7 +22,7 @@ const domain = 'portcullis-warm-up'
 export interface WarmUpParts {
   readonly decisions: DecisionsConfig
   /** Only read; undefined where hits are counted elsewhere: then counters of its own in memory do. */
-  readonly redis: CounterStore | undefined
+  readonly store: CounterStore | undefined
   readonly now: () => number
 }
 
@@ -43,7 +43,7 @@ export async function warmUp(parts: WarmUpParts): Promise<number | undefined> {
   const rules = compileRules({ domains: [domain], rules: toRules() }, statistics.rules)
   const decider = await openDecide(parts.decisions, {
     rules: () => rules,
-    store: parts.redis === undefined ? memory : readOnly(parts.redis),
+    store: parts.store === undefined ? memory : readOnly(parts.store),
     statistics,
     now: parts.now,
     debugLog: undefined,

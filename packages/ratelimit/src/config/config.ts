@@ -5,8 +5,7 @@ import {
   type Fault,
   readSettings,
 } from '@portcullis/service-kit/env'
-import { memcached } from '../counters/memcached/variables.ts'
-import { redis, redisPerSecond } from '../counters/redis/variables.ts'
+import { isShared, type StoreConfig } from '../counters/index.ts'
 import { type DecisionsConfig, decisions, toDecisions } from './decisions.ts'
 import { grpcLimits } from './grpc-limits.ts'
 import { type ListenersConfig, listeners, toListeners } from './listeners.ts'
@@ -21,7 +20,7 @@ import {
 } from './process.ts'
 import { type RulesConfig, rules, toRules, xds } from './rules.ts'
 import { type StatsConfig, stats, toStats } from './stats.ts'
-import { type StoreConfig, store, toStore } from './store.ts'
+import { storeChapters, toStore } from './store.ts'
 import { type TracingConfig, toTracing, tracing } from './tracing.ts'
 
 /** Every variable there is. Validation, `serve --help` and the manual come from this table. */
@@ -32,10 +31,7 @@ export const chapters = {
   rules,
   xds,
   decisions,
-  store,
-  redis,
-  redisPerSecond,
-  memcached,
+  ...storeChapters,
   stats,
   tracing,
 } satisfies Chapters
@@ -71,7 +67,7 @@ export function parseConfig(env: Environment): ParsedConfig {
     listeners: toListeners(settings.listeners, settings.grpcLimits, check),
     log: toLog(settings.process),
     lifecycle: toLifecycle(settings.process),
-    workers: toWorkers(settings.process, storeConfig.kind !== 'memory', check),
+    workers: toWorkers(settings.process, isShared(storeConfig), check),
     rules: toRules(settings.rules, settings.xds, check),
     decisions: toDecisions(settings.decisions, check),
     store: storeConfig,

@@ -29,7 +29,7 @@ export async function openOtlpTracing(config: TracingConfig, log: Log): Promise<
     traceMethods: (methods) => traceMethods(methods, spans, sampleCall),
     traceJson: (settings) => traceJson(settings, spans, sampleRequest, config.maxAttributeLength),
     traceDecider: (decider) => traceDecider(decider, spans, config.maxAttributeLength),
-    traceStore: (store, kind) => traceStore(store, kind, spans),
+    traceStore: (store, span) => traceStore(store, span, spans),
     flush: (giveUp) => sender.flush(giveUp),
     [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
   }

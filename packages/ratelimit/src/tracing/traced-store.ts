@@ -1,52 +1,23 @@
-import type { Attributes } from '@opentelemetry/api'
 import type { Counted, CounterStore, Increment } from '../counters/counter-store.ts'
+import type { StoreSpan } from '../counters/store-plugin.ts'
 import type { Spans } from './spans.ts'
-import type { TracedStoreKind } from './tracing.ts'
-
-interface StoreSpan {
-  readonly name: string
-  readonly toAttributes: (increments: readonly Increment[], kind: TracedStoreKind) => Attributes
-}
-
-/** Undefined where counting is no work worth a span. */
-const storeSpans: Readonly<Record<TracedStoreKind['kind'], StoreSpan | undefined>> = {
-  memory: undefined,
-  redis: { name: 'Redis Pipeline Execution', toAttributes: toPipelineLengths },
-  memcached: {
-    name: 'Memcached Fetch Execution',
-    toAttributes: (increments) => ({ 'keysToGet length': increments.length }),
-  },
-}
-
-/** In commands, of which envoyproxy/ratelimit sends two per key whatever ours needs. */
-function toPipelineLengths(
-  increments: readonly Increment[],
-  { hasPerSecond }: TracedStoreKind,
-): Attributes {
-  const perSecond = hasPerSecond
-    ? increments.filter(({ unitSeconds }) => unitSeconds === 1).length
-    : 0
-  return {
-    'pipeline length': 2 * (increments.length - perSecond),
-    'perSecondPipeline length': 2 * perSecond,
-  }
-}
 
 /** A span around each question to a store outside of this process. */
-export function traceStore(store: CounterStore, kind: TracedStoreKind, spans: Spans): CounterStore {
-  const storeSpan = storeSpans[kind.kind]
-  return storeSpan === undefined ? store : new TracedStore(store, kind, storeSpan, spans)
+export function traceStore(
+  store: CounterStore,
+  span: StoreSpan | undefined,
+  spans: Spans,
+): CounterStore {
+  return span === undefined ? store : new TracedStore(store, span, spans)
 }
 
 class TracedStore implements CounterStore {
   readonly #store: CounterStore
-  readonly #kind: TracedStoreKind
   readonly #span: StoreSpan
   readonly #spans: Spans
 
-  constructor(store: CounterStore, kind: TracedStoreKind, span: StoreSpan, spans: Spans) {
+  constructor(store: CounterStore, span: StoreSpan, spans: Spans) {
     this.#store = store
-    this.#kind = kind
     this.#span = span
     this.#spans = spans
   }
@@ -79,7 +50,7 @@ class TracedStore implements CounterStore {
     const spans = this.#spans
     const parent = spans.current
     if (parent === undefined) return
-    const attributes = this.#span.toAttributes(increments, this.#kind)
+    const attributes = this.#span.toAttributes(increments)
     const span = spans.start(this.#span.name, parent, attributes)
     spans.runIn(span, () => {
       this.#store[method](increments, deadlineMs, (error) => {

@@ -1,5 +1,6 @@
 import type { Methods } from '@portcullis/grpc-unary'
 import type { CounterStore } from '../counters/counter-store.ts'
+import type { StoreSpan } from '../counters/store-plugin.ts'
 import type { Decider } from '../decide/decide.ts'
 import type { HttpHandler } from '../transports/http-listener.ts'
 import { createJsonHandler, type JsonSettings } from '../transports/json.ts'
@@ -12,15 +13,10 @@ export interface Tracing extends AsyncDisposable {
   traceMethods(methods: Methods): Methods
   traceJson(settings: JsonSettings): HttpHandler
   traceDecider(decider: Decider): Decider
-  traceStore(store: CounterStore, kind: TracedStoreKind): CounterStore
+  /** @param span undefined where the store is not worth a span. */
+  traceStore(store: CounterStore, span: StoreSpan | undefined): CounterStore
   /** Sends what waits, for as long as a stop may take, or until told to give up. */
   flush(giveUp: AbortSignal): Promise<void>
-}
-
-export interface TracedStoreKind {
-  readonly kind: 'memory' | 'redis' | 'memcached'
-  /** Whether limits per second are counted in a Redis of their own. */
-  readonly hasPerSecond: boolean
 }
 
 /** TRACING_ENABLED=false: every part stays as it is. */

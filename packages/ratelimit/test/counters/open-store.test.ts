@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
-import { openStore } from '../../src/app/open-store.ts'
 import { parseConfig } from '../../src/config/config.ts'
+import { openStore } from '../../src/counters/index.ts'
 import { Statistics } from '../../src/stats/registry.ts'
 import { collectLog } from '../support/collected-log.ts'
 
@@ -19,7 +19,7 @@ test('of the connections to Redis those opened and closed are counters, those th
     KVSTORE_PERSECOND_URL: url,
   })
   const statistics = new Statistics({ maxRequestKeys: 10 })
-  const { store, ready } = openStore(config.store, {
+  const { store, ready } = await openStore(config.store, {
     log: collectLog().log,
     statistics,
     expirationJitterMaxSeconds: 300,

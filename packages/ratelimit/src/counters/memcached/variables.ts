@@ -12,7 +12,7 @@ import {
 } from '@portcullis/service-kit/env'
 import { type ClientTlsConfig, toClientTls } from '../network/tls-variables.ts'
 
-export const memcached = {
+export const memcachedChapter = {
   title: 'memcached (BACKEND_TYPE=distcache)',
   variables: withAlias(
     {
@@ -60,10 +60,10 @@ export type MemcachedNodes =
   /** `refreshMs` 0: never again. */
   | { readonly kind: 'srv'; readonly record: string; readonly refreshMs: number }
 
-type MemcachedSettings = Settings<typeof memcached.variables>
+type MemcachedSettings = Settings<typeof memcachedChapter.variables>
 
 export function toMemcached(settings: MemcachedSettings, check: Check): MemcachedConfig {
-  const { variables } = memcached
+  const { variables } = memcachedChapter
   const tls = toClientTls(
     { cert: variables.tlsCert, key: variables.tlsKey, ca: variables.tlsCa },
     { cert: settings.tlsCert, key: settings.tlsKey, ca: settings.tlsCa },
@@ -78,7 +78,7 @@ export function toMemcached(settings: MemcachedSettings, check: Check): Memcache
 }
 
 function toNodes({ hosts, srv, srvRefreshMs }: MemcachedSettings, check: Check): MemcachedNodes {
-  const { variables } = memcached
+  const { variables } = memcachedChapter
   const names = [variables.hosts, variables.srv].map((variable) => check.nameOf(variable))
   if (hosts.length > 0 && srv !== '') {
     check.fault(variables.srv, `Both ${names.join(' and ')} are set: one of them must go`)

@@ -93,7 +93,7 @@ function toInstanceVariables(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND', socketPath
   }
 }
 
-export const redis = {
+export const redisChapter = {
   title: 'Redis',
   variables: withAlias(
     {
@@ -142,7 +142,7 @@ export const redis = {
   ),
 } satisfies Chapter
 
-export const redisPerSecond = {
+export const perSecondChapter = {
   title: 'Redis for limits per second (KVSTORE_PERSECOND=true)',
   variables: withAlias(
     toInstanceVariables('KVSTORE_PERSECOND', '/var/run/nutcracker/ratelimitpersecond.sock'),
@@ -182,16 +182,16 @@ export interface RedisInstanceConfig {
   readonly connectTimeoutMs: number
 }
 
-type RedisSettings = Settings<typeof redis.variables>
-type InstanceSettings = Settings<typeof redisPerSecond.variables>
-type InstanceVariables = typeof redisPerSecond.variables
+type RedisSettings = Settings<typeof redisChapter.variables>
+type InstanceSettings = Settings<typeof perSecondChapter.variables>
+type InstanceVariables = typeof perSecondChapter.variables
 
 export function toRedis(
   settings: RedisSettings,
   perSecond: InstanceSettings,
   check: Check,
 ): RedisConfig {
-  const { variables } = redis
+  const { variables } = redisChapter
   const clientTls = toClientTls(
     { cert: variables.tlsCert, key: variables.tlsKey, ca: variables.tlsCa },
     { cert: settings.tlsCert, key: settings.tlsKey, ca: settings.tlsCa },
@@ -206,7 +206,7 @@ export function toRedis(
     kind: 'redis',
     main: toInstance(settings, variables, tls, check),
     perSecond: settings.hasPerSecond
-      ? toInstance(perSecond, redisPerSecond.variables, tls, check)
+      ? toInstance(perSecond, perSecondChapter.variables, tls, check)
       : undefined,
     checksConnection: settings.checksConnection,
     commandTimeoutMs: settings.commandTimeoutMs,

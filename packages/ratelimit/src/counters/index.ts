@@ -1,0 +1,39 @@
+import { memcached } from './memcached/plugin.ts'
+import { memory } from './memory/plugin.ts'
+import { redis } from './redis/plugin.ts'
+import type { OpenedStore, StorePlugin, StoreSurroundings } from './store-plugin.ts'
+
+/** Every counter store that the service has. The first one is the default. */
+export const stores = [memory, redis, memcached] as const satisfies readonly StorePlugin[]
+
+type Store = (typeof stores)[number]
+
+export type StoreConfig = ReturnType<Store['toConfig']>
+
+/** The variables of all stores. */
+export type StoreChapters = Merged<Store['chapters']>
+
+type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never
+
+export function openStore(
+  config: StoreConfig,
+  surroundings: StoreSurroundings,
+): Promise<OpenedStore> {
+  return findPlugin(config).open(config, surroundings)
+}
+
+/** Whether several processes can count in one place. */
+export function isShared(config: StoreConfig): boolean {
+  return findPlugin(config).isShared
+}
+
+function findPlugin(config: StoreConfig): StorePlugin {
+  const plugins: readonly StorePlugin[] = stores
+  const found = plugins.find(({ kind }) => kind === config.kind)
+  if (found === undefined) throw new TypeError(`There is no counter store '${config.kind}'.`)
+  return found
+}

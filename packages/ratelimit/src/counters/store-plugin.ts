@@ -1,0 +1,72 @@
+import type { Check } from '@portcullis/service-kit/config-check'
+import type { AnyVariable, Chapters, SettingsByChapter } from '@portcullis/service-kit/env'
+import type { Log } from '@portcullis/service-kit/log'
+import type { CounterStore, Increment } from './counter-store.ts'
+
+/**
+ * A kind of counter store, as the service offers it. To add one, write a folder with such an object in it and list
+ * it in index.ts: BACKEND_TYPE, `serve --help`, the manual and the traces follow from it.
+ */
+export interface StorePlugin<
+  C extends Chapters = Chapters,
+  Config extends StorePluginConfig = StorePluginConfig,
+> {
+  readonly kind: Config['kind']
+  /** The values of BACKEND_TYPE that choose it. */
+  readonly backendTypes: readonly [string, ...string[]]
+  /** Where it counts, for the help of BACKEND_TYPE: `in Redis (redis, kvstore)`. */
+  readonly place: string
+  /** Its variables, which nothing else reads. */
+  readonly chapters: C
+  /** Any of these chooses the store where BACKEND_TYPE is not set. */
+  readonly choosingVariables: readonly AnyVariable[]
+  /** Those of which a warning says that they have no effect where counters live in memory. */
+  readonly warnedVariables: readonly AnyVariable[]
+  /** Whether several processes can count in one place. */
+  readonly isShared: boolean
+  /** @param isDefault whether BACKEND_TYPE is not set. */
+  toConfig(settings: SettingsByChapter<C>, check: Check, isDefault: boolean): Config
+  /** Loads the driver when it is called. */
+  open(config: Config, surroundings: StoreSurroundings): Promise<OpenedStore>
+}
+
+/** What a store makes of its settings: plain data, which is sent to workers. */
+export interface StorePluginConfig {
+  readonly kind: string
+}
+
+export interface StoreSurroundings {
+  readonly log: Log
+  readonly statistics: StoreStatistics
+  readonly expirationJitterMaxSeconds: number
+  /** Whether keys are those of envoyproxy/ratelimit to the byte. */
+  readonly isCompatible: boolean
+  /** Called when the store becomes reachable or unreachable, if it watches that. */
+  readonly onHealth: (isHealthy: boolean) => void
+}
+
+/** The registry of statistics, as far as stores need it. */
+export interface StoreStatistics {
+  counter(name: string): { value: number }
+  gauge(name: string, read: () => number): void
+}
+
+export interface OpenedStore {
+  readonly store: CounterStore
+  /** Rejects when the store cannot be used at all. */
+  readonly ready: Promise<void>
+  /**
+   * Whether a call is answered after its hits were counted. A store that counts later cannot spare counters
+   * (STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT).
+   */
+  readonly countsBeforeAnswer: boolean
+  /** Whether the warm-up reads from this store; otherwise it counts in memory of its own. */
+  readonly warmsUp: boolean
+  /** How traces show a call of the store; undefined where it is too little work for a span. */
+  readonly span: StoreSpan | undefined
+}
+
+export interface StoreSpan {
+  readonly name: string
+  readonly toAttributes: (increments: readonly Increment[]) => Readonly<Record<string, number>>
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { stores } from '../../src/counters/index.ts'
+
+for (const { kind } of stores) {
+  test(`the contract of counter stores is checked for ${kind}`, () => {
+    const folder = join(import.meta.dirname, kind)
+    const texts = readdirSync(folder)
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+    assert.ok(texts.some((text) => text.includes("from '../contract.ts'")))
+  })
+}
+
+test('no two stores share a value of BACKEND_TYPE or a chapter of variables', () => {
+  for (const names of [
+    stores.flatMap(({ backendTypes }) => backendTypes),
+    stores.flatMap(({ chapters }) => Object.keys(chapters)),
+  ]) {
+    assert.deepEqual(names, [...new Set(names)])
+  }
+})
