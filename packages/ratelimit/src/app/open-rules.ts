@@ -2,8 +2,7 @@ import type { Health } from '@portcullis/service-kit/health'
 import type { Log } from '@portcullis/service-kit/log'
 import type { RulesConfig } from '../config/rules.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
-import { ruleSources } from '../rules/sources/index.ts'
-import type { RuleSource } from '../rules/sources/source.ts'
+import { openRuleSource } from '../rules/sources/index.ts'
 import type { Statistics } from '../stats/registry.ts'
 
 export interface RulesSurroundings {
@@ -28,6 +27,7 @@ export async function openRules(
 
   const parts = {
     log,
+    statistics,
     counters: statistics.rules,
     mergeDomains: mergesDomains,
     onSnapshot(snapshot: RuleSnapshot) {
@@ -39,34 +39,12 @@ export async function openRules(
       errors.value += 1
     },
   }
-  const opened: RuleSource =
-    source.kind === 'xds'
-      ? (await ruleSources.xds())({ ...source, ...parts })
-      : (await ruleSources.file())({
-          ...parts,
-          root: source.root,
-          subdirectory: source.subdirectory,
-          appDirectory: source.appDirectory,
-          ignoreDotFiles: source.ignoresDotFiles,
-          fileLimitBytes: source.fileLimitBytes,
-          watchRoot: source.watchesRoot,
-          statistics: toFileStatistics(statistics),
-        })
+  const opened = await openRuleSource(source, parts)
   return {
     get current() {
       return current
     },
     firstAttempt: opened.firstAttempt,
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-  }
-}
-
-function toFileStatistics(statistics: Statistics) {
-  const fileCount = { value: 0 }
-  statistics.gauge('runtime.num_values', () => fileCount.value)
-  return {
-    loadAttempts: statistics.counter('runtime.load_attempts'),
-    loadFailures: statistics.counter('runtime.load_failures'),
-    fileCount,
   }
 }

@@ -9,7 +9,6 @@ import { isShared, type StoreConfig } from '../counters/index.ts'
 import { type DecisionsConfig, decisions, toDecisions } from './decisions.ts'
 import { grpcLimits } from './grpc-limits.ts'
 import { type ListenersConfig, listeners, toListeners } from './listeners.ts'
-import { isMogrifierVariable } from './mogrifiers.ts'
 import {
   type LifecycleConfig,
   type LogConfig,
@@ -18,8 +17,8 @@ import {
   toLog,
   toWorkers,
 } from './process.ts'
-import { type RulesConfig, rules, toRules, xds } from './rules.ts'
-import { type StatsConfig, stats, toStats } from './stats.ts'
+import { type RulesConfig, rulesChapters, toRules } from './rules.ts'
+import { isSinkVariable, type StatsConfig, statsChapters, toStats } from './stats.ts'
 import { storeChapters, toStore } from './store.ts'
 import { type TracingConfig, toTracing, tracing } from './tracing.ts'
 
@@ -28,11 +27,10 @@ export const chapters = {
   listeners,
   grpcLimits,
   process: processSettings,
-  rules,
-  xds,
+  ...rulesChapters,
   decisions,
   ...storeChapters,
-  stats,
+  ...statsChapters,
   tracing,
 } satisfies Chapters
 
@@ -68,13 +66,13 @@ export function parseConfig(env: Environment): ParsedConfig {
     log: toLog(settings.process),
     lifecycle: toLifecycle(settings.process),
     workers: toWorkers(settings.process, isShared(storeConfig), check),
-    rules: toRules(settings.rules, settings.xds, check),
+    rules: toRules(settings, check),
     decisions: toDecisions(settings.decisions, check),
     store: storeConfig,
-    stats: toStats(settings.stats, env, check),
+    stats: toStats(settings, env, check),
     tracing: toTracing(settings.tracing),
   }
-  const names = namesOf(env).filter((name) => !isMogrifierVariable(name))
+  const names = namesOf(env).filter((name) => !isSinkVariable(name))
   noteMisspellings(chapters, names, check)
   return { config: freeze(config), faults: check.faults, notes: check.notes }
 }

@@ -1,32 +1,22 @@
 import type { Check } from '@portcullis/service-kit/config-check'
-import {
-  boolean,
-  type Chapter,
-  choice,
-  duration,
-  hideAll,
-  integer,
-  map,
-  number,
-  path,
-  type Settings,
-  string,
-} from '@portcullis/service-kit/env'
-import { type ClientTlsConfig, toClientTls } from '../counters/network/tls-variables.ts'
+import { boolean, type Chapter, choice, type SettingsByChapter } from '@portcullis/service-kit/env'
+import { type RuleSourceConfig, ruleSources } from '../rules/sources/index.ts'
+import { mergeChapters } from './plugin-chapters.ts'
 
-const sourceTypes = ['FILE', 'GRPC_XDS_SOTW'] as const
+const [defaultSource] = ruleSources
+const configTypes = ruleSources.map(({ configType }) => configType)
 
-export const rules = {
+const rules = {
   title: 'Rules',
   variables: {
     source: choice(
       'CONFIG_TYPE',
-      sourceTypes,
-      'FILE',
-      'Where rules come from: YAML files, or a management server over xDS',
+      configTypes,
+      defaultSource.configType,
+      `Where rules come from: ${ruleSources.map(({ place }) => place).join(', or ')}`,
       {
         refuse: (text) =>
-          `Invalid setting for ConfigType: ${text}. It must be one of: ${sourceTypes.join(', ')}`,
+          `Invalid setting for ConfigType: ${text}. It must be one of: ${configTypes.join(', ')}`,
       },
     ),
     merges: boolean(
@@ -34,164 +24,22 @@ export const rules = {
       false,
       'Whether several files may hold rules of the same domain',
     ),
-    root: path('RUNTIME_ROOT', '/srv/runtime_data/current', 'Folder, or symbolic link to one'),
-    subdirectory: path('RUNTIME_SUBDIRECTORY', '', 'Folder below the root'),
-    appDirectory: path(
-      'RUNTIME_APPDIRECTORY',
-      'config',
-      'Folder below that, with the *.yaml files',
-    ),
-    ignoresDotFiles: boolean(
-      'RUNTIME_IGNOREDOTFILES',
-      false,
-      'Whether files and folders whose names begin with a dot are passed over',
-    ),
-    fileLimitBytes: integer(
-      'RUNTIME_FILE_LIMIT_BYTES',
-      64 << 20,
-      'Largest rule file; with a larger one the rules before stay in force',
-      { min: 1, max: 1 << 30 },
-    ),
-    watchesRoot: boolean(
-      'RUNTIME_WATCH_ROOT',
-      true,
-      'Whether rules are loaded anew when the root link changes (true) or when a file does (false)',
-    ),
   },
 } satisfies Chapter
 
-export const xds = {
-  title: 'Rules from a management server (CONFIG_TYPE=GRPC_XDS_SOTW)',
-  variables: {
-    url: string('CONFIG_GRPC_XDS_SERVER_URL', 'localhost:18000', 'host:port of the server'),
-    nodeId: string('CONFIG_GRPC_XDS_NODE_ID', 'default', 'Who this service says it is'),
-    nodeMetadata: map('CONFIG_GRPC_XDS_NODE_METADATA', 'More about this service: k=v,k2=v2', {
-      separator: '=',
-    }),
-    headers: map(
-      'CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS',
-      'Headers sent to the server: k1:v1,k2:v2',
-      { mask: hideAll },
-    ),
-    connectRetryMs: duration(
-      'CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL',
-      '3s',
-      'Wait between attempts while the server cannot be reached',
-    ),
-    backoffInitialMs: duration(
-      'XDS_CLIENT_BACKOFF_INITIAL_INTERVAL',
-      '10s',
-      'First wait after a stream has failed; each further one is twice as long',
-    ),
-    backoffMaxMs: duration('XDS_CLIENT_BACKOFF_MAX_INTERVAL', '60s', 'Longest such wait'),
-    backoffRandomFactor: number(
-      'XDS_CLIENT_BACKOFF_RANDOM_FACTOR',
-      0.5,
-      'How far a wait may be off by chance, as a part of it',
-      { min: 0, max: 1 },
-    ),
-    hasBackoffJitter: boolean('XDS_CLIENT_BACKOFF_JITTER', true, 'Whether waits vary by chance'),
-    maxMessageBytes: integer(
-      'XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES',
-      0,
-      'Largest message of the server; 0: 4 MiB',
-      { max: 2 ** 31 - 1 },
-    ),
-    tls: boolean('CONFIG_GRPC_XDS_SERVER_USE_TLS', false, 'Whether to speak TLS with the server'),
-    tlsCert: path('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', '', 'Our certificate for the server, PEM'),
-    tlsKey: path('CONFIG_GRPC_XDS_CLIENT_TLS_KEY', '', 'The key of our certificate, PEM'),
-    tlsCa: path('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', '', 'CA of the server, PEM'),
-    tlsSan: string(
-      'CONFIG_GRPC_XDS_SERVER_TLS_SAN',
-      '',
-      "Name that the server's certificate must be valid for, in place of its host name",
-    ),
-  },
-} satisfies Chapter
+/** The choice of a source, and the variables of each. */
+export const rulesChapters = { rules, ...mergeChapters(ruleSources) }
 
 export interface RulesConfig {
-  readonly source: FileRulesConfig | XdsRulesConfig
+  readonly source: RuleSourceConfig
   readonly mergesDomains: boolean
 }
 
-export interface FileRulesConfig {
-  readonly kind: 'file'
-  readonly root: string
-  readonly subdirectory: string
-  readonly appDirectory: string
-  readonly ignoresDotFiles: boolean
-  readonly fileLimitBytes: number
-  readonly watchesRoot: boolean
-}
-
-export interface XdsRulesConfig {
-  readonly kind: 'xds'
-  readonly serverUrl: string
-  readonly nodeId: string
-  readonly nodeMetadata: ReadonlyMap<string, string>
-  readonly headers: ReadonlyMap<string, string>
-  readonly connectRetryMs: number
-  readonly backoff: {
-    readonly initialMs: number
-    readonly maxMs: number
-    /** 0: no jitter. */
-    readonly randomFactor: number
-  }
-  readonly maxMessageBytes: number
-  readonly tls: (ClientTlsConfig & { readonly serverName: string | undefined }) | undefined
-}
-
 export function toRules(
-  settings: Settings<typeof rules.variables>,
-  xdsSettings: Settings<typeof xds.variables>,
+  settings: SettingsByChapter<typeof rulesChapters>,
   check: Check,
 ): RulesConfig {
-  const isFile = settings.source === 'FILE'
-  return {
-    source: isFile ? toFileSource(settings) : toXdsSource(xdsSettings, check),
-    mergesDomains: settings.merges,
-  }
-}
-
-function toFileSource(settings: Settings<typeof rules.variables>): FileRulesConfig {
-  const { root, subdirectory, appDirectory, ignoresDotFiles, fileLimitBytes } = settings
-  const { watchesRoot } = settings
-  return {
-    kind: 'file',
-    root,
-    subdirectory,
-    appDirectory,
-    ignoresDotFiles,
-    fileLimitBytes,
-    watchesRoot,
-  }
-}
-
-function toXdsSource(settings: Settings<typeof xds.variables>, check: Check): XdsRulesConfig {
-  const { variables } = xds
-  if (settings.url === '') check.fault(variables.url, 'must be the host:port of a server')
-  if (settings.backoffMaxMs < settings.backoffInitialMs) {
-    const initial = check.nameOf(variables.backoffInitialMs)
-    check.fault(variables.backoffMaxMs, `must not be shorter than ${initial}`)
-  }
-  const tls = toClientTls(
-    { cert: variables.tlsCert, key: variables.tlsKey, ca: variables.tlsCa },
-    { cert: settings.tlsCert, key: settings.tlsKey, ca: settings.tlsCa },
-    check,
-  )
-  return {
-    kind: 'xds',
-    serverUrl: settings.url,
-    nodeId: settings.nodeId,
-    nodeMetadata: settings.nodeMetadata,
-    headers: settings.headers,
-    connectRetryMs: settings.connectRetryMs,
-    backoff: {
-      initialMs: settings.backoffInitialMs,
-      maxMs: settings.backoffMaxMs,
-      randomFactor: settings.hasBackoffJitter ? settings.backoffRandomFactor : 0,
-    },
-    maxMessageBytes: settings.maxMessageBytes === 0 ? 4 << 20 : settings.maxMessageBytes,
-    tls: settings.tls ? { ...tls, serverName: settings.tlsSan || undefined } : undefined,
-  }
+  const { source, merges } = settings.rules
+  const chosen = ruleSources.find(({ configType }) => configType === source) ?? defaultSource
+  return { source: chosen.toConfig(settings, check), mergesDomains: merges }
 }

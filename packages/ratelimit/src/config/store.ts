@@ -1,6 +1,7 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { type Chapter, choice, type SettingsByChapter } from '@portcullis/service-kit/env'
-import { type StoreChapters, type StoreConfig, stores } from '../counters/index.ts'
+import { type StoreConfig, stores } from '../counters/index.ts'
+import { mergeChapters } from './plugin-chapters.ts'
 
 const [memory] = stores
 const allBackendTypes = stores.flatMap(({ backendTypes }) => backendTypes)
@@ -24,10 +25,7 @@ const store = {
 } satisfies Chapter
 
 /** The choice of a store, and the variables of each. */
-export const storeChapters: StoreChapters & { readonly store: typeof store } = Object.assign(
-  { store },
-  ...stores.map(({ chapters }) => chapters),
-)
+export const storeChapters = { store, ...mergeChapters(stores) }
 
 export function toStore(
   settings: SettingsByChapter<typeof storeChapters>,

@@ -6,18 +6,7 @@ import type { OpenedStore, StorePlugin, StoreSurroundings } from './store-plugin
 /** Every counter store that the service has. The first one is the default. */
 export const stores = [memory, redis, memcached] as const satisfies readonly StorePlugin[]
 
-type Store = (typeof stores)[number]
-
-export type StoreConfig = ReturnType<Store['toConfig']>
-
-/** The variables of all stores. */
-export type StoreChapters = Merged<Store['chapters']>
-
-type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never
+export type StoreConfig = ReturnType<(typeof stores)[number]['toConfig']>
 
 export function openStore(
   config: StoreConfig,

@@ -1,6 +1,6 @@
+import type { Differences, RuleSum } from '../stats/differences.ts'
 import type { RuleCounters } from '../stats/instruments.ts'
 import { ruleStatistics } from '../stats/rule-statistics.ts'
-import type { Differences, RuleSum } from '../stats/sinks/differences.ts'
 
 export const rowLength = ruleStatistics.length
 

@@ -1,4 +1,4 @@
-import { toTlsFiles } from '../network/tls-variables.ts'
+import { toTlsFiles } from '../network/client-tls.ts'
 import type { OpenedStore, StorePlugin, StoreSurroundings } from '../store-plugin.ts'
 import { type MemcachedConfig, memcachedChapter, toMemcached } from './variables.ts'
 

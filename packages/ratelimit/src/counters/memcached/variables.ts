@@ -10,7 +10,7 @@ import {
   string,
   withAlias,
 } from '@portcullis/service-kit/env'
-import { type ClientTlsConfig, toClientTls } from '../network/tls-variables.ts'
+import { type ClientTlsConfig, toClientTls } from '../../tls/client-tls-settings.ts'
 
 export const memcachedChapter = {
   title: 'memcached (BACKEND_TYPE=distcache)',

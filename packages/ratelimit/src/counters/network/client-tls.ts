@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import type { ClientTlsConfig } from '../../tls/client-tls-settings.ts'
 
 export interface TlsFiles {
   /** Trusted beside the roots of the system and of Node, not instead of them. */
@@ -53,4 +54,14 @@ export function loadClientTls(server: string, files: TlsFiles): ClientTls {
 
 function toText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** The files that settings name. */
+export function toTlsFiles(tls: ClientTlsConfig & { readonly skipsHostname: boolean }): TlsFiles {
+  return {
+    caFile: tls.caPath,
+    certFile: tls.certPath,
+    keyFile: tls.keyPath,
+    skipHostnameVerification: tls.skipsHostname,
+  }
 }

@@ -1,5 +1,5 @@
 import type { Increment } from '../counter-store.ts'
-import { toTlsFiles } from '../network/tls-variables.ts'
+import { toTlsFiles } from '../network/client-tls.ts'
 import type { OpenedStore, StoreSpan, StoreSurroundings } from '../store-plugin.ts'
 import { parseRedisAddress } from './address.ts'
 import { createPerSecondRouter } from './per-second.ts'

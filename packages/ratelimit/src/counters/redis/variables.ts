@@ -12,7 +12,7 @@ import {
   string,
   withAlias,
 } from '@portcullis/service-kit/env'
-import { type ClientTlsConfig, toClientTls } from '../network/tls-variables.ts'
+import { type ClientTlsConfig, toClientTls } from '../../tls/client-tls-settings.ts'
 import { parseRedisAddress } from './address.ts'
 
 const types = ['single', 'sentinel', 'cluster'] as const

@@ -1,5 +1,19 @@
-/** By the kind of source in the configuration. Loaded when used: xDS brings the protobuf library. */
-export const ruleSources = {
-  file: async () => (await import('./file/file-source.ts')).openFileSource,
-  xds: async () => (await import('./xds/xds-source.ts')).openXdsSource,
+import { file } from './file/plugin.ts'
+import type { RuleSource, RuleSourcePlugin, SourcePluginParts } from './source.ts'
+import { xds } from './xds/plugin.ts'
+
+/** Every place that rules can come from. The first one is the default. */
+export const ruleSources = [file, xds] as const satisfies readonly RuleSourcePlugin[]
+
+export type RuleSourceConfig = ReturnType<(typeof ruleSources)[number]['toConfig']>
+
+/** @throws {Error} when a setting makes no sense or a certificate cannot be read. */
+export async function openRuleSource(
+  config: RuleSourceConfig,
+  parts: SourcePluginParts,
+): Promise<RuleSource> {
+  const plugins: readonly RuleSourcePlugin[] = ruleSources
+  const plugin = plugins.find(({ kind }) => kind === config.kind)
+  if (plugin === undefined) throw new TypeError(`There is no rule source '${config.kind}'.`)
+  return await plugin.open(config, parts)
 }

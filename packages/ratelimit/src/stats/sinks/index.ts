@@ -1,60 +1,31 @@
 import { countReservedTags, toExtraTags } from '../tags.ts'
-import { openNoSink } from './none.ts'
-import { openPrometheusSink, type PrometheusSettings } from './prometheus/prometheus.ts'
-import type { Sink, SinkSettings, SinkSurroundings } from './sink.ts'
-import {
-  type DogStatsdSettings,
-  openDogStatsdSink,
-  openStatsdSink,
-  type StatsdSettings,
-} from './statsd.ts'
-import { openStdoutSink } from './stdout.ts'
-
-interface SettingsByKind {
-  readonly none: unknown
-  readonly stdout: { readonly fd?: number }
-  readonly statsd: StatsdSettings
-  readonly dogstatsd: DogStatsdSettings
-  readonly prometheus: PrometheusSettings
-}
-
-export type SinkKind = keyof SettingsByKind
-
-/** A kind with the settings of that kind. */
-export type SinkChoice<Kind extends SinkKind = SinkKind> = {
-  [Each in Kind]: { readonly kind: Each } & SettingsByKind[Each]
-}[Kind]
-
-type OpenSink<Kind extends SinkKind> = (
-  choice: SinkChoice<Kind>,
-  settings: SinkSettings,
-  surroundings: SinkSurroundings,
-) => Sink | Promise<Sink>
+import { dogStatsd } from './dogstatsd.ts'
+import { none } from './none.ts'
+import { prometheus } from './prometheus/plugin.ts'
+import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
+import { statsd } from './statsd.ts'
+import { stdout } from './stdout.ts'
 
 /** Every place that statistics can go to. */
-export const sinks: { readonly [Kind in SinkKind]: OpenSink<Kind> } = {
-  none: openNoSink,
-  stdout: openStdoutSink,
-  statsd: openStatsdSink,
-  dogstatsd: openDogStatsdSink,
-  prometheus: openPrometheusSink,
-}
+export const sinks = [
+  dogStatsd,
+  statsd,
+  prometheus,
+  stdout,
+  none,
+] as const satisfies readonly SinkPlugin[]
+
+export type SinkConfig = ReturnType<(typeof sinks)[number]['toConfig']>
 
 export interface ChosenSink extends SinkSettings {
-  readonly sink: SinkChoice
+  readonly sink: SinkConfig
 }
 
 /** Rejects when a listener cannot be opened or a mapping file is wrong. */
-export async function openSink(config: ChosenSink, surroundings: SinkSurroundings): Promise<Sink> {
-  countReservedTags(toExtraTags(config.extraTags), surroundings.statistics)
-  return await openByKind(config.sink, config, surroundings)
-}
-
-function openByKind<Kind extends SinkKind>(
-  choice: SinkChoice<Kind>,
-  settings: SinkSettings,
-  surroundings: SinkSurroundings,
-): Sink | Promise<Sink> {
-  const open: OpenSink<Kind> = sinks[choice.kind]
-  return open(choice, settings, surroundings)
+export async function openSink(chosen: ChosenSink, surroundings: SinkSurroundings): Promise<Sink> {
+  countReservedTags(toExtraTags(chosen.extraTags), surroundings.statistics)
+  const plugins: readonly SinkPlugin[] = sinks
+  const plugin = plugins.find(({ kind }) => kind === chosen.sink.kind)
+  if (plugin === undefined) throw new TypeError(`There is no sink '${chosen.sink.kind}'.`)
+  return await plugin.open(chosen.sink, chosen, surroundings)
 }

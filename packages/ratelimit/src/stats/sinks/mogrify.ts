@@ -1,3 +1,4 @@
+import type { Environment } from '@portcullis/service-kit/env'
 import type { TaggedName } from '../tags.ts'
 
 /** Turns a name that matches into another one with tags (reference 7.2). */
@@ -47,4 +48,55 @@ export function expandTemplate(template: string, groups: readonly (string | unde
 
 function toSafeName(name: string): string {
   return name.replaceAll(/[:|\p{Cc}]/gu, '_')
+}
+
+const prefix = 'DOG_STATSD_MOGRIFIER_'
+
+/** Each name of the list brings three variables of its own. */
+export function toMogrifiers(
+  names: readonly string[],
+  env: Environment,
+  fault: (message: string) => void,
+): Mogrifier[] {
+  const mogrifiers: Mogrifier[] = []
+  for (const own of names) {
+    const read = (part: string) => env[`${prefix}${own.toUpperCase()}_${part}`] ?? ''
+    const pattern = read('PATTERN')
+    const name = read('NAME')
+    if (pattern === '') fault(`no PATTERN specified for mogrifier ${own}`)
+    if (name === '') fault(`no NAME specified for mogrifier ${own}`)
+    const tags = toTags(read('TAGS'))
+    if (tags === undefined) fault(`TAGS of mogrifier ${own} must be written tag:$1,tag2:text`)
+    const compiled = compile(pattern, (reason) =>
+      fault(`failed to compile pattern for ${own}: ${reason}`),
+    )
+    if (compiled && tags) mogrifiers.push({ pattern: compiled, name, tags })
+  }
+  return mogrifiers
+}
+
+/** Whether a variable of the environment describes a mogrifier. */
+export function isMogrifierVariable(name: string): boolean {
+  return name.startsWith(prefix) && /_(?:PATTERN|NAME|TAGS)$/.test(name)
+}
+
+function toTags(text: string): ReadonlyMap<string, string> | undefined {
+  const tags = new Map<string, string>()
+  for (const pair of text.split(',')) {
+    if (pair.trim() === '') continue
+    const colon = pair.indexOf(':')
+    if (colon < 1) return undefined
+    tags.set(pair.slice(0, colon).trim(), pair.slice(colon + 1).trim())
+  }
+  return tags
+}
+
+function compile(pattern: string, fail: (reason: string) => void): RegExp | undefined {
+  try {
+    // A dot stands for any character: names hold what callers send.
+    return new RegExp(pattern, 's')
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error))
+    return undefined
+  }
 }

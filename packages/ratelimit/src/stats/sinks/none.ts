@@ -1,6 +1,15 @@
-import type { Sink } from './sink.ts'
+import type { SinkPlugin } from './sink.ts'
 
-/** For DISABLE_STATS: what is counted stays here. */
-export function openNoSink(): Sink {
-  return { flush: async () => {}, [Symbol.asyncDispose]: async () => {} }
+export interface NoSinkConfig {
+  readonly kind: 'none'
+}
+
+/** For DISABLE_STATS: what is counted stays in the process. */
+export const none: SinkPlugin<Record<never, never>, NoSinkConfig> = {
+  kind: 'none',
+  chapters: {},
+  choice: undefined,
+  isChosen: () => false,
+  toConfig: () => ({ kind: 'none' }),
+  open: () => ({ flush: async () => {}, [Symbol.asyncDispose]: async () => {} }),
 }

@@ -1,6 +1,13 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Check } from '@portcullis/service-kit/config-check'
+import type {
+  Chapters,
+  Environment,
+  SettingsByChapter,
+  Variable,
+} from '@portcullis/service-kit/env'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Statistics } from '../registry.ts'
-import type { MetricsListener } from './prometheus/listener.ts'
 
 /** Where statistics go. Disposing sends what is still unsent, then closes. */
 export interface Sink extends AsyncDisposable {
@@ -8,6 +15,32 @@ export interface Sink extends AsyncDisposable {
   readonly address?: string
   /** Sends what has changed, now. Resolves when it is written, or cannot be. */
   flush(): Promise<void>
+}
+
+/**
+ * A kind of sink, as the service offers it. To add one, write a file with such an object in it and list it in
+ * index.ts: the choice between the sinks, `serve --help` and the manual follow from it.
+ */
+export interface SinkPlugin<
+  C extends Chapters = Chapters,
+  Config extends SinkPluginConfig = SinkPluginConfig,
+> {
+  readonly kind: Config['kind']
+  /** Its variables. */
+  readonly chapters: C
+  /** The variable that chooses it; undefined where it is not chosen by a variable of its own. */
+  readonly choice: Variable<boolean> | undefined
+  isChosen(settings: SettingsByChapter<C>): boolean
+  /** @param env for variables whose names depend on the values of others. */
+  toConfig(settings: SettingsByChapter<C>, check: Check, env: Environment): Config
+  /** Whether the sink reads a variable that is not in its chapters. */
+  ownsVariable?(name: string): boolean
+  open(config: Config, settings: SinkSettings, surroundings: SinkSurroundings): Sink | Promise<Sink>
+}
+
+/** What a sink makes of its settings: plain data, which is sent to workers. */
+export interface SinkPluginConfig {
+  readonly kind: string
 }
 
 /** What all sinks have in common. */
@@ -30,3 +63,17 @@ export interface SinkSurroundings {
   /** Opens the listener that Prometheus fetches from. */
   readonly listen: MetricsListener
 }
+
+export interface MetricsListenerSettings {
+  readonly host: string
+  readonly port: number
+  /** By exact path. */
+  readonly routes: Readonly<
+    Record<string, (request: IncomingMessage, response: ServerResponse) => void>
+  >
+}
+
+/** The part of an HTTP server that Prometheus needs. */
+export type MetricsListener = (
+  settings: MetricsListenerSettings,
+) => Promise<AsyncDisposable & { readonly address: string }>

@@ -1,13 +1,28 @@
-import { toExtraTags } from '../tags.ts'
-import { LineSink } from './line-sink.ts'
-import { openDescriptorOutput } from './outputs/descriptor.ts'
-import type { Sink, SinkSettings, SinkSurroundings } from './sink.ts'
-import { createStdoutFormat } from './stdout-format.ts'
+import { mergeTags, type Tag, toExtraTags, toNameSuffix } from '../tags.ts'
+import { openDescriptorOutput } from './lines/descriptor-output.ts'
+import type { LineFormat } from './lines/line-format.ts'
+import { LineSink } from './lines/line-sink.ts'
+import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
+
+export interface StdoutConfig {
+  readonly kind: 'stdout'
+  readonly fd?: number
+}
+
+/** Where no other sink is chosen. */
+export const stdout: SinkPlugin<Record<never, never>, StdoutConfig> = {
+  kind: 'stdout',
+  chapters: {},
+  choice: undefined,
+  isChosen: () => false,
+  toConfig: () => ({ kind: 'stdout' }),
+  open,
+}
 
 const stdoutDescriptor = 1
 
-export function openStdoutSink(
-  { fd = stdoutDescriptor }: { readonly fd?: number },
+function open(
+  { fd = stdoutDescriptor }: StdoutConfig,
   { flushIntervalMs, extraTags }: SinkSettings,
   surroundings: SinkSurroundings,
 ): Sink {
@@ -15,4 +30,18 @@ export function openStdoutSink(
   const output = openDescriptorOutput(fd, { log, name: 'standard output', isWanted: true })
   const format = createStdoutFormat(toExtraTags(extraTags), now)
   return new LineSink({ flushIntervalMs, format, output }, surroundings)
+}
+
+/** A JSON line per value, as RS's logging sink writes it (reference 7.2). */
+function createStdoutFormat(extraTags: readonly Tag[], now: () => number): LineFormat {
+  const extraSuffix = toNameSuffix(mergeTags(extraTags))
+  return (type, name, tags, value) => {
+    const suffix = tags.length === 0 ? extraSuffix : toNameSuffix(mergeTags(extraTags, tags))
+    const seconds = (now() / 1000).toFixed(6)
+    return (
+      `{"level":"debug","ts":${seconds},"logger":"gostats.loggingsink",` +
+      `"msg":"flushing ${type}","json":{"name":${JSON.stringify(name + suffix)},` +
+      `"type":"${type}","value":"${value.toFixed(6)}"}}\n`
+    )
+  }
 }

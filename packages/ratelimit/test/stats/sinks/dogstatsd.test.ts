@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toMogrifiers } from '../../../src/config/mogrifiers.ts'
-import { createDogStatsdFormat } from '../../../src/stats/sinks/dogstatsd-format.ts'
+import { createDogStatsdFormat } from '../../../src/stats/sinks/dogstatsd.ts'
 import { openSink } from '../../../src/stats/sinks/index.ts'
+import { toMogrifiers } from '../../../src/stats/sinks/mogrify.ts'
 import { openUdpStatsd } from './support/statsd-server.ts'
 import { createSurroundings, neverMs } from './support/surroundings.ts'
 

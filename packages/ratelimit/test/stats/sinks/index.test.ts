@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseConfig } from '../../../src/config/config.ts'
-import { type ChosenSink, openSink, type sinks } from '../../../src/stats/sinks/index.ts'
+import { type ChosenSink, openSink, type SinkConfig } from '../../../src/stats/sinks/index.ts'
 import { createSurroundings } from './support/surroundings.ts'
 
 const environments = {
@@ -15,7 +15,7 @@ const environments = {
     STATSD_PORT: '9',
   },
   prometheus: { USE_STATSD: 'false', USE_PROMETHEUS: 'true', PROMETHEUS_ADDR: '127.0.0.1:0' },
-} satisfies Record<keyof typeof sinks, Record<string, string>>
+} satisfies Record<SinkConfig['kind'], Record<string, string>>
 
 for (const [kind, environment] of Object.entries(environments)) {
   test(`the environment can choose ${kind}`, async () => {

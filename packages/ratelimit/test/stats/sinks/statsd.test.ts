@@ -4,17 +4,17 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Statistics } from '../../../src/stats/registry.ts'
 import { ruleStatistics } from '../../../src/stats/rule-statistics.ts'
-import { openSink, type SinkChoice } from '../../../src/stats/sinks/index.ts'
-import { LineSink } from '../../../src/stats/sinks/line-sink.ts'
-import { openTcpOutput } from '../../../src/stats/sinks/outputs/tcp.ts'
-import { createStatsdFormat } from '../../../src/stats/sinks/statsd-format.ts'
+import { openSink, type SinkConfig } from '../../../src/stats/sinks/index.ts'
+import { LineSink } from '../../../src/stats/sinks/lines/line-sink.ts'
+import { openTcpOutput } from '../../../src/stats/sinks/lines/tcp-output.ts'
+import { createStatsdFormat } from '../../../src/stats/sinks/statsd.ts'
 import { openTcpStatsd, openUdpStatsd, type Received } from './support/statsd-server.ts'
 import { createSurroundings, neverMs, type TestSurroundings } from './support/surroundings.ts'
 
 const prefix = 'ratelimit.service.rate_limit'
 const protocols = ['tcp', 'udp'] as const
 
-function toStatsd(port: number, protocol: 'tcp' | 'udp'): SinkChoice {
+function toStatsd(port: number, protocol: 'tcp' | 'udp'): SinkConfig {
   return { kind: 'statsd', host: '127.0.0.1', port, protocol, isDefault: false }
 }
 
@@ -427,7 +427,7 @@ test('udp: nobody listening is said once', async (t) => {
 
 test('a host name that cannot be resolved is said once', async (t) => {
   const surroundings = createSurroundings()
-  const choice: SinkChoice = {
+  const choice: SinkConfig = {
     kind: 'statsd',
     host: 'statsd.invalid',
     port: 8125,

@@ -1,6 +1,6 @@
 import { rulePrefix } from '../../registry.ts'
 import { ruleStatistics } from '../../rule-statistics.ts'
-import type { StatisticType } from '../line-format.ts'
+import type { StatisticType } from '../lines/line-format.ts'
 import { defaultBuckets, type Mapped, type Mapping } from './mapping.ts'
 import { type Labels, toMetricName } from './names.ts'
 

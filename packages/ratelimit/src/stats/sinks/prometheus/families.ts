@@ -1,6 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
 import { toShownCount } from '../../instruments.ts'
-import { Histogram } from './histogram.ts'
 import { type Labels, toLabelText } from './names.ts'
 
 export interface Column {
@@ -158,5 +157,30 @@ export class Families {
     this.#log.warning(
       `A statistic is not shown to Prometheus: ${name} is the name of one of another type already`,
     )
+  }
+}
+
+/** Counts durations by how long they were. */
+export class Histogram {
+  /** As they are printed. */
+  readonly labels: string
+  readonly bounds: readonly number[]
+  /** Per bound, and one more for what is beyond all of them. */
+  readonly counts: Float64Array
+  sum = 0
+
+  constructor(labels: string, bounds: readonly number[]) {
+    this.labels = labels
+    this.bounds = bounds
+    this.counts = new Float64Array(bounds.length + 1)
+  }
+
+  observe(value: number): void {
+    const { bounds } = this
+    let at = 0
+    // Nearly all durations lie in the first bucket: no search is faster.
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1
+    this.counts[at] = (this.counts[at] ?? 0) + 1
+    this.sum += value
   }
 }

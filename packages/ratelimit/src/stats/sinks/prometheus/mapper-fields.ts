@@ -1,6 +1,6 @@
 import { toGoText, type YamlNode, type YamlNote } from '../../../rules/yaml/yaml-node.ts'
 import { toBoolean, toNumber } from '../../../rules/yaml/yaml-scalar.ts'
-import type { NamePattern } from './mapper-rule.ts'
+import type { NamePattern } from './file-mapping.ts'
 import { ownLabels } from './names.ts'
 
 type FieldReaders = Readonly<Record<string, (value: YamlNode) => void>>

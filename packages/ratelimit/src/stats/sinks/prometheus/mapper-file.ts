@@ -1,9 +1,8 @@
 import { TextLines } from '../../../rules/yaml/yaml-lines.ts'
 import type { YamlNode } from '../../../rules/yaml/yaml-node.ts'
 import { readYaml } from '../../../rules/yaml/yaml-reader.ts'
-import { createFileMapping } from './file-mapping.ts'
+import { createFileMapping, type MapperRule } from './file-mapping.ts'
 import { MapperFields } from './mapper-fields.ts'
-import type { MapperRule } from './mapper-rule.ts'
 import { defaultBuckets, type Mapping } from './mapping.ts'
 
 export interface MapperFault {

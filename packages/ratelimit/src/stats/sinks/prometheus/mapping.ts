@@ -1,4 +1,4 @@
-import type { StatisticType } from '../line-format.ts'
+import type { StatisticType } from '../lines/line-format.ts'
 import type { Column } from './families.ts'
 import type { Labels } from './names.ts'
 

@@ -12,7 +12,8 @@ import type { Mapping } from './mapping.ts'
 import { toTagLabels } from './names.ts'
 import { renderFamilies } from './render.ts'
 
-export interface PrometheusSettings {
+export interface PrometheusConfig {
+  readonly kind: 'prometheus'
   readonly host: string
   readonly port: number
   readonly path: string
@@ -24,7 +25,7 @@ export interface PrometheusSettings {
 
 /** Statistics wait until Prometheus fetches them (reference 7.3). */
 export async function openPrometheusSink(
-  settings: PrometheusSettings,
+  settings: PrometheusConfig,
   { extraTags }: SinkSettings,
   { statistics, log, processGauges, hasDomain, listen }: SinkSurroundings,
 ): Promise<Sink> {

@@ -1,7 +1,5 @@
-import { sortInSlices } from '../../sort-in-slices.ts'
-import { Pace } from '../pace.ts'
-import type { Families, Family, Row } from './families.ts'
-import type { Histogram } from './histogram.ts'
+import { Pace, sortInSlices } from '../../slices.ts'
+import type { Families, Family, Histogram, Row } from './families.ts'
 import { escapeHelp, toValueText } from './names.ts'
 
 const chunkCharacters = 32 << 10

@@ -1,7 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { LineQueue } from './line-queue.ts'
-import type { Output } from './output.ts'
-import { type ReportSettings, Reports } from './reports.ts'
+import { LineQueue, type Output, type ReportSettings, Reports } from './output.ts'
 
 export interface TcpSettings {
   readonly host: string

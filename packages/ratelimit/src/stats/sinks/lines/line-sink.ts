@@ -1,12 +1,12 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { Counter, RuleCounters } from '../instruments.ts'
-import type { Statistics } from '../registry.ts'
-import { type DroppedBatch, DroppedCounters } from './dropped-counters.ts'
+import { type DroppedBatch, DroppedCounters } from '../../dropped-counters.ts'
+import type { Counter, RuleCounters } from '../../instruments.ts'
+import type { Statistics } from '../../registry.ts'
+import { TimerBuffer } from '../../timer-buffer.ts'
+import type { Sink, SinkSurroundings } from '../sink.ts'
 import type { LineFormat } from './line-format.ts'
 import { LineWriter } from './line-writer.ts'
-import type { Output } from './outputs/output.ts'
-import type { Sink, SinkSurroundings } from './sink.ts'
-import { TimerBuffer } from './timer-buffer.ts'
+import type { Output } from './output.ts'
 
 export interface LineSinkSettings {
   readonly flushIntervalMs: number

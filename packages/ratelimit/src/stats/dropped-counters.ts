@@ -1,5 +1,5 @@
-import type { Counter, RuleCounters } from '../instruments.ts'
-import type { Statistics } from '../registry.ts'
+import type { Counter, RuleCounters } from './instruments.ts'
+import type { Statistics } from './registry.ts'
 
 /** Counters that are forgotten together, by statistics key or by domain. */
 export type DroppedBatch =

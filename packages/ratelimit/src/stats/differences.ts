@@ -1,5 +1,5 @@
-import { Counter, RuleCounters, toShownCount } from '../instruments.ts'
-import { ruleStatistics } from '../rule-statistics.ts'
+import { Counter, RuleCounters, toShownCount } from './instruments.ts'
+import { ruleStatistics } from './rule-statistics.ts'
 
 /**
  * What counters have grown by since they were last asked about. Decisions know nothing of it: the

@@ -1,6 +1,5 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import type { AnyVariable } from '@portcullis/service-kit/env'
-import type { TlsFiles } from './client-tls.ts'
 
 /** A client certificate and its key come together or not at all. */
 export interface ClientTls {
@@ -31,15 +30,5 @@ export function toClientTls(
     certPath: paths.cert || undefined,
     keyPath: paths.key || undefined,
     caPath: paths.ca || undefined,
-  }
-}
-
-/** For the connections of a store. */
-export function toTlsFiles(tls: ClientTlsConfig & { readonly skipsHostname: boolean }): TlsFiles {
-  return {
-    caFile: tls.caPath,
-    certFile: tls.certPath,
-    keyFile: tls.keyPath,
-    skipHostnameVerification: tls.skipsHostname,
   }
 }

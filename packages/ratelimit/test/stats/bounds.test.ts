@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Statistics } from '../../../src/stats/registry.ts'
-import { DroppedCounters } from '../../../src/stats/sinks/dropped-counters.ts'
-import { LineQueue } from '../../../src/stats/sinks/outputs/line-queue.ts'
-import { mostBytes } from '../../../src/stats/sinks/outputs/output.ts'
-import { TimerBuffer } from '../../../src/stats/sinks/timer-buffer.ts'
+import { DroppedCounters } from '../../src/stats/dropped-counters.ts'
+import { Statistics } from '../../src/stats/registry.ts'
+import { LineQueue, mostBytes } from '../../src/stats/sinks/lines/output.ts'
+import { TimerBuffer } from '../../src/stats/timer-buffer.ts'
 
 test('forgotten counters wait for a lost sink in a bounded number, the newest stay', (t) => {
   const statistics = new Statistics({ maxRequestKeys: 200 })

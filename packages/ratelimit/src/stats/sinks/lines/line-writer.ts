@@ -1,11 +1,11 @@
-import type { Counter, RuleCounters } from '../instruments.ts'
-import { rulePrefix, toUnknownDomainName } from '../registry.ts'
-import { ruleStatistics } from '../rule-statistics.ts'
-import { parseTags, type Tag } from '../tags.ts'
-import { Differences, type RuleSum } from './differences.ts'
+import { Differences, type RuleSum } from '../../differences.ts'
+import type { Counter, RuleCounters } from '../../instruments.ts'
+import { rulePrefix, toUnknownDomainName } from '../../registry.ts'
+import { ruleStatistics } from '../../rule-statistics.ts'
+import { Pace } from '../../slices.ts'
+import { parseTags, type Tag } from '../../tags.ts'
 import type { LineFormat, StatisticType } from './line-format.ts'
-import type { Output } from './outputs/output.ts'
-import { Pace } from './pace.ts'
+import type { Output } from './output.ts'
 
 const noTags: readonly Tag[] = []
 

@@ -1,7 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
-import type { Output } from './output.ts'
-import { type ReportSettings, Reports } from './reports.ts'
+import { type Output, type ReportSettings, Reports } from './output.ts'
 
 export interface UdpSettings {
   readonly host: string

@@ -1,4 +1,4 @@
-import type { Tag } from '../tags.ts'
+import type { Tag } from '../../tags.ts'
 
 export type StatisticType = 'counter' | 'gauge' | 'timer'
 

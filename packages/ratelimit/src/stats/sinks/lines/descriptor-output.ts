@@ -3,9 +3,7 @@ import {
   openUnblocked,
   type UnblockedDescriptor,
 } from '@portcullis/service-kit/unblocked-descriptor'
-import { LineQueue } from './line-queue.ts'
-import type { Output } from './output.ts'
-import { type ReportSettings, Reports } from './reports.ts'
+import { LineQueue, type Output, type ReportSettings, Reports } from './output.ts'
 
 /** How long a full pipe is left alone. */
 const fullPipeMs = 20

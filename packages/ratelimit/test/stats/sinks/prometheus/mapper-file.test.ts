@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseMapper } from '../../../src/stats/sinks/prometheus/mapper-file.ts'
-import type { Mapping } from '../../../src/stats/sinks/prometheus/mapping.ts'
+import { parseMapper } from '../../../../src/stats/sinks/prometheus/mapper-file.ts'
+import type { Mapping } from '../../../../src/stats/sinks/prometheus/mapping.ts'
 
 function read(text: string, usesMilliseconds = false): Mapping {
   const { mapping, faults } = parseMapper(text, { usesMilliseconds })

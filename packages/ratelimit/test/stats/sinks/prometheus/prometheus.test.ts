@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { ruleStatistics } from '../../../src/stats/rule-statistics.ts'
-import { openSink } from '../../../src/stats/sinks/index.ts'
-import type { PrometheusSettings } from '../../../src/stats/sinks/prometheus/prometheus.ts'
-import { type ParsedFamily, parsePrometheus, type Sample } from './support/prometheus-text.ts'
-import { createSurroundings, neverMs, type TestSurroundings } from './support/surroundings.ts'
+import { ruleStatistics } from '../../../../src/stats/rule-statistics.ts'
+import { openSink } from '../../../../src/stats/sinks/index.ts'
+import type { PrometheusConfig } from '../../../../src/stats/sinks/prometheus/prometheus.ts'
+import { type ParsedFamily, parsePrometheus, type Sample } from '../support/prometheus-text.ts'
+import { createSurroundings, neverMs, type TestSurroundings } from '../support/surroundings.ts'
 
-interface PrometheusOptions extends Partial<PrometheusSettings> {
+interface PrometheusOptions extends Partial<PrometheusConfig> {
   readonly extraTags?: ReadonlyMap<string, string>
 }
 

@@ -1,0 +1,123 @@
+import type { Check } from '@portcullis/service-kit/config-check'
+import {
+  boolean,
+  type Chapter,
+  duration,
+  hideAll,
+  integer,
+  map,
+  number,
+  path,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/env'
+import { type ClientTlsConfig, toClientTls } from '../../../tls/client-tls-settings.ts'
+import type { RuleSourcePlugin } from '../source.ts'
+
+const chapter = {
+  title: 'Rules from a management server (CONFIG_TYPE=GRPC_XDS_SOTW)',
+  variables: {
+    url: string('CONFIG_GRPC_XDS_SERVER_URL', 'localhost:18000', 'host:port of the server'),
+    nodeId: string('CONFIG_GRPC_XDS_NODE_ID', 'default', 'Who this service says it is'),
+    nodeMetadata: map('CONFIG_GRPC_XDS_NODE_METADATA', 'More about this service: k=v,k2=v2', {
+      separator: '=',
+    }),
+    headers: map(
+      'CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS',
+      'Headers sent to the server: k1:v1,k2:v2',
+      { mask: hideAll },
+    ),
+    connectRetryMs: duration(
+      'CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL',
+      '3s',
+      'Wait between attempts while the server cannot be reached',
+    ),
+    backoffInitialMs: duration(
+      'XDS_CLIENT_BACKOFF_INITIAL_INTERVAL',
+      '10s',
+      'First wait after a stream has failed; each further one is twice as long',
+    ),
+    backoffMaxMs: duration('XDS_CLIENT_BACKOFF_MAX_INTERVAL', '60s', 'Longest such wait'),
+    backoffRandomFactor: number(
+      'XDS_CLIENT_BACKOFF_RANDOM_FACTOR',
+      0.5,
+      'How far a wait may be off by chance, as a part of it',
+      { min: 0, max: 1 },
+    ),
+    hasBackoffJitter: boolean('XDS_CLIENT_BACKOFF_JITTER', true, 'Whether waits vary by chance'),
+    maxMessageBytes: integer(
+      'XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES',
+      0,
+      'Largest message of the server; 0: 4 MiB',
+      { max: 2 ** 31 - 1 },
+    ),
+    tls: boolean('CONFIG_GRPC_XDS_SERVER_USE_TLS', false, 'Whether to speak TLS with the server'),
+    tlsCert: path('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', '', 'Our certificate for the server, PEM'),
+    tlsKey: path('CONFIG_GRPC_XDS_CLIENT_TLS_KEY', '', 'The key of our certificate, PEM'),
+    tlsCa: path('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', '', 'CA of the server, PEM'),
+    tlsSan: string(
+      'CONFIG_GRPC_XDS_SERVER_TLS_SAN',
+      '',
+      "Name that the server's certificate must be valid for, in place of its host name",
+    ),
+  },
+} satisfies Chapter
+
+export interface XdsRulesConfig {
+  readonly kind: 'xds'
+  readonly serverUrl: string
+  readonly nodeId: string
+  readonly nodeMetadata: ReadonlyMap<string, string>
+  readonly headers: ReadonlyMap<string, string>
+  readonly connectRetryMs: number
+  readonly backoff: {
+    readonly initialMs: number
+    readonly maxMs: number
+    /** 0: no jitter. */
+    readonly randomFactor: number
+  }
+  readonly maxMessageBytes: number
+  readonly tls: (ClientTlsConfig & { readonly serverName: string | undefined }) | undefined
+}
+
+export const xds: RuleSourcePlugin<{ xds: typeof chapter }, XdsRulesConfig> = {
+  kind: 'xds',
+  configType: 'GRPC_XDS_SOTW',
+  place: 'a management server over xDS',
+  chapters: { xds: chapter },
+  toConfig: (settings, check) => toXdsConfig(settings.xds, check),
+  // Loaded when used: it brings the protobuf library.
+  open: async (config, parts) => {
+    const { openXdsSource } = await import('./xds-source.ts')
+    return openXdsSource({ ...config, ...parts })
+  },
+}
+
+function toXdsConfig(settings: Settings<typeof chapter.variables>, check: Check): XdsRulesConfig {
+  const { variables } = chapter
+  if (settings.url === '') check.fault(variables.url, 'must be the host:port of a server')
+  if (settings.backoffMaxMs < settings.backoffInitialMs) {
+    const initial = check.nameOf(variables.backoffInitialMs)
+    check.fault(variables.backoffMaxMs, `must not be shorter than ${initial}`)
+  }
+  const tls = toClientTls(
+    { cert: variables.tlsCert, key: variables.tlsKey, ca: variables.tlsCa },
+    { cert: settings.tlsCert, key: settings.tlsKey, ca: settings.tlsCa },
+    check,
+  )
+  return {
+    kind: 'xds',
+    serverUrl: settings.url,
+    nodeId: settings.nodeId,
+    nodeMetadata: settings.nodeMetadata,
+    headers: settings.headers,
+    connectRetryMs: settings.connectRetryMs,
+    backoff: {
+      initialMs: settings.backoffInitialMs,
+      maxMs: settings.backoffMaxMs,
+      randomFactor: settings.hasBackoffJitter ? settings.backoffRandomFactor : 0,
+    },
+    maxMessageBytes: settings.maxMessageBytes === 0 ? 4 << 20 : settings.maxMessageBytes,
+    tls: settings.tls ? { ...tls, serverName: settings.tlsSan || undefined } : undefined,
+  }
+}
