@@ -6,12 +6,11 @@ import {
   type DecisionSettings,
 } from './decide/decision.ts'
 import { createEncodedRequests } from './hot/index.ts'
-import { compileRules } from './rules/match/compile.ts'
-import type { RuleSnapshot } from './rules/match/snapshot.ts'
+import { compileRules, type RuleSnapshot } from './rules/match/snapshot.ts'
 import type { RuleSet } from './rules/model/rule.ts'
 import { Statistics } from './stats/registry.ts'
 
-export interface EngineParts {
+interface EngineParts {
   /** Until there are some, every decision fails. */
   readonly rules?: RuleSet | undefined
   readonly store: CounterStore

@@ -8,7 +8,7 @@ import { toMarkdown } from '@portcullis/service-kit/settings-help'
 import { parseDocument } from 'yaml'
 import { chapters } from '../src/config/config.ts'
 import { beyondGrpcLimits, grpcLimits } from '../src/config/grpc-limits.ts'
-import { compileRules } from '../src/rules/match/compile.ts'
+import { compileRules } from '../src/rules/match/snapshot.ts'
 import { parseRuleFiles } from '../src/rules/yaml/parse.ts'
 import { Statistics } from '../src/stats/registry.ts'
 

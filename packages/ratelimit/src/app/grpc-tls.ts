@@ -1,16 +1,15 @@
 import type { X509Certificate } from 'node:crypto'
 import { stat } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { TlsCredentials, TlsOptions } from '@portcullis/grpc-unary'
 import type { Log } from '@portcullis/service-kit/log'
 import type { GrpcTlsConfig } from '../config/listeners.ts'
-import { createOneAtATime } from '../rules/sources/file/one-at-a-time.ts'
-import { openWatch } from '../rules/sources/file/watch.ts'
-import { refuseCaller } from './caller-name.ts'
+import { createOneAtATime, openWatch } from '../rules/sources/file/watch.ts'
 import { readTlsFiles } from './tls-files.ts'
 
 /** TLS of the gRPC listener, whose files may change while it runs (reference 11.4). */
-export interface GrpcTls {
+interface GrpcTls {
   readonly options: TlsOptions
   /** Hands over what the files hold whenever that is something new and good. */
   follow(renew: (credentials: TlsCredentials) => void): AsyncDisposable
@@ -117,4 +116,42 @@ function warnOfEnd({ certPath }: GrpcTlsConfig, certificate: X509Certificate, lo
   } else if (start.getTime() > nowMs) {
     log.warning(`${what} begins on ${start.toISOString()}: callers will refuse it until then`)
   }
+}
+
+const clientAuthentication = '1.3.6.1.5.5.7.3.2'
+const anyUsage = '2.5.29.37.0'
+
+/**
+ * The check of GRPC_CLIENT_TLS_SAN (reference 11.4): a DNS name, with the wildcards of the
+ * certificate, an IP address, or a URI such as a SPIFFE identity. The common name does not count.
+ *
+ * @returns why a caller is refused; undefined where it is welcome.
+ */
+function refuseCaller(certificate: X509Certificate | undefined, name: string): string | undefined {
+  if (certificate === undefined) return 'it showed no certificate'
+  // Node says undefined for a certificate that may be used for anything.
+  const usages: readonly string[] | undefined = certificate.keyUsage
+  const isForClients = usages?.some((usage) => usage === clientAuthentication || usage === anyUsage)
+  if (isForClients === false) return 'its certificate is not for client authentication'
+  if (isFor(certificate, name)) return undefined
+  const names = certificate.subjectAltName ?? 'no name'
+  return `its certificate is for ${names}, not for ${name}`
+}
+
+function isFor(certificate: X509Certificate, name: string): boolean {
+  if (name.includes('://')) return toUris(certificate.subjectAltName ?? '').includes(name)
+  if (isIP(name) !== 0) return certificate.checkIP(name) !== undefined
+  // OpenSSL takes a leading dot for "any name below".
+  if (name.startsWith('.')) return false
+  const options = { subject: 'never', partialWildcards: false } as const
+  return certificate.checkHost(name, options) !== undefined
+}
+
+/** From `DNS:a.example, URI:"spiffe://a/b\u002cc"`: what could be taken for more is quoted. */
+function toUris(alternativeNames: string): string[] {
+  const entries = alternativeNames.matchAll(/([^:,]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g)
+  return [...entries].flatMap(([, kind, value = '']) => {
+    if (kind !== 'URI') return []
+    return [value.startsWith('"') ? String(JSON.parse(value)) : value]
+  })
 }

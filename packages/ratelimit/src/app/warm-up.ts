@@ -3,12 +3,11 @@ import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore, Increment } from '../counters/counter-store.ts'
 import { openMemoryStore } from '../counters/memory/memory-store.ts'
 import { encodeRequest } from '../protocol/encode.ts'
-import { compileRules } from '../rules/match/compile.ts'
+import { compileRules } from '../rules/match/snapshot.ts'
 import type { RuleRecord } from '../rules/model/rule.ts'
 import { Statistics } from '../stats/registry.ts'
 import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
-import { boundDecider } from './bounded-decider.ts'
-import { openDecide } from './open-decide.ts'
+import { boundDecider, openDecide } from './decisions.ts'
 
 /** Enough for every line on the way of a call to have run, and for V8 to have compiled most of them. */
 const connections = 2
@@ -19,7 +18,7 @@ const mostMs = 2_000
 
 const domain = 'portcullis-warm-up'
 
-export interface WarmUpParts {
+interface WarmUpParts {
   readonly decisions: DecisionsConfig
   /** Only read; undefined where hits are counted elsewhere: then counters of its own in memory do. */
   readonly store: CounterStore | undefined

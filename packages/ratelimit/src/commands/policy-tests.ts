@@ -12,16 +12,14 @@ import {
   toFinding,
   writeFindings,
 } from '../tools/check/rule-files.ts'
-import { toJsonResult } from '../tools/policy-tests/json-report.ts'
-import { toJunit } from '../tools/policy-tests/junit.ts'
-import { parsePolicyTests } from '../tools/policy-tests/parse.ts'
-import type { PolicyTest } from '../tools/policy-tests/policy-test.ts'
-import { PolicyTestRunner, type TestResult } from '../tools/policy-tests/run.ts'
 import {
   type PolicyTestDirectory,
+  parsePolicyTests,
   readPolicyTestDirectory,
-} from '../tools/policy-tests/test-directory.ts'
-import { toTextReport } from '../tools/policy-tests/text-report.ts'
+} from '../tools/policy-tests/parse.ts'
+import type { PolicyTest } from '../tools/policy-tests/policy-test.ts'
+import { toJsonResult, toJunit, toTextReport } from '../tools/policy-tests/reports.ts'
+import { PolicyTestRunner, type TestResult } from '../tools/policy-tests/run.ts'
 
 const usage = `Usage: ratelimit test DIR [--rules RULES] [--filter TEXT] [--merge] [--json] [--junit FILE]
 

@@ -19,8 +19,7 @@ import { compareReports, toComparisonText } from '../tools/replay/report/compari
 import { type Report, toReport } from '../tools/replay/report/report.ts'
 import { toReportText } from '../tools/replay/report/report-text.ts'
 import { Simulation, type SimulationSettings } from '../tools/replay/simulation/simulation.ts'
-import { parseReplayArguments, type ReplayRequest } from './replay-arguments.ts'
-import { usage } from './replay-usage.ts'
+import { parseReplayArguments, type ReplayRequest, usage } from './replay-arguments.ts'
 
 export const replay: Command = {
   summary: 'show what rules would have refused of recorded requests',

@@ -6,8 +6,8 @@ import { toFaultText } from '@portcullis/service-kit/env'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog } from '@portcullis/service-kit/log'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
-import { type Config, parseConfig } from '../config/config.ts'
-import { toEnvironmentHelp } from './environment-help.ts'
+import { toHelpText } from '@portcullis/service-kit/settings-help'
+import { type Config, chapters, parseConfig } from '../config/config.ts'
 
 export const serve: Command = {
   summary: 'run the service',
@@ -82,4 +82,9 @@ function readArguments(args: readonly string[], io: CommandIo): CommandIo['env']
     io.stderr.write('The only option is --rules DIRECTORY. See: ratelimit serve --help\n')
     return undefined
   }
+}
+
+/** What `serve --help` says about the environment. */
+export function toEnvironmentHelp(): string {
+  return `Environment variables, with their defaults:\n\n${toHelpText(chapters)}`
 }

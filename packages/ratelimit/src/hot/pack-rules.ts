@@ -1,5 +1,10 @@
-import { algorithms, type LimitRecord, type RuleRecord, type RuleSet } from '../rules/model/rule.ts'
-import { unitByName } from '../rules/model/units.ts'
+import {
+  algorithms,
+  type LimitRecord,
+  type RuleRecord,
+  type RuleSet,
+  unitByName,
+} from '../rules/model/rule.ts'
 import { isWildcard } from '../rules/model/wildcard.ts'
 import { addToSlots, createSlots, type HashSlots, hashBelow, hashText } from './hash-slots.ts'
 import {

@@ -4,8 +4,9 @@ import {
   type JsonObject,
   type Limit,
   type Match,
+  type Unit,
+  unitByWire,
 } from '../rules/model/rule.ts'
-import { type Unit, unitByWire } from '../rules/model/units.ts'
 import type { RuleCounters } from '../stats/instruments.ts'
 import { algorithmShift, flag, type RuleDetail, readDetail, word } from './packed-rules.ts'
 import type { RuleTable } from './rule-table.ts'

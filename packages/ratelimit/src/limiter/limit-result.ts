@@ -3,7 +3,7 @@ import type { HeaderNames } from '../decide/headers.ts'
 import type { Tally } from '../decide/tally.ts'
 import { judgeInto, OverallVerdict } from '../decide/verdict.ts'
 import { toResetSeconds } from '../decide/windows.ts'
-import { unitByWire } from '../rules/model/units.ts'
+import { unitByWire } from '../rules/model/rule.ts'
 import type { Asked } from './asked.ts'
 import type { LimitUnit } from './limit-text.ts'
 

@@ -1,5 +1,5 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
-import { longestWindowSeconds, type Unit, unitByName, units } from '../rules/model/units.ts'
+import { longestWindowSeconds, type Unit, unitByName, units } from '../rules/model/rule.ts'
 
 /** A unit of time. Windows of months have 30 days, those of years 365. */
 export type LimitUnit = Lowercase<Unit['name']>

@@ -1,6 +1,5 @@
 import { type DecisionParts, ServiceError } from '../decide/decision.ts'
-import { compileRules } from '../rules/match/compile.ts'
-import type { RuleSnapshot } from '../rules/match/snapshot.ts'
+import { compileRules, type RuleSnapshot } from '../rules/match/snapshot.ts'
 import type { RuleSource } from '../rules/sources/source.ts'
 import type { Statistics } from '../stats/registry.ts'
 import { type Asked, askRules, type Charging, KeyedLimits } from './asked.ts'

@@ -1,8 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { createGate } from './shared/gate.ts'
+import { createGate, sendOutcome } from './shared/gate.ts'
 import type { MiddlewareOptions } from './shared/options.ts'
 import type { Peer } from './shared/proxy-warning.ts'
-import { sendOutcome } from './shared/send-outcome.ts'
 
 export type * from './shared/exported-types.ts'
 

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createGate } from './shared/gate.ts'
+import { createGate, sendOutcome } from './shared/gate.ts'
 import { failed } from './shared/limited-answer.ts'
 import type { MiddlewareOptions } from './shared/options.ts'
 import type { Peer } from './shared/proxy-warning.ts'
-import { sendOutcome } from './shared/send-outcome.ts'
 
 export type * from './shared/exported-types.ts'
 

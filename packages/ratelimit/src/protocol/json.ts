@@ -1,15 +1,4 @@
 import {
-  parseBoolean,
-  parseEnum,
-  parseJson,
-  parseList,
-  parseMembers,
-  parseString,
-  parseUint32,
-  parseUint64,
-  toMemberNames,
-} from './json-reader.ts'
-import {
   codeNames,
   type Descriptor,
   type DescriptorStatus,
@@ -21,8 +10,6 @@ import {
   type RateLimitRequest,
   type RateLimitResponse,
 } from './message.ts'
-
-export { RequestSyntaxError } from './json-reader.ts'
 
 const requestMembers = toMemberNames('domain', 'descriptors', 'hitsAddend')
 const descriptorMembers = toMemberNames('entries', 'limit', 'hitsAddend', 'isNegativeHits')
@@ -98,4 +85,125 @@ function toHeaderJson({ key, value }: HeaderValue) {
 /** proto3 leaves out what has its default value, and so does JSON what is undefined. */
 function unlessDefault<Value extends string | number>(value: Value): Value | undefined {
   return value === '' || value === 0 ? undefined : value
+}
+
+/** The text is not the expected message in JSON. The message says where and why, on one line. */
+export class RequestSyntaxError extends Error {
+  override readonly name = 'RequestSyntaxError'
+}
+
+/** The members of a message by both spellings that proto3 JSON allows: hitsAddend, hits_addend. */
+function toMemberNames<Name extends string>(...names: Name[]): ReadonlyMap<string, Name> {
+  const toSnakeCase = (name: string) =>
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return new Map(names.flatMap((name) => [[name, name] as const, [toSnakeCase(name), name]]))
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw fail('', error instanceof Error ? toOneLine(error.message) : 'is no JSON')
+  }
+}
+
+/** A member that is null counts as absent. */
+function parseMembers<Name extends string>(
+  json: unknown,
+  names: ReadonlyMap<string, Name>,
+  path: string,
+): Partial<Record<Name, unknown>> {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw fail(path, `expected an object, got ${toKind(json)}`)
+  }
+  const members: Partial<Record<Name, unknown>> = {}
+  for (const [spelling, value] of Object.entries(json)) {
+    const name = names.get(spelling)
+    if (name === undefined) throw fail(path, `unknown member ${toKind(spelling)}`)
+    if (Object.hasOwn(members, name)) throw fail(path, `${name} is there in both spellings`)
+    members[name] = value ?? undefined
+  }
+  return members
+}
+
+function parseList<Item>(
+  json: unknown,
+  path: string,
+  parseItem: (json: unknown, path: string) => Item,
+): Item[] {
+  if (json === undefined) return []
+  if (!Array.isArray(json)) throw fail(path, `expected a list, got ${toKind(json)}`)
+  return json.map((item, index) => parseItem(item, `${path}[${index}]`))
+}
+
+function parseString(json: unknown, path: string): string {
+  if (json === undefined) return ''
+  if (typeof json !== 'string') throw fail(path, `expected a string, got ${toKind(json)}`)
+  if (!json.isWellFormed()) throw fail(path, 'the string is half of a surrogate pair')
+  return json
+}
+
+function parseBoolean(json: unknown, path: string): boolean {
+  if (json === undefined) return false
+  if (typeof json !== 'boolean') throw fail(path, `expected true or false, got ${toKind(json)}`)
+  return json
+}
+
+function parseUint32(json: unknown, path: string): number {
+  if (json === undefined) return 0
+  const value = parseInteger(json, path)
+  if (value < 0 || value > 0xffff_ffff) {
+    throw fail(path, `expected an integer from 0 to 4294967295, got ${toKind(json)}`)
+  }
+  return value
+}
+
+/** Above 2^53 the nearest number there is. JSON numbers are rounded before they get here. */
+function parseUint64(json: unknown, path: string): number {
+  const value = parseInteger(json, path)
+  const isTooLarge =
+    typeof json === 'string' && isDigits(json) ? BigInt(json) >= 2n ** 64n : value >= 2 ** 64
+  if (value < 0 || isTooLarge) {
+    throw fail(path, `expected an integer from 0 to 18446744073709551615, got ${toKind(json)}`)
+  }
+  return value
+}
+
+/** The number of an enum by its name; numbers may be ones that have no name. */
+function parseEnum(json: unknown, path: string, names: readonly string[]): number {
+  if (json === undefined) return 0
+  if (typeof json === 'string' && names.includes(json)) return names.indexOf(json)
+  if (typeof json === 'number' && (json | 0) === json) return json | 0
+  throw fail(path, `expected one of ${names.join(', ')}, got ${toKind(json)}`)
+}
+
+function parseInteger(json: unknown, path: string): number {
+  const value = typeof json === 'string' && isNumeral(json) ? Number(json) : json
+  // Adding 0 makes 0 of the -0 that JSON knows.
+  if (typeof value === 'number' && Number.isInteger(value)) return value + 0
+  throw fail(path, `expected an integer, got ${toKind(json)}`)
+}
+
+/** A string is read as the JSON number it holds. */
+function isNumeral(text: string): boolean {
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)
+}
+
+function isDigits(text: string): boolean {
+  return /^\d+$/.test(text)
+}
+
+function fail(path: string, reason: string): RequestSyntaxError {
+  return new RequestSyntaxError(path === '' ? reason : `${path}: ${reason}`)
+}
+
+function toKind(json: unknown): string {
+  if (Array.isArray(json)) return 'a list'
+  if (typeof json === 'object' && json !== null) return 'an object'
+  if (typeof json === 'string' && json.length > 40) return 'a long string'
+  return JSON.stringify(json) ?? 'nothing'
+}
+
+function toOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ')
 }

@@ -2,21 +2,19 @@
 
 export type { Entry } from '../protocol/message.ts'
 export type { Attempt, ExplainedLevel, Explanation, Outcome } from '../rules/match/explain.ts'
-export { toLimitText } from '../rules/model/limit-text.ts'
 export type { Place, RuleSet } from '../rules/model/rule.ts'
+export { toLimitText, type Unit, unitByName } from '../rules/model/rule.ts'
 export { toLevel, toStatisticsKey } from '../rules/model/statistics-key.ts'
-export { type Unit, unitByName } from '../rules/model/units.ts'
 export {
   isPolicyTest,
   type RuleDirectory,
   type RuleFile,
   readRuleDirectory,
 } from '../rules/sources/file/rule-directory.ts'
-export { type CheckedRules, checkRules, type RuleFinding } from './check/check-rules.ts'
+export { type CheckedRules, checkRules, type RuleFinding } from './check/rule-files.ts'
 export type { Answer as ExplainedDescriptor, CounterPlace } from './explain/explain-answer.ts'
-export { explainEntries } from './explain/explain-entries.ts'
-export { parseRuleLine, type RuleLine } from './explain/parse-rule-line.ts'
-export { toRuleLines } from './explain/rule-lines.ts'
+export { explainEntries } from './explain/explain-answer.ts'
+export { parseRuleLine, type RuleLine, toRuleLines } from './explain/rule-lines.ts'
 export {
   type RuleTreeDomain,
   type RuleTreeLimit,

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
+import { setGlobalErrorHandler } from '@opentelemetry/core'
 import type { UnaryCall } from '@portcullis/grpc-unary'
 import type { Log } from '@portcullis/service-kit/log'
 import type { TracingConfig } from '../config/tracing.ts'
-import { logDiagnostics } from './diagnostics.ts'
 import { createSample } from './sampling.ts'
 import { openSpanSender } from './span-sender.ts'
 import { Spans } from './spans.ts'
@@ -38,4 +39,28 @@ export async function openOtlpTracing(config: TracingConfig, log: Log): Promise<
 function readHttpHeader({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'string' ? value : value?.join(',')
+}
+
+const pauseMs = 60_000
+
+/** What OpenTelemetry has to say goes to our log, and the same thing only once a minute. */
+export function logDiagnostics(log: Log): void {
+  const quietUntilMs = new Map<string, number>()
+  const warn = (message: string, ...details: readonly unknown[]): void => {
+    const kind = message.replaceAll(/\d+/g, '')
+    const nowMs = performance.now()
+    if (nowMs < (quietUntilMs.get(kind) ?? 0)) return
+    quietUntilMs.set(kind, nowMs + pauseMs)
+    const text = [message, ...details.filter((detail) => typeof detail === 'string')].join(' ')
+    log.warning(`Tracing: ${text}`)
+  }
+  const ignore = () => {}
+  const logger: DiagLogger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore }
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+  // Batches that were not sent, which the exporter reports in better words.
+  setGlobalErrorHandler((error) => log.debug(() => `Tracing: ${toText(error)}`))
+}
+
+function toText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

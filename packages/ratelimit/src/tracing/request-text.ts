@@ -1,5 +1,4 @@
 import { type Descriptor, type RateLimitRequest, toOverrideText } from '../protocol/message.ts'
-import { cutText } from './cut-text.ts'
 
 /**
  * A request in protobuf's text form on one line, as Go's `String()` writes it:
@@ -34,4 +33,12 @@ function toEntryText(key: string, value: string): string {
   if (key !== '') fields.push(`key:${JSON.stringify(key)}`)
   if (value !== '') fields.push(`value:${JSON.stringify(value)}`)
   return fields.join(' ')
+}
+
+/**
+ * The first `maxLength` characters. A copy: a part that V8 cuts out of a text keeps the whole text
+ * in memory, and spans wait in a queue.
+ */
+export function cutText(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : Buffer.from(text.slice(0, maxLength)).toString()
 }

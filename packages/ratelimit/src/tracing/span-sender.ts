@@ -8,12 +8,11 @@ import {
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '@portcullis/service-kit/log'
 import type { TracingConfig } from '../config/tracing.ts'
-import { exporters } from './exporters.ts'
 import { ReportingExporter } from './reporting-exporter.ts'
 import type { SpansSettings } from './spans.ts'
 
 /** Sends spans away in batches. */
-export interface SpanSender extends SpansSettings, AsyncDisposable {
+interface SpanSender extends SpansSettings, AsyncDisposable {
   /** Sends what waits, for 5 seconds at most. */
   flush(giveUp: AbortSignal): Promise<void>
 }
@@ -97,4 +96,19 @@ async function isDoneWithin(
   clearTimeout(timer)
   giveUp?.removeEventListener('abort', expire)
   return isDone
+}
+
+/**
+ * How OTLP is spoken. Each reads its endpoint, headers, TLS files, time limit and compression from
+ * the OTEL_EXPORTER_OTLP_ variables; only the one that is asked for is loaded.
+ */
+const exporters: Readonly<Record<TracingConfig['protocol'], () => Promise<SpanExporter>>> = {
+  http: async () => {
+    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')
+    return new OTLPTraceExporter()
+  },
+  grpc: async () => {
+    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-grpc')
+    return new OTLPTraceExporter()
+  },
 }

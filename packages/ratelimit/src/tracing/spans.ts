@@ -8,7 +8,6 @@ import {
 } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import { RandomIdGenerator, type SpanProcessor } from '@opentelemetry/sdk-trace'
-import { createClock } from './clock.ts'
 import { RecordedSpan } from './recorded-span.ts'
 
 export interface SpansSettings {
@@ -94,5 +93,23 @@ export class Spans {
       this.end(span, error)
       throw error
     }
+  }
+}
+
+/** How far the steady clock may be off before it is set again. */
+const toleranceMs = 2
+
+/**
+ * Milliseconds since the epoch with what the system's clock lacks below one: most spans of ours are
+ * shorter than that, and a span has to lie within its parent.
+ */
+function createClock(): () => number {
+  let originMs = Date.now() - performance.now()
+  return () => {
+    const steadyMs = performance.now()
+    const systemMs = Date.now()
+    // Somebody may set the system's clock while we run.
+    if (Math.abs(originMs + steadyMs - systemMs) > toleranceMs) originMs = systemMs - steadyMs
+    return originMs + steadyMs
   }
 }

@@ -3,9 +3,8 @@ import type { Decider } from '../decide/decide.ts'
 import type { Decided } from '../decide/decision.ts'
 import { decodeRequest } from '../protocol/decode.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
-import { cutText } from './cut-text.ts'
 import type { RecordedSpan } from './recorded-span.ts'
-import { toRequestText } from './request-text.ts'
+import { cutText, toRequestText } from './request-text.ts'
 import type { Spans } from './spans.ts'
 
 /** A span around each decision of a call that is traced. */

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isCrossSite } from './cross-site.ts'
 import { type HttpHandler, sendText } from './http-listener.ts'
 import type { Failures } from './json.ts'
 
-export interface OriginSettings {
+interface OriginSettings {
   /** Such as `https://app.example`; `*` for all. */
   readonly allowedOrigins: readonly string[]
   readonly failures: Failures
@@ -52,4 +51,15 @@ function answerPreflight(response: ServerResponse): void {
     'access-control-allow-headers': 'content-type',
   })
   response.end()
+}
+
+/**
+ * Whether a browser sends the request for a page of another origin. Browsers reach addresses that the
+ * Internet does not, and send simple requests there without asking. Other clients send neither header.
+ */
+export function isCrossSite({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  const { origin, host } = headers
+  return origin !== undefined && URL.parse(origin)?.host !== host
 }

@@ -8,6 +8,7 @@ import {
 import type { Health } from '@portcullis/service-kit/health'
 import { DecodeError } from '../protocol/message.ts'
 import { WireReader } from '../protocol/wire-reader.ts'
+import type { HttpHandler } from './http-listener.ts'
 
 export const healthService = 'grpc.health.v1.Health'
 
@@ -121,4 +122,20 @@ function encodeListEntry(service: string, servingStatus: ServingStatus): Uint8Ar
   const response = encodeResponse(servingStatus)
   const entry = [0x0a, name.length, ...name, 0x12, response.length, ...response]
   return Uint8Array.of(0x0a, entry.length, ...entry)
+}
+
+/** `/healthcheck`, for any method: 200 with `OK`, or 500 without a word. */
+export function createHealthCheckHandler(health: Pick<Health, 'isHealthy'>): HttpHandler {
+  return (_request, response) => {
+    if (health.isHealthy) {
+      response.writeHead(200, {
+        'content-type': 'text/plain; charset=utf-8',
+        'content-length': 2,
+      })
+      response.end('OK')
+    } else {
+      response.writeHead(500, { 'content-length': 0 })
+      response.end()
+    }
+  }
 }

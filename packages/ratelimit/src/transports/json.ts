@@ -1,11 +1,9 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { CounterKeyError, StoreError } from '../counters/counter-store.ts'
 import type { Decide } from '../decide/decide.ts'
 import { ServiceError } from '../decide/decision.ts'
 import { OVER_LIMIT, type RateLimitRequest, type RateLimitResponse } from '../protocol/message.ts'
 import { type HttpHandler, sendText } from './http-listener.ts'
-import { isNestedDeeperThan } from './json-nesting.ts'
-import { readBody } from './read-body.ts'
 
 export interface JsonSettings {
   readonly decide: Decide
@@ -106,4 +104,61 @@ function sendJson(response: ServerResponse, status: number, text: string): void 
 
 function toText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/** Looks at the brackets outside of strings only: whether the JSON is valid is not asked. */
+export function isNestedDeeperThan(json: Uint8Array, maxDepth: number): boolean {
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at]
+    if (isInString) {
+      if (byte === backslash) at += 1
+      else if (byte === quote) isInString = false
+    } else if (byte === quote) {
+      isInString = true
+    } else if (byte === openBrace || byte === openBracket) {
+      depth += 1
+      if (depth > maxDepth) return true
+    } else if (byte === closeBrace || byte === closeBracket) {
+      depth -= 1
+    }
+  }
+  return false
+}
+
+/** The whole body, or why there is none. */
+type Body = Buffer | 'too large' | 'broken off'
+
+/**
+ * Calls back once. What comes after "too large" is read and thrown away, until the listener's time
+ * limit: a connection that is closed with unread bytes loses the answer on its way.
+ */
+function readBody(request: IncomingMessage, limitBytes: number, done: (body: Body) => void): void {
+  const chunks: Buffer[] = []
+  let length = 0
+  let isDone = false
+  const finish = (body: Body) => {
+    if (isDone) return
+    isDone = true
+    chunks.length = 0
+    done(body)
+  }
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) finish('too large')
+  request.on('data', (chunk: Buffer) => {
+    if (isDone) return
+    length += chunk.length
+    if (length > limitBytes) finish('too large')
+    else chunks.push(chunk)
+  })
+  request.on('end', () => finish(Buffer.concat(chunks)))
+  request.on('error', () => finish('broken off'))
+  request.on('close', () => finish('broken off'))
 }

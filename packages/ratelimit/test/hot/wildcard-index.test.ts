@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
-import { compileRules } from '../../src/rules/match/compile.ts'
+import { compileRules } from '../../src/rules/match/snapshot.ts'
 import { isWildcard, matchesWildcard, toWildcard } from '../../src/rules/model/wildcard.ts'
 import { KeyRecorder, toDescriptor, toRuleSet } from '../support/nested-rules.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { createHealthCheckHandler } from '../../src/transports/health-check.ts'
+import { createHealthCheckHandler } from '../../src/transports/health.ts'
 import {
   type HttpListenerSettings,
   openHttpListener,

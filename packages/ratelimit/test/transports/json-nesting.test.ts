@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isNestedDeeperThan } from '../../src/transports/json-nesting.ts'
+import { isNestedDeeperThan } from '../../src/transports/json.ts'
 
 function depthOf(json: unknown): number {
   if (typeof json !== 'object' || json === null) return 0

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Increment } from '../counter-store.ts'
-import { toSlidingSuffix } from '../network/sliding-name.ts'
+import { toSlidingSuffix } from '../sliding-window.ts'
 
 /** What memcached allows, in bytes (specification, Limits). */
 const maxBytes = 250

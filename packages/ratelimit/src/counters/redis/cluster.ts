@@ -1,6 +1,6 @@
 import { type Increment, StoreError } from '../counter-store.ts'
-import { toSlidingSuffix } from '../network/sliding-name.ts'
 import type { TcpEndpoint } from '../network/socket.ts'
+import { toSlidingSuffix } from '../sliding-window.ts'
 import { type ClusterAddress, toEndpointText } from './address.ts'
 import { askRedis, maxAskMs } from './ask.ts'
 import type { Connection } from './connection.ts'

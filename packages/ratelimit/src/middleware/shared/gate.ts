@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { LimitResult } from '../../limiter/limit-result.ts'
 import type { KeyValues } from '../../limiter/limits.ts'
 import type { LimitOptions } from '../../limiter/rate-limiter.ts'
-import { type HeaderStyle, toHeaderFields } from './header-styles.ts'
+import { type HeaderStyle, isAppended, toHeaderFields } from './header-styles.ts'
 import {
   type Answer,
   type HeaderPair,
@@ -125,4 +126,18 @@ function createFailureReport(
     const reason = error instanceof Error ? error.message : String(error)
     warn?.(`The rate limit cannot be checked, so ${consequence} (onFailure): ${reason}`)
   }
+}
+
+/** Whether to serve the request; if not, it has been answered. For hosts whose responses are those of Node. */
+export function sendOutcome({ headers, answer }: Outcome, response: ServerResponse): boolean {
+  // A timeout may have answered it, or its client may have closed the connection.
+  if (response.headersSent || response.destroyed) return false
+  for (const [name, value] of headers) {
+    if (isAppended(name)) response.appendHeader(name, value)
+    else response.setHeader(name, value)
+  }
+  if (answer === undefined) return true
+  response.statusCode = answer.status
+  response.end(answer.body)
+  return false
 }

@@ -1,7 +1,6 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import { noRow, type RuleTable } from '../../hot/index.ts'
 import type { Entry } from '../../protocol/message.ts'
-import { toShortList } from '../model/short-list.ts'
 import { toLevel } from '../model/statistics-key.ts'
 import { RuleNode, Siblings } from './tree.ts'
 
@@ -201,4 +200,11 @@ function isAlike(one: string, other: string): boolean {
 
 function count(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`
+}
+
+/** A few of many texts, quoted, for a sentence. */
+export function toShortList(texts: readonly string[], most = 5): string {
+  const shown = texts.slice(0, most).map((text) => `'${text}'`)
+  const rest = texts.length - shown.length
+  return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ')
 }

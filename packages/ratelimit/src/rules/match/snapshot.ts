@@ -1,13 +1,20 @@
-import { noRow, type PackedRules, RuleLimit, RuleMatch, RuleTable } from '../../hot/index.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  noRow,
+  type PackedRules,
+  packRules,
+  RuleLimit,
+  RuleMatch,
+  RuleTable,
+} from '../../hot/index.ts'
 import type { Descriptor } from '../../protocol/message.ts'
 import type { RuleCounters, RuleCountersByKey } from '../../stats/instruments.ts'
-import type { Match } from '../model/rule.ts'
+import type { Limit, Match, RuleSet } from '../model/rule.ts'
 import { toStatisticsKey } from '../model/statistics-key.ts'
 import { type Explanation, explainDescriptor } from './explain.ts'
 import { type IgnoredOverride, toOverrideLimit } from './override.ts'
-import { toLine, toLoadLine } from './rule-line.ts'
 
-export interface SnapshotParts {
+interface SnapshotParts {
   readonly rules: PackedRules
   readonly counters: RuleCountersByKey
   readonly onIgnoredOverride: IgnoredOverride
@@ -153,4 +160,66 @@ export class RuleSnapshot {
     const counters = this.#counters.forRequest(toStatisticsKey(sent.path))
     return { limit: sent, counters, sharedValues: undefined }
   }
+}
+
+/** In one go, for sets that are small or that nobody waits for. */
+export function compileRules(
+  set: RuleSet,
+  counters: RuleCountersByKey,
+  onIgnoredOverride: IgnoredOverride = () => {},
+): RuleSnapshot {
+  const snapshot = new RuleSnapshot({ rules: packRules(set), counters, onIgnoredOverride })
+  snapshot.openCounters(0, snapshot.ruleCount)
+  return snapshot
+}
+
+/** Less than a millisecond of work. */
+const rulesPerTurn = 500
+
+/** The same for rules that another thread has packed, while decisions go on. */
+export async function compileInTurns(
+  parts: SnapshotParts,
+  signal: AbortSignal,
+): Promise<RuleSnapshot> {
+  const snapshot = new RuleSnapshot(parts)
+  for (let from = 0; from < snapshot.ruleCount; from += rulesPerTurn) {
+    await nextTurn(undefined, { signal })
+    snapshot.openCounters(from, from + rulesPerTurn)
+  }
+  return snapshot
+}
+
+/** One line of /rlconfig. */
+function toLine(limit: Limit): string {
+  return (
+    `${limit.path}: unit=${unitOf(limit)} requests_per_unit=${requestsOf(limit)}, ` +
+    `shadow_mode: ${limit.shadowMode}, quota_mode: ${limit.quotaMode}${extensionsOf(limit)}`
+  )
+}
+
+/** One line of the log at level debug. */
+function toLoadLine(table: RuleTable, row: number): string {
+  const line = `loading descriptor: key=${table.pathOf(row)}`
+  if (!table.hasLimit(row)) return line
+  const limit = new RuleLimit(table, row)
+  return (
+    `${line} ratelimit={requests_per_unit=${requestsOf(limit)}, unit=${unitOf(limit)}, ` +
+    `unlimited=${limit.unlimited}, shadow_mode=${limit.shadowMode}, ` +
+    `quota_mode=${limit.quotaMode}${extensionsOf(limit)}}`
+  )
+}
+
+function unitOf({ unit }: Limit): string {
+  return unit?.name ?? 'UNKNOWN'
+}
+
+function requestsOf({ unlimited, requestsPerUnit }: Limit): number {
+  return unlimited ? 0 : requestsPerUnit
+}
+
+/** Only where a rule uses them: who reads these lines of envoyproxy/ratelimit reads ours as well. */
+function extensionsOf({ unit, windowSeconds, algorithm }: Limit): string {
+  const multiplier = unit === undefined ? 1 : windowSeconds / unit.seconds
+  const length = multiplier === 1 ? '' : ` unit_multiplier=${multiplier}`
+  return algorithm === 'fixed_window' ? length : `${length} algorithm=${algorithm}`
 }

@@ -1,5 +1,4 @@
 import type { RuleFault } from '../model/fault.ts'
-import type { TextLines } from './yaml-lines.ts'
 
 /** A broken file of 100,000 rules shall not answer with 100,000 faults. */
 const mostPerList = 100
@@ -50,4 +49,38 @@ export class FaultList {
     }
     return faults
   }
+}
+
+/** Tells lines and columns of a text, both from 1. */
+export class TextLines {
+  readonly #starts: number[] = [0]
+
+  constructor(text: string) {
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) {
+      this.#starts.push(end + 1)
+    }
+  }
+
+  placeOf(offset: number): { line: number; column: number } {
+    let low = 0
+    let high = this.#starts.length
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle
+      else high = middle
+    }
+    return { line: low + 1, column: offset - (this.#starts[low] ?? 0) + 1 }
+  }
+}
+
+/** What a message shows of a text from a file. */
+const mostShown = 80
+
+/** A text in quotes, cut: a key may be as long as its file. */
+export function quote(text: string): string {
+  return `'${cutText(text)}'`
+}
+
+export function cutText(text: string): string {
+  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text
 }

@@ -1,9 +1,8 @@
-import type { RuleFileReading } from './parse-file.ts'
-import { FieldReader, isNull } from './parse-types.ts'
+import { FieldReader, isNull, type RuleFileReading } from './field-reader.ts'
 import type { YamlList, YamlMap, YamlNode } from './yaml-node.ts'
 
 /** The fields of a file, a rule, a limit or a replaced name: of the right types, not yet checked. */
-export interface FileDraft {
+interface FileDraft {
   domain: string
   domainAt: number
   descriptors: YamlList | undefined

@@ -1,9 +1,16 @@
 import { findMisspellings } from '@portcullis/service-kit/similar-names'
-import { type Algorithm, algorithms, type LimitRecord } from '../model/rule.ts'
-import { longestWindowSeconds, type Unit, unitByName, units } from '../model/units.ts'
+import {
+  type Algorithm,
+  algorithms,
+  type LimitRecord,
+  longestWindowSeconds,
+  type Unit,
+  unitByName,
+  units,
+} from '../model/rule.ts'
+import { quote } from './fault-list.ts'
+import type { RuleFileReading } from './field-reader.ts'
 import { type LimitDraft, readLimitDraft, readReplacedName } from './parse-drafts.ts'
-import type { RuleFileReading } from './parse-file.ts'
-import { quote } from './quote.ts'
 import type { YamlMap } from './yaml-node.ts'
 
 /** Reads a `rate_limit`. What is wrong in it is a fault of the reading. */

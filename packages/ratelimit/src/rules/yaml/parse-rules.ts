@@ -1,10 +1,9 @@
-import type { LimitRecord, RuleRecord } from '../model/rule.ts'
+import type { Json, JsonObject, LimitRecord, RuleRecord } from '../model/rule.ts'
+import { cutText, quote } from './fault-list.ts'
+import type { RuleFileReading } from './field-reader.ts'
 import { type RuleDraft, readFileDraft, readRuleDraft } from './parse-drafts.ts'
-import type { RuleFileReading } from './parse-file.ts'
 import { parseLimit } from './parse-limit.ts'
-import { parseMetadata } from './parse-metadata.ts'
-import { quote } from './quote.ts'
-import type { YamlList, YamlMap } from './yaml-node.ts'
+import { toBoolean, toNumber, type YamlList, type YamlMap, type YamlNode } from './yaml-node.ts'
 
 /** The rules of one level by `key` or `key_value`: no two may be equal. The index of each. */
 type Siblings = Map<string, number>
@@ -128,4 +127,22 @@ function toRecord(
       }),
     place: { file: reading.name, line, column },
   }
+}
+
+/** Metadata is returned to callers as a protobuf Struct, which holds what JSON can hold. */
+function parseMetadata(map: YamlMap, refuse: (offset: number, text: string) => void): JsonObject {
+  const toJson = (node: YamlNode): Json => {
+    if (node.kind === 'map') return toObject(node)
+    if (node.kind === 'list') return node.items.map(toJson)
+    if (node.type === 'string') return node.text
+    if (node.type === 'boolean') return toBoolean(node.text)
+    if (node.type === 'null') return null
+    const value = toNumber(node.text)
+    if (!Number.isFinite(value)) refuse(node.offset, `${cutText(node.text)} has no form in JSON`)
+    return value
+  }
+  // Keys are taken as written; fromEntries also keeps one that is called __proto__.
+  const toObject = (from: YamlMap): JsonObject =>
+    Object.fromEntries(from.entries.map((entry) => [entry.name, toJson(entry.value)]))
+  return toObject(map)
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { PackedRules } from '../../hot/index.ts'
+import { type PackedRules, packRules } from '../../hot/index.ts'
 import type { RuleFault } from '../model/fault.ts'
 import type { RuleFile } from '../sources/file/rule-directory.ts'
 
@@ -24,7 +24,7 @@ export interface PackedParse {
 }
 
 /** The thread broke: by a defect of ours, or because there was not enough memory. */
-export class ParseThreadError extends Error {
+class ParseThreadError extends Error {
   override readonly name = 'ParseThreadError'
 }
 
@@ -32,7 +32,7 @@ export class ParseThreadError extends Error {
 const lettersPerTurn = 256 * 1024
 
 /** The near end of the thread. Whoever opens it closes it. */
-export class ParseThread implements AsyncDisposable {
+class ParseThread implements AsyncDisposable {
   readonly #worker: Worker
   readonly #failure: Promise<never>
 
@@ -84,4 +84,32 @@ function toThreadError(error: unknown): ParseThreadError {
   const text = error instanceof Error ? error.message : String(error)
   const message = isOutOfMemory ? 'the rule files need more memory than there is' : text
   return new ParseThreadError(message, { cause: error })
+}
+
+interface ParseInWorkerOptions {
+  readonly mergeDomains: boolean
+  /** The memory the thread may use; without it Node.js decides by the size of the machine. */
+  readonly maxHeapMb?: number
+}
+
+/** Parses and packs in a thread of its own. A thread that breaks is a fault, like a bad file. */
+export async function parseInWorker(
+  files: readonly RuleFile[],
+  { mergeDomains, maxHeapMb }: ParseInWorkerOptions,
+): Promise<PackedParse> {
+  const fileNames = files.map(({ name }) => name)
+  await using thread = new ParseThread({ fileNames, mergeDomains }, maxHeapMb)
+  try {
+    return await thread.parse(files)
+  } catch (error) {
+    if (!(error instanceof ParseThreadError)) throw error
+    const rules = packRules({ domains: [], rules: [] })
+    return { rules, faults: [toFault(error, fileNames)], warnings: [] }
+  }
+}
+
+function toFault(error: ParseThreadError, names: readonly string[]): RuleFault {
+  const file = names.length > 1 ? `${names[0]} and ${names.length - 1} more` : (names[0] ?? '')
+  const message = `error loading config file: ${error.message}`
+  return { message, place: { file, line: 1, column: 1 } }
 }

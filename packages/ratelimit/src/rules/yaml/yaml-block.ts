@@ -1,8 +1,14 @@
 import { readDocument } from './yaml-document.ts'
 import { readFlow } from './yaml-flow.ts'
 import { settleEntries, type WrittenEntry } from './yaml-map.ts'
-import type { YamlDocument, YamlList, YamlMap, YamlNode, YamlNote } from './yaml-node.ts'
-import { toScalarType } from './yaml-scalar.ts'
+import {
+  toScalarType,
+  type YamlDocument,
+  type YamlList,
+  type YamlMap,
+  type YamlNode,
+  type YamlNote,
+} from './yaml-node.ts'
 
 /**
  * Reads the YAML that nearly every rule file is written in: block maps and lists, values on one

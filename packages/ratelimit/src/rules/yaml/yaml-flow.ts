@@ -1,6 +1,5 @@
 import { settleEntries, type WrittenEntry } from './yaml-map.ts'
-import type { YamlNode, YamlNote } from './yaml-node.ts'
-import { toScalarType } from './yaml-scalar.ts'
+import { toScalarType, type YamlNode, type YamlNote } from './yaml-node.ts'
 
 /**
  * Reads a collection in brackets with simple values, such as `{unit: day, requests_per_unit: 5}`:
@@ -12,7 +11,7 @@ export function readFlow(text: string, at: number, warnings: YamlNote[]): FlowRe
   return node && { node, end: flow.position }
 }
 
-export interface FlowResult {
+interface FlowResult {
   readonly node: YamlNode
   /** Where the text after it starts. */
   readonly end: number

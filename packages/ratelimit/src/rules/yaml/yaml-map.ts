@@ -1,6 +1,5 @@
-import { quote } from './quote.ts'
-import type { YamlEntry, YamlMap, YamlNode, YamlNote } from './yaml-node.ts'
-import type { ScalarType } from './yaml-scalar.ts'
+import { quote } from './fault-list.ts'
+import type { ScalarType, YamlEntry, YamlMap, YamlNode, YamlNote } from './yaml-node.ts'
 
 /** An entry as written: its name may be the merge key `<<`. */
 export interface WrittenEntry {

@@ -1,8 +1,10 @@
 import { type KeySettings, toCounterKey } from '../../decide/counter-key.ts'
 import { secondsUntilReset, windowStart } from '../../decide/windows.ts'
-import type { Descriptor } from '../../protocol/message.ts'
+import type { Descriptor, Entry } from '../../protocol/message.ts'
 import type { Explanation } from '../../rules/match/explain.ts'
 import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
+import type { RuleSet } from '../../rules/model/rule.ts'
+import { compileToRead } from './rule-lines.ts'
 
 /** What `explain` says about one descriptor; `--json` prints it as it is. */
 export interface Answer extends Explanation {
@@ -76,4 +78,29 @@ function toCounterPlace(
     windowEnd: start + windowSeconds,
     secondsUntilReset: secondsUntilReset(nowSeconds, windowSeconds),
   }
+}
+
+export interface EntriesRequest {
+  readonly domain: string
+  /** One list of entries per descriptor: limits of one request can replace each other. */
+  readonly descriptors: readonly (readonly Entry[])[]
+}
+
+/** Which rule each descriptor meets and why, as `ratelimit explain` tells it. Counts nothing. */
+export function explainEntries(
+  rules: RuleSet,
+  { domain, descriptors }: EntriesRequest,
+  {
+    cacheKeyPrefix = '',
+    keyFormat = 'exact',
+    nowSeconds = Math.floor(Date.now() / 1000),
+  }: Partial<Circumstances> = {},
+): Answer[] {
+  const snapshot = compileToRead(rules)
+  const request = { domain, descriptors: descriptors.map(toDescriptor) }
+  return toAnswers(snapshot, request, { cacheKeyPrefix, keyFormat, nowSeconds })
+}
+
+function toDescriptor(entries: readonly Entry[]) {
+  return { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }
 }

@@ -1,7 +1,6 @@
 import { styleText } from 'node:util'
 import type { ExplainedLevel, ExplainedRule, Outcome } from '../../rules/match/explain.ts'
-import { toLimitText } from '../../rules/model/limit-text.ts'
-import type { Algorithm } from '../../rules/model/rule.ts'
+import { type Algorithm, toLimitText } from '../../rules/model/rule.ts'
 import type { Answer } from './explain-answer.ts'
 
 type Paint = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string

@@ -1,6 +1,13 @@
-import type { Algorithm, LimitRecord, Place, RuleRecord, RuleSet } from '../../rules/model/rule.ts'
+import {
+  type Algorithm,
+  type LimitRecord,
+  type Place,
+  type RuleRecord,
+  type RuleSet,
+  type Unit,
+  unitByName,
+} from '../../rules/model/rule.ts'
 import { toLevel, toStatisticsKey } from '../../rules/model/statistics-key.ts'
-import { type Unit, unitByName } from '../../rules/model/units.ts'
 
 /** Rules as people write them, nested, as plain data. */
 export interface RuleTreeDomain {

@@ -1,10 +1,14 @@
-import { type Code, type DescriptorStatus, OK, OVER_LIMIT } from '../../protocol/message.ts'
+import {
+  type Code,
+  type Descriptor,
+  type DescriptorStatus,
+  OK,
+  OVER_LIMIT,
+} from '../../protocol/message.ts'
 import type { Explanation } from '../../rules/match/explain.ts'
-import { toLimitText } from '../../rules/model/limit-text.ts'
-import type { Match } from '../../rules/model/rule.ts'
-import type { DescriptorAnswer } from './descriptor-answer.ts'
-import { toLimitForm } from './limit-form.ts'
-import { parseSpanMs } from './times.ts'
+import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
+import { type Match, toLimitText } from '../../rules/model/rule.ts'
+import { parseSpanMs, toLimitForm } from './written-values.ts'
 
 /** Something that can be expected of a descriptor. Expectation and answer are compared as text. */
 export interface ExpectedField {
@@ -82,4 +86,34 @@ export function isReplaced(
   { limit }: Pick<Match, 'limit'>,
 ): boolean {
   return currentLimit === undefined && !limit.unlimited
+}
+
+/** What came of one descriptor. Rules are asked only by who wants to know: that takes time. */
+export class DescriptorAnswer {
+  readonly status: DescriptorStatus
+  readonly descriptor: Descriptor
+  readonly #domain: string
+  readonly #rules: RuleSnapshot
+
+  constructor(
+    status: DescriptorStatus,
+    domain: string,
+    descriptor: Descriptor,
+    rules: RuleSnapshot,
+  ) {
+    this.status = status
+    this.descriptor = descriptor
+    this.#domain = domain
+    this.#rules = rules
+  }
+
+  get match(): Match | undefined {
+    if (!this.#rules.hasDomain(this.#domain)) return undefined
+    return this.#rules.match(this.#domain, this.descriptor)
+  }
+
+  /** The same and more, for people; in a large set of rules it takes milliseconds. */
+  explain(): Explanation {
+    return this.#rules.explain(this.#domain, this.descriptor)
+  }
 }

@@ -1,9 +1,7 @@
 import type { Place } from '../../rules/model/rule.ts'
-import { FaultList } from '../../rules/yaml/fault-list.ts'
-import { describe, isNull } from '../../rules/yaml/parse-types.ts'
-import { TextLines } from '../../rules/yaml/yaml-lines.ts'
-import type { YamlMap, YamlNode } from '../../rules/yaml/yaml-node.ts'
-import { toNumber } from '../../rules/yaml/yaml-scalar.ts'
+import { FaultList, TextLines } from '../../rules/yaml/fault-list.ts'
+import { describe, isNull } from '../../rules/yaml/field-reader.ts'
+import { toNumber, type YamlMap, type YamlNode } from '../../rules/yaml/yaml-node.ts'
 
 /** One file of policy tests while it is read, with what was found wrong in it. */
 export class FileReading {

@@ -1,7 +1,7 @@
 import type { Descriptor, Entry, RateLimitRequest } from '../../protocol/message.ts'
 import type { YamlNode } from '../../rules/yaml/yaml-node.ts'
 import { type FileReading, isWhole } from './file-reading.ts'
-import { parseWrittenLimit } from './limit-form.ts'
+import { parseWrittenLimit } from './written-values.ts'
 
 export const requestFields = ['domain', 'descriptors', 'hits']
 export const descriptorFields = ['entries', 'hits', 'limit']

@@ -1,4 +1,7 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { RuleFault } from '../../rules/model/fault.ts'
+import { isPolicyTest, readText, toReadError } from '../../rules/sources/file/rule-directory.ts'
 import type { YamlNode } from '../../rules/yaml/yaml-node.ts'
 import { readYaml } from '../../rules/yaml/yaml-reader.ts'
 import { FileReading, isWhole } from './file-reading.ts'
@@ -94,4 +97,26 @@ function parseSteps(
 
 function hasExpectation(step: YamlNode): boolean {
   return step.kind !== 'map' || step.entries.some(({ name }) => name === 'expect')
+}
+
+export interface PolicyTestDirectory {
+  /** Sorted by name. */
+  readonly files: readonly { readonly name: string; readonly text: string }[]
+  readonly unreadable: readonly { readonly name: string; readonly reason: string }[]
+}
+
+/** Reads the `*.test.yaml` files directly inside a directory. Rejects when it cannot be read. */
+export async function readPolicyTestDirectory(directory: string): Promise<PolicyTestDirectory> {
+  const files: { name: string; text: string }[] = []
+  const unreadable: { name: string; reason: string }[] = []
+  const names = await readdir(directory)
+  for (const name of names.filter(isPolicyTest).sort()) {
+    const path = join(directory, name)
+    try {
+      files.push({ name: path, text: await readText(path) })
+    } catch (error) {
+      unreadable.push({ name: path, reason: toReadError(error) })
+    }
+  }
+  return { files, unreadable }
 }

@@ -1,3 +1,5 @@
+import type { Counted, CounterStore, Increment } from '../../counters/counter-store.ts'
+import { type MemoryStore, openMemoryStore } from '../../counters/memory/memory-store.ts'
 import { createEngine, type Engine } from '../../engine.ts'
 import type {
   Descriptor,
@@ -7,9 +9,7 @@ import type {
 } from '../../protocol/message.ts'
 import type { Explanation } from '../../rules/match/explain.ts'
 import type { Place, RuleSet } from '../../rules/model/rule.ts'
-import { DescriptorAnswer } from './descriptor-answer.ts'
-import { expectedFields, toCodeText } from './expected-fields.ts'
-import { FreshStore } from './fresh-store.ts'
+import { DescriptorAnswer, expectedFields, toCodeText } from './expected-fields.ts'
 import type { PolicyTest, RequestStep, Wanted } from './policy-test.ts'
 
 export interface TestResult {
@@ -144,6 +144,38 @@ export class PolicyTestRunner implements AsyncDisposable {
     })
     if (answer === undefined) throw reason ?? new TypeError('The store did not answer at once')
     return answer
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store[Symbol.asyncDispose]()
+  }
+}
+
+/** A store that can forget everything, so that the rules need not be compiled for every test. */
+class FreshStore implements CounterStore {
+  readonly #now: () => number
+  #store: MemoryStore
+
+  constructor(now: () => number) {
+    this.#now = now
+    this.#store = openMemoryStore({ now })
+  }
+
+  async renew(): Promise<void> {
+    await this.#store[Symbol.asyncDispose]()
+    this.#store = openMemoryStore({ now: this.#now })
+  }
+
+  add(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.#store.add(increments, deadlineMs, counted)
+  }
+
+  addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.#store.addSparing(increments, deadlineMs, counted)
+  }
+
+  read(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
+    this.#store.read(increments, deadlineMs, counted)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

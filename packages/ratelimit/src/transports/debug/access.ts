@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
-import { isCrossSite } from '../cross-site.ts'
+import { isCrossSite } from '../allowed-origins.ts'
 import { type HttpHandler, sendText } from '../http-listener.ts'
 
 const loopback = new BlockList()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPatientClock } from '../../../src/counters/memory/patient-clock.ts'
+import { createPatientClock } from '../../../src/counters/memory/memory-store.ts'
 
 function open() {
   const clocks = { now: 1_700_000_000_000, elapsed: 5000 }

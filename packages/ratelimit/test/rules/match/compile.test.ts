@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { packRules } from '../../../src/hot/pack-rules.ts'
-import { compileInTurns, compileRules } from '../../../src/rules/match/compile.ts'
+import { compileInTurns, compileRules } from '../../../src/rules/match/snapshot.ts'
 import { RuleStatistics } from '../../../src/stats/rule-statistics.ts'
 import {
   KeyRecorder,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { toPlainLimit } from '../../../src/hot/rule-limit.ts'
-import { compileRules } from '../../../src/rules/match/compile.ts'
+import { compileRules } from '../../../src/rules/match/snapshot.ts'
 import { matchesWildcard, toWildcard } from '../../../src/rules/model/wildcard.ts'
 import {
   KeyRecorder,

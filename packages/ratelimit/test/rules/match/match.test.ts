@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { toPlainLimit } from '../../../src/hot/rule-limit.ts'
-import { compileRules } from '../../../src/rules/match/compile.ts'
 import { createOverrideWarning } from '../../../src/rules/match/override.ts'
+import { compileRules } from '../../../src/rules/match/snapshot.ts'
 import {
   KeyRecorder,
   type NestedRule,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileRules } from '../../../src/rules/match/compile.ts'
+import { compileRules } from '../../../src/rules/match/snapshot.ts'
 import { Statistics } from '../../../src/stats/registry.ts'
 import { parseText } from '../../support/parse-text.ts'
 

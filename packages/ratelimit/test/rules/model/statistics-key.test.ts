@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compileRules } from '../../../src/rules/match/compile.ts'
+import { compileRules } from '../../../src/rules/match/snapshot.ts'
 import { toOverridePath, toStatisticsKey } from '../../../src/rules/model/statistics-key.ts'
 import {
   KeyRecorder,

@@ -4,7 +4,7 @@ import { packRules } from '../../../src/hot/pack-rules.ts'
 import { RuleTable } from '../../../src/hot/rule-table.ts'
 import { RuleSnapshot } from '../../../src/rules/match/snapshot.ts'
 import { parseRuleFiles } from '../../../src/rules/yaml/parse.ts'
-import { parseInWorker } from '../../../src/rules/yaml/parse-in-worker.ts'
+import { parseInWorker } from '../../../src/rules/yaml/parse-thread.ts'
 import { KeyRecorder, toDescriptor } from '../../support/nested-rules.ts'
 
 const noRules = packRules({ domains: [], rules: [] })

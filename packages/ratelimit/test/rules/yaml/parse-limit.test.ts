@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RuleSnapshot } from '../../../src/rules/match/snapshot.ts'
-import { algorithms } from '../../../src/rules/model/rule.ts'
-import { longestWindowSeconds, units } from '../../../src/rules/model/units.ts'
-import { parseInWorker } from '../../../src/rules/yaml/parse-in-worker.ts'
+import { algorithms, longestWindowSeconds, units } from '../../../src/rules/model/rule.ts'
+import { parseInWorker } from '../../../src/rules/yaml/parse-thread.ts'
 import { KeyRecorder, toDescriptor } from '../../support/nested-rules.ts'
 import { faultsOf, parseText, rulesOf, warningsOf } from '../../support/parse-text.ts'
 

@@ -5,7 +5,7 @@ import {
   toBoolean,
   toNumber,
   toScalarType,
-} from '../../../src/rules/yaml/yaml-scalar.ts'
+} from '../../../src/rules/yaml/yaml-node.ts'
 
 /** Each was tried with the library that envoyproxy/ratelimit reads its files with. */
 const types: Readonly<Record<ScalarType, readonly string[]>> = {

@@ -1,6 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { algorithms } from '../../../src/rules/model/rule.ts'
-import { unitByName, units } from '../../../src/rules/model/units.ts'
+import { algorithms, unitByName, units } from '../../../src/rules/model/rule.ts'
 
 /** Values that are right in some places and wrong in most. */
 const odd = fc.constantFrom<unknown>(

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { units } from '../../../src/rules/model/units.ts'
-import { parseWrittenLimit, toLimitForm } from '../../../src/tools/policy-tests/limit-form.ts'
+import { units } from '../../../src/rules/model/rule.ts'
 import {
   parseInstantMs,
   parseSpanMs,
+  parseWrittenLimit,
   toInstantText,
-} from '../../../src/tools/policy-tests/times.ts'
+  toLimitForm,
+} from '../../../src/tools/policy-tests/written-values.ts'
 
 test('a span of time is written as in Go, in units, or in seconds', () => {
   const spans: readonly (readonly [text: string, ms: number | undefined])[] = [

@@ -3,10 +3,9 @@ import type { RuleSnapshot } from '../../match/snapshot.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
 import { parseAndCompile, readSteadily, toLoadFailure } from './load-files.ts'
 import { createLoadLog } from './load-log.ts'
-import { createOneAtATime } from './one-at-a-time.ts'
 import { type RuleFile, toBrokenFaults } from './rule-directory.ts'
 import { type RulePlaceSettings, toRulePlace } from './rule-place.ts'
-import { openWatch, type WatchFiles } from './watch.ts'
+import { createOneAtATime, openWatch, type WatchFiles } from './watch.ts'
 
 export interface FileSourceOptions extends RulePlaceSettings, RuleSourceParts {
   /** RUNTIME_IGNOREDOTFILES */

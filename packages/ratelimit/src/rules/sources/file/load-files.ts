@@ -1,21 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { packRules } from '../../../hot/index.ts'
-import { compileInTurns } from '../../match/compile.ts'
 import type { IgnoredOverride } from '../../match/override.ts'
-import type { RuleSnapshot } from '../../match/snapshot.ts'
+import { compileInTurns, type RuleSnapshot } from '../../match/snapshot.ts'
 import { type RuleFault, toLoadError } from '../../model/fault.ts'
 import { parseRuleFiles } from '../../yaml/parse.ts'
-import { parseInWorker } from '../../yaml/parse-in-worker.ts'
-import type { PackedParse } from '../../yaml/parse-thread.ts'
+import { type PackedParse, parseInWorker } from '../../yaml/parse-thread.ts'
 import type { LoadFailure, RuleSourceParts } from '../source.ts'
-import { fingerprintEntries } from './fingerprint.ts'
 import {
   type RuleDirectory,
   type RuleDirectoryOptions,
   type RuleFile,
   readRuleDirectory,
 } from './rule-directory.ts'
-import type { RulePlace } from './rule-place.ts'
+import { fingerprintEntries, type RulePlace } from './rule-place.ts'
 
 /** The rules could not be loaded, for a reason that people are told. */
 class LoadError extends Error {
@@ -37,7 +34,7 @@ export function toLoadFailure(error: unknown): LoadFailure {
 /** While a directory is being changed, reading it may give files that do not belong together. */
 const mostReadings = 5
 
-export interface ReadOptions extends RuleDirectoryOptions {
+interface ReadOptions extends RuleDirectoryOptions {
   readonly retryMs: number
   readonly signal: AbortSignal
 }
@@ -77,7 +74,7 @@ async function readDirectory(
   }
 }
 
-export interface ParseAndCompileOptions {
+interface ParseAndCompileOptions {
   /** What is wrong already, with files that are no text. */
   readonly brokenFiles: readonly RuleFault[]
   readonly mergeDomains: boolean
@@ -88,7 +85,7 @@ export interface ParseAndCompileOptions {
   readonly signal: AbortSignal
 }
 
-export interface CompiledFiles {
+interface CompiledFiles {
   readonly snapshot: RuleSnapshot
   readonly warnings: readonly RuleFault[]
 }

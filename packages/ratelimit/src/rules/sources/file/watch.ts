@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
-import { type Fingerprint, fingerprintIdentity } from './fingerprint.ts'
+import { type Fingerprint, fingerprintIdentity } from './rule-place.ts'
 
 export interface WatchOptions {
   /** Whose entries are watched. It need not exist yet, and may be replaced or come back. */
@@ -148,5 +148,39 @@ class Watch implements Disposable {
     const { pollMs } = this.#options
     this.#poll = setTimeout(() => void this.#look(), isCalm ? pollMs * calmFactor : pollMs)
     if (this.#options.isBackground) this.#poll.unref()
+  }
+}
+
+/** Work that is asked for at any time and never done twice at once. */
+interface OneAtATime {
+  /** Starts it, or has it done once more after the present run, however often it is asked for. */
+  request(): void
+  /** No further run; resolves when the present one is over. */
+  close(): Promise<void>
+}
+
+/** @param run must not reject. */
+export function createOneAtATime(run: () => Promise<void>): OneAtATime {
+  let isWanted = false
+  let isClosed = false
+  let running: Promise<void> | undefined
+
+  async function runWhileWanted(): Promise<void> {
+    while (isWanted && !isClosed) {
+      isWanted = false
+      await run()
+    }
+    running = undefined
+  }
+
+  return {
+    request() {
+      isWanted = true
+      running ??= runWhileWanted()
+    },
+    async close() {
+      isClosed = true
+      await running
+    },
   }
 }

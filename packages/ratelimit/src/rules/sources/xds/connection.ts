@@ -2,10 +2,9 @@ import { addAbortListener, once } from 'node:events'
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2'
 import { connect as connectNet, type Socket } from 'node:net'
 import { connect as connectTls, TLSSocket } from 'node:tls'
-import type { ServerAddress } from './address.ts'
 import type { TlsOptions } from './tls.ts'
 
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly address: ServerAddress
   /** Undefined: not encrypted. */
   readonly tls: TlsOptions | undefined
@@ -14,7 +13,7 @@ export interface ConnectionSettings {
 }
 
 /** When to ask a silent server for a sign of life, and how long to wait for it. */
-export interface Keepalive {
+interface Keepalive {
   /** Doubled whenever a server finds it too often (gRPC proposal A8). */
   intervalMs: number
   readonly timeoutMs: number
@@ -115,4 +114,29 @@ function keepAlive(session: ClientHttp2Session, keepalive: Keepalive): void {
     clearInterval(asking)
     clearTimeout(lost)
   })
+}
+
+/** Where the management server listens. */
+type ServerAddress = { readonly path: string } | { readonly host: string; readonly port: number }
+
+/** Addresses of gRPC may say how the name is resolved; all these are resolved as usual. */
+const scheme = /^(?:dns|passthrough|ipv4|ipv6):(?:\/\/\/)?/
+
+const unixPath = /^unix:(?:\/\/)?(?<path>.+)$/
+
+const hostAndPort = /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[^:/[\]]+)):(?<port>\d{1,5})$/
+
+/** @throws {Error} with what to write instead. */
+export function parseServerAddress(url: string): ServerAddress {
+  const path = unixPath.exec(url)?.groups?.path
+  if (path !== undefined) return { path }
+  const { bracketed, plain, port } = hostAndPort.exec(url.replace(scheme, ''))?.groups ?? {}
+  const host = bracketed ?? plain
+  if (host === undefined || Number(port) > 65_535) {
+    throw new Error(
+      `CONFIG_GRPC_XDS_SERVER_URL: "${url}" is no address of a management server; ` +
+        'write host:port, [IPv6 address]:port or unix:path',
+    )
+  }
+  return { host, port: Number(port) }
 }

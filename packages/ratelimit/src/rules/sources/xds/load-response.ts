@@ -1,20 +1,19 @@
 import { addAbortListener } from 'node:events'
 import { packRules } from '../../../hot/index.ts'
-import { compileInTurns } from '../../match/compile.ts'
 import type { IgnoredOverride } from '../../match/override.ts'
-import type { RuleSnapshot } from '../../match/snapshot.ts'
+import { compileInTurns, type RuleSnapshot } from '../../match/snapshot.ts'
 import type { RuleSourceParts } from '../source.ts'
 import { parseResources, type ResourceFault } from './parse-resources.ts'
 import { type PackedResponse, ResourceThread } from './resource-thread.ts'
 
-export interface LoadSettings {
+interface LoadSettings {
   readonly mergeDomains: boolean
   readonly counters: RuleSourceParts['counters']
   readonly onIgnoredOverride: IgnoredOverride
   readonly signal: AbortSignal
 }
 
-export interface LoadedResponse {
+interface LoadedResponse {
   readonly snapshot: RuleSnapshot
   readonly warnings: readonly ResourceFault[]
 }

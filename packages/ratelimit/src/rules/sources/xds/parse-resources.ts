@@ -1,16 +1,18 @@
-import { fromBinary } from '@bufbuild/protobuf'
+import { fromBinary, type JsonObject, type JsonValue } from '@bufbuild/protobuf'
 import type { Any } from '@bufbuild/protobuf/wkt'
 import { DiscoveryResponseSchema } from '../../../protocol/generated/envoy/service/discovery/v3/discovery_pb.ts'
 import {
   type RateLimitConfig,
   RateLimitConfigSchema,
+  type RateLimitDescriptor,
+  type RateLimitPolicy,
 } from '../../../protocol/generated/ratelimit/v3/rls_conf_pb.ts'
 import type { RuleFault } from '../../model/fault.ts'
-import type { RuleSet } from '../../model/rule.ts'
-import { createReading } from '../../yaml/parse-file.ts'
+import { type RuleSet, unitByWire } from '../../model/rule.ts'
+import { createReading } from '../../yaml/field-reader.ts'
 import { RuleLoading } from '../../yaml/parse-rules.ts'
+import type { ScalarType, YamlEntry, YamlList, YamlMap, YamlNode } from '../../yaml/yaml-node.ts'
 import { toReason } from './reason.ts'
-import { toNodePath, toResourceTree } from './resource-tree.ts'
 
 /** A fault of a resource, which has no lines; its place has the name and no more. */
 export interface ResourceFault extends RuleFault {
@@ -18,7 +20,7 @@ export interface ResourceFault extends RuleFault {
   readonly path: string
 }
 
-export interface ParsedResources {
+interface ParsedResources {
   /** Empty when there is any fault. */
   readonly rules: RuleSet
   /** What messages call the resources. */
@@ -83,4 +85,139 @@ function parseConfig(
 
 function toFault(file: string, message: string): ResourceFault {
   return { message, place: { file, line: 1, column: 1 }, path: '' }
+}
+
+/**
+ * A resource as the rule file that says the same, so that one set of checks serves both. In place
+ * of offsets in a text, nodes are numbered: a node before what is inside it, and that before what
+ * follows.
+ */
+export function toResourceTree(config: RateLimitConfig): YamlMap {
+  return new TreeWriter().toConfig(config)
+}
+
+class TreeWriter {
+  #nodes = 0
+
+  toConfig({ domain, descriptors }: RateLimitConfig): YamlMap {
+    return this.#map((add) => {
+      add('domain', this.#text(domain))
+      add('descriptors', this.#toDescriptors(descriptors))
+    })
+  }
+
+  #toDescriptors(descriptors: readonly RateLimitDescriptor[]): YamlList {
+    return this.#list(descriptors, (descriptor) => this.#toDescriptor(descriptor))
+  }
+
+  /** What has its default is left out, as in a file. */
+  #toDescriptor(descriptor: RateLimitDescriptor): YamlMap {
+    const { key, value, rateLimit, shadowMode, quotaMode, detailedMetric } = descriptor
+    const { metadata, descriptors } = descriptor
+    return this.#map((add) => {
+      add('key', this.#text(key))
+      if (value !== '') add('value', this.#text(value))
+      if (rateLimit !== undefined) add('rate_limit', this.#toLimit(rateLimit))
+      if (shadowMode) add('shadow_mode', this.#yes())
+      if (quotaMode) add('quota_mode', this.#yes())
+      if (detailedMetric) add('detailed_metric', this.#yes())
+      if (metadata !== undefined) add('metadata', this.#toObject(metadata))
+      if (descriptors.length > 0) add('descriptors', this.#toDescriptors(descriptors))
+    })
+  }
+
+  #toLimit({ unit, requestsPerUnit, unlimited, name, replaces }: RateLimitPolicy): YamlMap {
+    return this.#map((add) => {
+      add('unit', this.#text(toUnitName(unit)))
+      add('requests_per_unit', this.#scalar('integer', String(requestsPerUnit)))
+      if (unlimited) add('unlimited', this.#yes())
+      if (name !== '') add('name', this.#text(name))
+      if (replaces.length > 0) {
+        add(
+          'replaces',
+          this.#list(replaces, (replaced) =>
+            this.#map((addField) => addField('name', this.#text(replaced.name))),
+          ),
+        )
+      }
+    })
+  }
+
+  #toObject(object: JsonObject): YamlMap {
+    return this.#map((add) => {
+      for (const [name, value] of Object.entries(object)) add(name, this.#toValue(value))
+    })
+  }
+
+  #toValue(value: JsonValue): YamlNode {
+    if (value === null) return this.#scalar('null', 'null')
+    if (typeof value === 'string') return this.#text(value)
+    if (typeof value === 'boolean') return this.#scalar('boolean', String(value))
+    if (typeof value === 'number') return this.#scalar('float', toNumberText(value))
+    if (Array.isArray(value)) return this.#list(value, (item) => this.#toValue(item))
+    return this.#toObject(value)
+  }
+
+  #map(write: (add: (name: string, value: YamlNode) => void) => void): YamlMap {
+    const offset = this.#nodes++
+    const entries: YamlEntry[] = []
+    write((name, value) => {
+      entries.push({ name, nameType: 'string', offset: value.offset, value })
+    })
+    return { kind: 'map', entries, offset }
+  }
+
+  #list<Item>(items: readonly Item[], toNode: (item: Item) => YamlNode): YamlList {
+    const offset = this.#nodes++
+    return { kind: 'list', items: items.map(toNode), offset }
+  }
+
+  #text(text: string): YamlNode {
+    return this.#scalar('string', text)
+  }
+
+  #yes(): YamlNode {
+    return this.#scalar('boolean', 'true')
+  }
+
+  #scalar(type: ScalarType, text: string): YamlNode {
+    return { kind: 'scalar', type, text, offset: this.#nodes++ }
+  }
+}
+
+/** As Go prints it, which is how the messages of envoyproxy/ratelimit show a unit. */
+function toUnitName(unit: number): string {
+  return unit === 0 ? 'UNKNOWN' : (unitByWire(unit)?.name ?? String(unit))
+}
+
+/** What YAML calls the numbers that JSON lacks, and that are refused. */
+function toNumberText(value: number): string {
+  if (Number.isNaN(value)) return '.nan'
+  return Number.isFinite(value) ? String(value) : `${value > 0 ? '' : '-'}.inf`
+}
+
+/** Where a node stands, such as `descriptors[3].rate_limit.unit`; empty for the tree itself. */
+export function toNodePath(tree: YamlNode, offset: number): string {
+  let path = ''
+  let node: YamlNode = tree
+  while (node.offset < offset) {
+    const [step, inside] = stepTowards(node, offset)
+    if (inside === undefined) break
+    path += path === '' ? step.replace(/^\./, '') : step
+    node = inside
+  }
+  return path
+}
+
+/** Nodes are numbered in order, so it is inside the last one that does not come after it. */
+function stepTowards(node: YamlNode, offset: number): [string, YamlNode | undefined] {
+  if (node.kind === 'map') {
+    const entry = node.entries.findLast(({ value }) => value.offset <= offset)
+    return [`.${entry?.name}`, entry?.value]
+  }
+  if (node.kind === 'list') {
+    const index = node.items.findLastIndex((item) => item.offset <= offset)
+    return [`[${index}]`, node.items[index]]
+  }
+  return ['', undefined]
 }

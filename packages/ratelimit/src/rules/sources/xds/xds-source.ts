@@ -2,16 +2,11 @@ import { addAbortListener } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
-import { parseServerAddress } from './address.ts'
-import { type BackoffSettings, createBackoff, spread } from './backoff.ts'
-import { type Connection, openConnection } from './connection.ts'
-import { converse } from './conversation.ts'
+import { type Connection, openConnection, parseServerAddress } from './connection.ts'
+import { configType, converse, createSubscription, type Envelope, isOurs } from './conversation.ts'
 import { openDiscoveryStream } from './discovery-stream.ts'
-import type { Envelope } from './envelope.ts'
-import { parseHeaders } from './headers.ts'
 import { loadResponse, ResourceError } from './load-response.ts'
 import { toReason } from './reason.ts'
-import { configType, createSubscription, isOurs } from './subscription.ts'
 import { createTlsOptions, type XdsTlsFiles } from './tls.ts'
 import { createXdsLog } from './xds-log.ts'
 
@@ -143,4 +138,81 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
       firstAttempt.resolve()
     },
   }
+}
+
+/** What may stand in the metadata of a gRPC call. */
+const headerName = /^[0-9a-z_.-]+$/
+const headerValue = /^[\x20-\x7e]*$/
+
+/**
+ * CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS as they are sent.
+ * @throws {Error} that names the header but not its value, which may be a secret.
+ */
+export function parseHeaders(headers: ReadonlyMap<string, string>): Record<string, string> {
+  const parsed: Record<string, string> = {}
+  for (const [given, value] of headers) {
+    const name = given.trim().toLowerCase()
+    if (!headerName.test(name)) refuse(given, 'has a name that no header can have')
+    if (!headerValue.test(value)) refuse(given, 'has a value with characters that are not ASCII')
+    if (isOfTheConnection.has(name)) refuse(given, 'has no place in HTTP/2')
+    parsed[name] = value.trim()
+  }
+  return parsed
+}
+
+/** HTTP/2 has other means for what these say. */
+const isOfTheConnection = new Set([
+  'connection',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+function refuse(name: string, fault: string): never {
+  throw new Error(`CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: the header "${name}" ${fault}`)
+}
+
+export interface BackoffSettings {
+  readonly initialMs: number
+  readonly maxMs: number
+  /** How far a wait may be off by chance, as a part of it; 0: not at all. */
+  readonly randomFactor: number
+}
+
+export interface Backoff {
+  /** How long to wait after one more failure: each wait is twice as long (reference G20). */
+  nextMs(): number
+  /** The server is well: the next wait is the first one again. */
+  reset(): void
+}
+
+/** A wait of nothing would keep a core busy with a server that refuses every stream. */
+const shortestMs = 10
+/** What a timer can wait; anything longer would fire at once. */
+const longestMs = 2 ** 31 - 1
+
+export function createBackoff(
+  { initialMs, maxMs, randomFactor }: BackoffSettings,
+  random: () => number,
+): Backoff {
+  let nextMs = initialMs
+  return {
+    nextMs() {
+      const waitMs = nextMs
+      nextMs = Math.min(maxMs, nextMs * 2)
+      return spread(waitMs, randomFactor, random)
+    },
+    reset() {
+      nextMs = initialMs
+    },
+  }
+}
+
+/** So that a fleet that lost its server does not come back in one moment. */
+export function spread(waitMs: number, randomFactor: number, random: () => number): number {
+  const factor = 1 + randomFactor * (2 * random() - 1)
+  return Math.min(longestMs, Math.max(shortestMs, waitMs * factor))
 }

@@ -1,10 +1,9 @@
 import { rulePrefix } from '../../registry.ts'
 import { ruleStatistics } from '../../rule-statistics.ts'
 import type { StatisticType } from '../lines/line-format.ts'
-import { defaultBuckets, type Mapped, type Mapping } from './mapping.ts'
-import { type Labels, toMetricName } from './names.ts'
+import { defaultBuckets, type Labels, type Mapped, type Mapping, toMetricName } from './mapping.ts'
 
-export interface BuiltInSettings {
+interface BuiltInSettings {
   readonly usesMilliseconds: boolean
   readonly hasDomain: (domain: string) => boolean
 }

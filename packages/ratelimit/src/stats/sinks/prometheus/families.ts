@@ -1,11 +1,6 @@
 import type { Log } from '@portcullis/service-kit/log'
 import { toShownCount } from '../../instruments.ts'
-import { type Labels, toLabelText } from './names.ts'
-
-export interface Column {
-  readonly name: string
-  readonly help: string
-}
+import { type Column, type Labels, toLabelText } from './mapping.ts'
 
 /** Counters or gauges that have their labels in common, a name for each column. */
 export class Table {

@@ -2,8 +2,7 @@ import { rulePrefix, toUnknownDomainName } from '../../registry.ts'
 import { ruleStatistics } from '../../rule-statistics.ts'
 import type { StatisticType } from '../lines/line-format.ts'
 import { expandTemplate, isTooDeepForPatterns } from '../mogrify.ts'
-import { defaultBuckets, type Mapped, type Mapping } from './mapping.ts'
-import { toMetricName } from './names.ts'
+import { defaultBuckets, type Mapped, type Mapping, toMetricName } from './mapping.ts'
 
 /** As statsd_exporter does it: all globs first, then regular expressions, each in their order. */
 export function createFileMapping(
@@ -77,7 +76,7 @@ export type NamePattern =
   | { readonly kind: 'glob'; readonly parts: readonly string[] }
 
 /** What the pattern caught, the whole name first; undefined when it does not match. */
-export function matchName(pattern: NamePattern, name: string): readonly string[] | undefined {
+function matchName(pattern: NamePattern, name: string): readonly string[] | undefined {
   if (pattern.kind === 'regex') return pattern.expression.exec(name) ?? undefined
   const parts = name.split('.')
   if (parts.length !== pattern.parts.length) return undefined

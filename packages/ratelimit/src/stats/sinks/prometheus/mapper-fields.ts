@@ -1,7 +1,12 @@
-import { toGoText, type YamlNode, type YamlNote } from '../../../rules/yaml/yaml-node.ts'
-import { toBoolean, toNumber } from '../../../rules/yaml/yaml-scalar.ts'
+import {
+  toBoolean,
+  toGoText,
+  toNumber,
+  type YamlNode,
+  type YamlNote,
+} from '../../../rules/yaml/yaml-node.ts'
 import type { NamePattern } from './file-mapping.ts'
-import { ownLabels } from './names.ts'
+import { ownLabels } from './mapping.ts'
 
 type FieldReaders = Readonly<Record<string, (value: YamlNode) => void>>
 

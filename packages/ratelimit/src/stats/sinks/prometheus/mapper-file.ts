@@ -1,22 +1,22 @@
-import { TextLines } from '../../../rules/yaml/yaml-lines.ts'
+import { TextLines } from '../../../rules/yaml/fault-list.ts'
 import type { YamlNode } from '../../../rules/yaml/yaml-node.ts'
 import { readYaml } from '../../../rules/yaml/yaml-reader.ts'
 import { createFileMapping, type MapperRule } from './file-mapping.ts'
 import { MapperFields } from './mapper-fields.ts'
 import { defaultBuckets, type Mapping } from './mapping.ts'
 
-export interface MapperFault {
+interface MapperFault {
   readonly line: number
   readonly column: number
   readonly message: string
 }
 
-export interface MapperSettings {
+interface MapperSettings {
   readonly usesMilliseconds: boolean
 }
 
 /** Without a mapping there are faults. */
-export interface ParsedMapper {
+interface ParsedMapper {
   readonly mapping: Mapping | undefined
   readonly faults: readonly MapperFault[]
 }

@@ -8,8 +8,7 @@ import { createBuiltInMapping } from './built-in-mapping.ts'
 import { Collector } from './collector.ts'
 import { Families } from './families.ts'
 import { parseMapper } from './mapper-file.ts'
-import type { Mapping } from './mapping.ts'
-import { toTagLabels } from './names.ts'
+import { type Mapping, toTagLabels } from './mapping.ts'
 import { renderFamilies } from './render.ts'
 
 export interface PrometheusConfig {

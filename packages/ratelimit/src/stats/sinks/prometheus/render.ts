@@ -1,6 +1,6 @@
 import { Pace, sortInSlices } from '../../slices.ts'
 import type { Families, Family, Histogram, Row } from './families.ts'
-import { escapeHelp, toValueText } from './names.ts'
+import { escapeHelp, toValueText } from './mapping.ts'
 
 const chunkCharacters = 32 << 10
 

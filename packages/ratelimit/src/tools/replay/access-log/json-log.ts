@@ -8,8 +8,14 @@ import {
 import type { ReadLine } from '../recorded-request.ts'
 import { parseTime } from '../time.ts'
 import { Mapping, type MappingSettings } from './mapping.ts'
-import { checkOperator, isSameValue, isTime } from './operators.ts'
-import { FormatError, type Operator, parseTemplate } from './template.ts'
+import {
+  checkOperator,
+  FormatError,
+  isSameValue,
+  isTime,
+  type Operator,
+  parseTemplate,
+} from './operators.ts'
 import { createTimeParser } from './time-format.ts'
 
 /** One field that is wanted of each line. */

@@ -1,6 +1,6 @@
 import type { Descriptor, Entry } from '../../../protocol/message.ts'
 import type { RecordedRequest } from '../recorded-request.ts'
-import { FormatError, type Operator, parseTemplate } from './template.ts'
+import { FormatError, type Operator, parseTemplate } from './operators.ts'
 
 export interface MappingSettings {
   readonly domain: string

@@ -1,7 +1,14 @@
 import type { ReadLine } from '../recorded-request.ts'
 import { Mapping, type MappingSettings } from './mapping.ts'
-import { checkOperator, isSameValue, isTime } from './operators.ts'
-import { FormatError, type Operator, parseTemplate, type TemplatePart } from './template.ts'
+import {
+  checkOperator,
+  FormatError,
+  isSameValue,
+  isTime,
+  type Operator,
+  parseTemplate,
+  type TemplatePart,
+} from './operators.ts'
 import { createTimeParser } from './time-format.ts'
 
 /** What Envoy writes unless it is told otherwise. */

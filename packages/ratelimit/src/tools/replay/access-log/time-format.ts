@@ -1,5 +1,5 @@
 import { parseTime } from '../time.ts'
-import { FormatError } from './template.ts'
+import { FormatError } from './operators.ts'
 
 export type ParseLogTime = (text: string) => number | undefined
 

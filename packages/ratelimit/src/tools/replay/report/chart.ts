@@ -1,5 +1,10 @@
-import { toLimitText } from './limit-text.ts'
-import type { CountsReport, Report, RuleReport, TimelineReport } from './report.ts'
+import {
+  type CountsReport,
+  type Report,
+  type RuleReport,
+  type TimelineReport,
+  toLimitText,
+} from './report.ts'
 import { toNumberText, toShareText } from './table.ts'
 
 const width = 960

@@ -1,5 +1,4 @@
-import { toLimitText } from './limit-text.ts'
-import type { LimitReport, Report } from './report.ts'
+import { type LimitReport, type Report, toLimitText } from './report.ts'
 import { type Column, createPaint, type Paint, toNumberText, toSafeText, toTable } from './table.ts'
 
 /** What a rule refuses under both sets of rules; those of shadow mode count as refused. */

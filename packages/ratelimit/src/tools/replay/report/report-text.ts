@@ -1,5 +1,4 @@
-import { toLimitText } from './limit-text.ts'
-import type { KeyReport, Report, RuleReport } from './report.ts'
+import { type KeyReport, type Report, type RuleReport, toLimitText } from './report.ts'
 import {
   type Column,
   createPaint,

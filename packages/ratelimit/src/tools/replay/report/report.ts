@@ -1,7 +1,7 @@
-import type { Limit } from '../../../rules/model/rule.ts'
+import { type Limit, unitByName } from '../../../rules/model/rule.ts'
 import type { LogSummary, UnreadableLine } from '../replay.ts'
+import type { ReplayedRule } from '../simulation/observed-rules.ts'
 import type { RefusedKey } from '../simulation/refused-keys.ts'
-import type { ReplayedRule } from '../simulation/replayed-rule.ts'
 import type { Simulation } from '../simulation/simulation.ts'
 import type { Series, Timeline } from '../simulation/timeline.ts'
 import { toIsoText } from '../time.ts'
@@ -240,4 +240,18 @@ function toCounts({ allowed, refused }: Series, { length }: Timeline): CountsRep
 
 function toTime(ms: number): string | null {
   return Number.isNaN(ms) ? null : toIsoText(ms)
+}
+
+/** `100/minute`, `20/5 minutes sliding shadow`. */
+export function toLimitText(limit: LimitReport | null): string {
+  if (limit === null) return ''
+  if (limit.unlimited || limit.unit === null) return 'unlimited'
+  const units = limit.windowSeconds / (unitByName(limit.unit)?.seconds ?? limit.windowSeconds)
+  const window = units === 1 ? limit.unit : `${units} ${limit.unit}s`
+  const marks = [
+    limit.algorithm === 'sliding_window' ? ' sliding' : '',
+    limit.shadowMode ? ' shadow' : '',
+    limit.quotaMode ? ' quota' : '',
+  ]
+  return `${limit.requestsPerUnit}/${window}${marks.join('')}`
 }

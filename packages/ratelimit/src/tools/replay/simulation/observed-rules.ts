@@ -1,12 +1,9 @@
 import type { Rules } from '../../../decide/decision.ts'
 import type { Descriptor } from '../../../protocol/message.ts'
-import { compileRules } from '../../../rules/match/compile.ts'
-import type { RuleSnapshot } from '../../../rules/match/snapshot.ts'
-import type { Limit, Match, RuleSet } from '../../../rules/model/rule.ts'
-import { unitByWire } from '../../../rules/model/units.ts'
+import { compileRules, type RuleSnapshot } from '../../../rules/match/snapshot.ts'
+import { type Limit, type Match, type RuleSet, unitByWire } from '../../../rules/model/rule.ts'
 import { RuleCounters } from '../../../stats/instruments.ts'
-import { ReplayedRule } from './replayed-rule.ts'
-import type { Timeline } from './timeline.ts'
+import type { Series, Timeline } from './timeline.ts'
 
 interface ObservedMatch extends Match {
   readonly counters: ReplayedRule
@@ -87,5 +84,41 @@ export class ObservedRules implements Rules {
     const rule = new ReplayedRule(path, limit, this.#timeline?.createSeries())
     this.#met.push(rule)
     return rule
+  }
+}
+
+/**
+ * What a log did to one rule. The counters it inherits are those of the service and count hits;
+ * what is added counts requests.
+ */
+export class ReplayedRule extends RuleCounters {
+  readonly path: string
+  readonly limit: Limit
+  readonly series: Series | undefined
+  requests = 0
+  allowed = 0
+  /** Of those allowed. */
+  near = 0
+  refused = 0
+  /** Over the limit and let through: by shadow mode, or because other quotas had room. */
+  shadowRefused = 0
+  /** Of both kinds of refusal; NaN where there was none. */
+  firstRefusalMs = Number.NaN
+  lastRefusalMs = Number.NaN
+  /** The most hits that one key had in one window. */
+  peakHits = 0
+  peakKey = ''
+  peakMs = Number.NaN
+
+  constructor(path: string, limit: Limit, series: Series | undefined) {
+    super()
+    this.path = path
+    this.limit = limit
+    this.series = series
+  }
+
+  noteRefusal(timeMs: number): void {
+    if (Number.isNaN(this.firstRefusalMs)) this.firstRefusalMs = timeMs
+    this.lastRefusalMs = timeMs
   }
 }

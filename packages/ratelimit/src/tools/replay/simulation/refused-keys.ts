@@ -1,4 +1,4 @@
-import type { ReplayedRule } from './replayed-rule.ts'
+import type { ReplayedRule } from './observed-rules.ts'
 
 export interface RefusedKey {
   /** As in the store, without the start of the window. */

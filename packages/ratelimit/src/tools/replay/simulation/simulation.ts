@@ -14,9 +14,8 @@ import { OVER_LIMIT, type RateLimitResponse } from '../../../protocol/message.ts
 import type { RuleSet } from '../../../rules/model/rule.ts'
 import { Counter } from '../../../stats/instruments.ts'
 import type { RecordedRequest } from '../recorded-request.ts'
-import { ObservedRules } from './observed-rules.ts'
+import { ObservedRules, ReplayedRule } from './observed-rules.ts'
 import { RefusedKeys } from './refused-keys.ts'
-import { ReplayedRule } from './replayed-rule.ts'
 import { type Series, Timeline } from './timeline.ts'
 
 export interface SimulationSettings {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { createOneAtATime } from '../../../../src/rules/sources/file/one-at-a-time.ts'
+import { createOneAtATime } from '../../../../src/rules/sources/file/watch.ts'
 import { makeDirectory, openSource, replaceFile, until } from '../../../support/file-source.ts'
 import { toDescriptor } from '../../../support/nested-rules.ts'
 

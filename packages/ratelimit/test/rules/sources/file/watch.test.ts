@@ -3,7 +3,7 @@ import { type FSWatcher, watch } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { fingerprintEntries } from '../../../../src/rules/sources/file/fingerprint.ts'
+import { fingerprintEntries } from '../../../../src/rules/sources/file/rule-place.ts'
 import {
   openWatch,
   type WatchFiles,

@@ -7,8 +7,11 @@ import {
   RateLimitUnit,
 } from '../../../../src/protocol/generated/ratelimit/v3/rls_conf_pb.ts'
 import { loadResponse } from '../../../../src/rules/sources/xds/load-response.ts'
-import { parseResources } from '../../../../src/rules/sources/xds/parse-resources.ts'
-import { toNodePath, toResourceTree } from '../../../../src/rules/sources/xds/resource-tree.ts'
+import {
+  parseResources,
+  toNodePath,
+  toResourceTree,
+} from '../../../../src/rules/sources/xds/parse-resources.ts'
 import { parseRuleFiles } from '../../../../src/rules/yaml/parse.ts'
 import { RuleStatistics } from '../../../../src/stats/rule-statistics.ts'
 import { toDescriptor } from '../../../support/nested-rules.ts'

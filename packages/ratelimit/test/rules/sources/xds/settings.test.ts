@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseServerAddress } from '../../../../src/rules/sources/xds/address.ts'
-import { createBackoff, spread } from '../../../../src/rules/sources/xds/backoff.ts'
-import { parseHeaders } from '../../../../src/rules/sources/xds/headers.ts'
+import { parseServerAddress } from '../../../../src/rules/sources/xds/connection.ts'
+import {
+  createBackoff,
+  parseHeaders,
+  spread,
+} from '../../../../src/rules/sources/xds/xds-source.ts'
 
 test('addresses are those of gRPC', () => {
   const cases = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { constants } from 'node:http2'
 import { test } from 'node:test'
-import { readMessages, toFrame } from '../../../../src/rules/sources/xds/messages.ts'
+import { readMessages, toFrame } from '../../../../src/rules/sources/xds/discovery-stream.ts'
 import { until } from '../../../support/file-source.ts'
 import { openAdsServer, toResource, toResponse, toRules } from './support/ads-server.ts'
 import { grpcHeaders, openHttp2Server } from './support/http2-server.ts'

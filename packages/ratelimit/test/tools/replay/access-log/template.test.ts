@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { FormatError, parseTemplate } from '../../../../src/tools/replay/access-log/template.ts'
+import { FormatError, parseTemplate } from '../../../../src/tools/replay/access-log/operators.ts'
 
 suite('a text with operators', () => {
   test('is split into text and operators with their columns', () => {

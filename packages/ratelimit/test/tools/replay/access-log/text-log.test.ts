@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { MappingSettings } from '../../../../src/tools/replay/access-log/mapping.ts'
-import { FormatError } from '../../../../src/tools/replay/access-log/template.ts'
+import { FormatError } from '../../../../src/tools/replay/access-log/operators.ts'
 import {
   createTextLogReader,
   defaultFormat,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { ReplayedRule } from '../../../../src/tools/replay/simulation/observed-rules.ts'
 import { RefusedKeys } from '../../../../src/tools/replay/simulation/refused-keys.ts'
-import { ReplayedRule } from '../../../../src/tools/replay/simulation/replayed-rule.ts'
 
 const rule = new ReplayedRule(
   'api.a',

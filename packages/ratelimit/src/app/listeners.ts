@@ -8,19 +8,39 @@ import { FailureLog } from '@portcullis/service-kit/failure-log'
 import type { Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
-import type { GrpcListenerConfig } from '../config/listeners.ts'
-import type { DecideEncoded } from '../decide/decide.ts'
+import type {
+  GrpcListenerConfig,
+  HttpListenerConfig,
+  ListenersConfig,
+} from '../config/listeners.ts'
+import type { Decide, DecideEncoded } from '../decide/decide.ts'
+import { parseRequestJson, toResponseJson } from '../protocol/json.ts'
 import type { Statistics } from '../stats/registry.ts'
 import type { Tracing } from '../tracing/tracing.ts'
+import { allowOrigins } from '../transports/allowed-origins.ts'
+import {
+  createDebugService,
+  type DebugContents,
+  openDebugListener,
+} from '../transports/debug/debug.ts'
 import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
-import { createHealthMethods, healthService } from '../transports/health.ts'
-import { toAddress } from '../transports/http-listener.ts'
+import {
+  createHealthCheckHandler,
+  createHealthMethods,
+  healthService,
+} from '../transports/health.ts'
+import {
+  createHttpService,
+  type HttpService,
+  openHttpListener,
+  toAddress,
+} from '../transports/http-listener.ts'
 import { trackStreams } from '../transports/open-streams.ts'
 import { loadGrpcTls } from './grpc-tls.ts'
 import { toListenError } from './listen-error.ts'
 import type { Primary } from './primary.ts'
 
-export interface GrpcSurroundings {
+interface GrpcSurroundings {
   readonly decide: DecideEncoded
   readonly tracing: Pick<Tracing, 'traceMethods'>
   readonly health: Health
@@ -123,4 +143,71 @@ async function loadReflection(): Promise<Methods> {
     services: [rateLimitService, healthService, ...reflectionServices],
     files: toFileDescriptors(),
   })
+}
+
+interface HttpSurroundings {
+  readonly decide: Decide
+  readonly tracing: Pick<Tracing, 'traceJson'>
+  readonly health: Pick<Health, 'isHealthy'>
+  readonly lifecycle: Lifecycle
+  readonly log: Log
+  readonly primary: Primary | undefined
+}
+
+/** @returns the address it listens on; empty in a worker. */
+export async function openHttp(
+  { host, port, bodyLimitBytes, allowedOrigins }: HttpListenerConfig,
+  { decide, tracing, health, lifecycle, log, primary }: HttpSurroundings,
+): Promise<string> {
+  // Callers decide how many of their calls fail.
+  const failures = new FailureLog((line) => log.warning(line), { mostLines: 10 })
+  const handleJson = tracing.traceJson({
+    decide,
+    parseRequest: parseRequestJson,
+    toResponseText: toResponseJson,
+    bodyLimitBytes,
+    failures,
+  })
+  const routes = {
+    '/json': allowOrigins(handleJson, { allowedOrigins, failures }),
+    '/healthcheck': createHealthCheckHandler(health),
+  }
+  const own = (service: HttpService) => {
+    lifecycle.own('HTTP listener', service)
+    lifecycle.drain('HTTP listener', (expired) => service.close(expired))
+  }
+  if (primary !== undefined) {
+    const onConnections = (count: number) => primary.tellConnections('http', count)
+    const service = createHttpService({ routes, onConnections })
+    own(service)
+    primary.receive('http', (socket) => service.adopt(socket))
+    return ''
+  }
+  const listener = await openHttpListener({ host, port, routes }).catch((error: unknown) => {
+    throw toListenError(error, 'HTTP', 'HOST or PORT')
+  })
+  own(listener)
+  log.warning(`Listening for HTTP on '${listener.address}'`)
+  return listener.address
+}
+
+interface DebugSurroundings {
+  readonly contents: DebugContents
+  readonly lifecycle: Lifecycle
+  readonly primary: Primary | undefined
+}
+
+/** @returns the address it listens on; undefined where its port was taken, and in a worker. */
+export async function openDebug(
+  config: ListenersConfig['debug'],
+  { contents, lifecycle, primary }: DebugSurroundings,
+): Promise<string | undefined> {
+  if (primary !== undefined) {
+    const service = lifecycle.own('debug pages', createDebugService(contents))
+    primary.receive('debug', (socket) => service.adopt(socket))
+    return undefined
+  }
+  const listener = await openDebugListener({ ...config, ...contents })
+  if (listener !== undefined) lifecycle.own('debug listener', listener)
+  return listener?.address
 }

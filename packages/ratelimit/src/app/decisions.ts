@@ -2,12 +2,14 @@ import type { Log } from '@portcullis/service-kit/log'
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore } from '../counters/counter-store.ts'
 import type { Decider } from '../decide/decide.ts'
-import type { Rules } from '../decide/decision.ts'
+import { ExcessError, type Rules } from '../decide/decision.ts'
 import { createDecider } from '../engine.ts'
 import { createLocalCache, type LocalCache } from '../hot/index.ts'
+import { findEncodedExcess, findExcess, type RequestBounds } from '../protocol/request-bounds.ts'
+import type { Counter } from '../stats/instruments.ts'
 import type { Statistics } from '../stats/registry.ts'
 
-export interface DecideSurroundings {
+interface DecideSurroundings {
   readonly rules: () => Rules | undefined
   readonly store: CounterStore
   readonly statistics: Statistics
@@ -63,4 +65,28 @@ function openLocalCache(
     statistics.gauge(`ratelimit.localcache.${name}`, () => cache[name])
   }
   return cache
+}
+
+/** Refuses requests that are too large before anything else is done with them. */
+export function boundDecider(
+  { decide, decideEncoded }: Decider,
+  bounds: RequestBounds,
+  serviceErrors: Counter,
+): Decider {
+  const toError = (excess: string): ExcessError => {
+    serviceErrors.value += 1
+    return new ExcessError(excess)
+  }
+  return {
+    decide(request, deadlineMs, decided) {
+      const excess = findExcess(request.descriptors, bounds)
+      if (excess === undefined) decide(request, deadlineMs, decided)
+      else decided(toError(excess), undefined)
+    },
+    decideEncoded(buffer, start, end, deadlineMs, decided) {
+      const excess = findEncodedExcess(buffer, start, end, bounds)
+      if (excess === undefined) decideEncoded(buffer, start, end, deadlineMs, decided)
+      else decided(toError(excess), undefined)
+    },
+  }
 }

@@ -1,6 +1,33 @@
-import type { RuleFileReading } from './parse-file.ts'
-import type { YamlList, YamlMap, YamlNode } from './yaml-node.ts'
-import { toBoolean, toNumber } from './yaml-scalar.ts'
+import { FaultList, TextLines } from './fault-list.ts'
+import { toBoolean, toNumber, type YamlList, type YamlMap, type YamlNode } from './yaml-node.ts'
+
+/** One file while it is read, with what was found wrong in it, by the order of checks. */
+export interface RuleFileReading {
+  readonly name: string
+  readonly lines: TextLines
+  readonly syntax: FaultList
+  readonly keys: FaultList
+  readonly types: FaultList
+  readonly rules: FaultList
+  readonly warnings: FaultList
+  /** Maps with a bad key or value: that something is missing there would be an echo. */
+  readonly spoilt: Set<YamlMap>
+}
+
+export function createReading(name: string, text: string): RuleFileReading {
+  const lines = new TextLines(text)
+  const list = () => new FaultList(name, lines)
+  return {
+    name,
+    lines,
+    syntax: list(),
+    keys: list(),
+    types: list(),
+    rules: list(),
+    warnings: list(),
+    spoilt: new Set(),
+  }
+}
 
 /**
  * Reads the values of the fields of one map. A wrong type is a fault and reads as if the field

@@ -1,13 +1,15 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { StatsConfig } from '../config/stats.ts'
+import type { TracingConfig } from '../config/tracing.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import type { Statistics } from '../stats/registry.ts'
 import { openSink } from '../stats/sinks/index.ts'
+import { noTracing, type Tracing } from '../tracing/tracing.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
 import { openHttpListener } from '../transports/http-listener.ts'
 import type { Primary } from './primary.ts'
 
-export interface OutletSurroundings {
+interface OutletSurroundings {
   readonly statistics: Statistics
   readonly rules: () => RuleSnapshot | undefined
   readonly log: Log
@@ -32,4 +34,11 @@ export async function openOutlet(
     hasDomain: (domain) => rules()?.hasDomain(domain) ?? false,
     listen: openHttpListener,
   })
+}
+
+/** OpenTelemetry is loaded here, and only when tracing is on. */
+export async function openTracing(config: TracingConfig | undefined, log: Log): Promise<Tracing> {
+  if (config === undefined) return noTracing
+  const { openOtlpTracing } = await import('../tracing/otlp-tracing.ts')
+  return await openOtlpTracing(config, log)
 }

@@ -1,8 +1,0 @@
-/**
- * What stands behind the key where the windows of a sliding counter are kept, in place of the window
- * of a fixed one. The name of a fixed one ends in an underscore and digits, so none is like it. A
- * rule that gets another unit starts anew: windows of different lengths cannot be added up.
- */
-export function toSlidingSuffix(unitSeconds: number): string {
-  return `${unitSeconds}s`
-}
