@@ -10,6 +10,33 @@ import { compileRules, type RuleSnapshot } from './rules/match/snapshot.ts'
 import type { RuleSet } from './rules/model/rule.ts'
 import { Statistics } from './stats/registry.ts'
 
+// For the tools, which simulate and explain decisions, and may import nothing of decisions but this file.
+export {
+  type Counted,
+  type CounterStore,
+  type Increment,
+  StoreError,
+} from './counters/counter-store.ts'
+export { type MemoryStore, openMemoryStore } from './counters/memory/memory-store.ts'
+export { type KeySettings, toCounterKey } from './decide/counter-key.ts'
+export type { Decider } from './decide/decide.ts'
+export { type DecisionSettings, type Rules, ServiceError } from './decide/decision.ts'
+export { Tally } from './decide/tally.ts'
+export { nearLimitFrom } from './decide/verdict.ts'
+export { secondsUntilReset, windowStart } from './decide/windows.ts'
+export { parseRequestJson, RequestSyntaxError } from './protocol/json.ts'
+export {
+  type Code,
+  type Descriptor,
+  type DescriptorStatus,
+  type Entry,
+  OK,
+  OVER_LIMIT,
+  type RateLimitRequest,
+  type RateLimitResponse,
+} from './protocol/message.ts'
+export { Counter, RuleCounters } from './stats/instruments.ts'
+
 interface EngineParts {
   /** Until there are some, every decision fails. */
   readonly rules?: RuleSet | undefined

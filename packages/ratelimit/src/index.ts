@@ -15,7 +15,7 @@ export type { HeaderNames } from './decide/headers.ts'
 export type { BreakerSettings } from './limiter/breaker.ts'
 export type { DescriptorInput, DetailedDescriptor, LimitRequest } from './limiter/limit-request.ts'
 export type { AppliedLimit, LimitResult, LimitStatus } from './limiter/limit-result.ts'
-export type { LimitText, LimitUnit } from './limiter/limit-text.ts'
+export type { KeyedRateLimiter, LimitOptions, RateLimiter } from './limiter/limiter-interface.ts'
 export type { Logger } from './limiter/limiter-log.ts'
 export type {
   KeyValues,
@@ -23,18 +23,15 @@ export type {
   LimitKeys,
   LimitObject,
   Limits,
+  LimitText,
+  LimitUnit,
 } from './limiter/limits.ts'
 export type {
   KeyedLimiterOptions,
   RateLimiterOptions,
   SharedOptions,
 } from './limiter/options.ts'
-export {
-  createRateLimiter,
-  type KeyedRateLimiter,
-  type LimitOptions,
-  type RateLimiter,
-} from './limiter/rate-limiter.ts'
+export { createRateLimiter } from './limiter/rate-limiter.ts'
 export {
   type RulesDirectory,
   RulesError,

@@ -1,5 +1,5 @@
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
-import { type LimitUnit, parseUnit } from './limit-text.ts'
+import { type LimitUnit, parseUnit } from './limits.ts'
 import { describe, isRecord } from './parse-limits.ts'
 
 /** What a request counts as, where the rules are text or files. */

@@ -5,7 +5,7 @@ import { judgeInto, OverallVerdict } from '../decide/verdict.ts'
 import { toResetSeconds } from '../decide/windows.ts'
 import { unitByWire } from '../rules/model/rule.ts'
 import type { Asked } from './asked.ts'
-import type { LimitUnit } from './limit-text.ts'
+import type { LimitUnit } from './limits.ts'
 
 /** Whether a request is allowed, and how its limits stand. */
 export interface LimitResult {

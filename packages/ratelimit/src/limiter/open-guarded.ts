@@ -2,9 +2,8 @@ import type { Log } from '@portcullis/service-kit/log'
 import { type CounterStore, StoreError } from '../counters/counter-store.ts'
 import { createBreaker } from './create-breaker.ts'
 import { GuardedStore } from './guarded-store.ts'
-import { createLateStore } from './late-store.ts'
 import type { SharedOptions } from './options.ts'
-import { findScheme, memoryUrl, openMemory } from './store-by-url.ts'
+import { findScheme, memoryUrl, type OpenedStore, openMemory } from './store-by-url.ts'
 
 export interface LimiterStore {
   readonly store: CounterStore
@@ -74,4 +73,31 @@ export function openLimiterStore(
       await fallback?.[Symbol.asyncDispose]()
     },
   }
+}
+
+/** A store whose driver is still being loaded. It is not asked before `ready`, except to be closed. */
+export function createLateStore(opening: Promise<OpenedStore>): OpenedStore {
+  let opened: CounterStore | undefined
+  const ready = opening.then(async ({ store, ready: answers }) => {
+    opened = store
+    await answers
+  })
+  ready.catch(() => undefined)
+  const late =
+    (method: 'add' | 'addSparing' | 'read'): CounterStore['add'] =>
+    (increments, deadlineMs, counted) => {
+      if (opened === undefined) counted(new StoreError('the store is not open yet'))
+      else opened[method](increments, deadlineMs, counted)
+    }
+  const store: CounterStore = {
+    add: late('add'),
+    addSparing: late('addSparing'),
+    read: late('read'),
+    async [Symbol.asyncDispose]() {
+      // One that could not be opened has nothing to close.
+      const store = await opening.then((each) => each.store).catch(() => undefined)
+      await store?.[Symbol.asyncDispose]()
+    },
+  }
+  return { store, ready }
 }

@@ -1,8 +1,7 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import { algorithms, type LimitRecord, type RuleRecord, type RuleSet } from '../rules/model/rule.ts'
 import { isWildcard, toWildcard, type Wildcard } from '../rules/model/wildcard.ts'
-import { type ParsedLimit, parseLimitText } from './limit-text.ts'
-import type { LimitObject } from './limits.ts'
+import { type LimitObject, type ParsedLimit, parseLimitText } from './limits.ts'
 
 /** What applies to one value, or to any value, of a key. */
 export interface LimitNode {

@@ -6,11 +6,11 @@ import { unitByName } from '../rules/model/rule.ts'
 import { createBreaker } from './create-breaker.ts'
 import { checkCharge, type LimitRequest, toRateLimitRequest } from './limit-request.ts'
 import { type LimitResult, type LimitStatus, toHeaders } from './limit-result.ts'
-import type { LimitUnit } from './limit-text.ts'
+import type { LimitOptions, RateLimiter } from './limiter-interface.ts'
 import { createLimiterLog } from './limiter-log.ts'
+import type { LimitUnit } from './limits.ts'
 import type { SharedOptions } from './options.ts'
 import { describe, isRecord } from './parse-limits.ts'
-import type { LimitOptions, RateLimiter } from './rate-limiter.ts'
 import { type ServiceAnswer, ServiceClient, type ServiceStatus } from './service-client.ts'
 
 /** The options of a limiter that asks a service. */

@@ -6,9 +6,10 @@ import { type Asked, askRules, type Charging, KeyedLimits } from './asked.ts'
 import { type LimitRequest, toRateLimitRequest } from './limit-request.ts'
 import type { KeyValues, Limits } from './limits.ts'
 import { type ParsedLimits, parseLimits } from './parse-limits.ts'
-import { type DirectoryParts, openDirectory } from './rules-directory.ts'
 import {
+  type DirectoryParts,
   isDirectory,
+  openDirectory,
   parseRulesText,
   RulesError,
   type RulesInput,

@@ -1,16 +1,25 @@
 // For programs that show, check and explain rules: consoles, editors, pipelines.
 
-export type { Entry } from '../protocol/message.ts'
-export type { Attempt, ExplainedLevel, Explanation, Outcome } from '../rules/match/explain.ts'
-export type { Place, RuleSet } from '../rules/model/rule.ts'
-export { toLimitText, type Unit, unitByName } from '../rules/model/rule.ts'
-export { toLevel, toStatisticsKey } from '../rules/model/statistics-key.ts'
+export type { Entry } from '../engine.ts'
+export type {
+  Attempt,
+  ExplainedLevel,
+  Explanation,
+  Outcome,
+  Place,
+  RuleSet,
+} from '../rules/index.ts'
 export {
   isPolicyTest,
   type RuleDirectory,
   type RuleFile,
   readRuleDirectory,
-} from '../rules/sources/file/rule-directory.ts'
+  toLevel,
+  toLimitText,
+  toStatisticsKey,
+  type Unit,
+  unitByName,
+} from '../rules/index.ts'
 export { type CheckedRules, checkRules, type RuleFinding } from './check/rule-files.ts'
 export type { Answer as ExplainedDescriptor, CounterPlace } from './explain/explain-answer.ts'
 export { explainEntries } from './explain/explain-answer.ts'

@@ -13,7 +13,7 @@ import { type CounterStore, createRateLimiter, StoreError } from '@portcullis/ra
 import { open } from '@portcullis/test-servers'
 import { Breaker } from '../../src/limiter/breaker.ts'
 import { GuardedStore } from '../../src/limiter/guarded-store.ts'
-import { Readiness } from '../../src/limiter/readiness.ts'
+import { Readiness } from '../../src/limiter/waiting.ts'
 import { fromNoon } from '../support/noon-clock.ts'
 
 const limits = { user: '2/day' } as const

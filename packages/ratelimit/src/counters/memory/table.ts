@@ -8,10 +8,8 @@ import {
 } from '../../hot/index.ts'
 import type { Increment } from '../counter-store.ts'
 import { toShare } from '../sliding-window.ts'
+import { dropFewestHits, fullPageWords, packPages, startOf, toRoom } from './rewrite-pages.ts'
 
-/** A page that would hold more is split: rewriting one is the longest pause there is. */
-export const fullPageWords = 2 ** 15
-const leastPageWords = 256
 /** A page with fewer records is not split, however long they are. */
 const fewestRecords = 8
 /** Pages that are merged hold at most this together, so that they are not split again at once. */
@@ -39,13 +37,6 @@ export type SlidingCounter = Omit<Increment, 'hits' | 'isStrict'>
 /** There is no place for another counter. */
 export class TableFullError extends Error {
   override readonly name = 'TableFullError'
-}
-
-/** Records of a page that lie side by side. */
-interface Run {
-  readonly page: Page
-  readonly start: number
-  end: number
 }
 
 /**
@@ -182,7 +173,9 @@ export class CounterTable {
     if (live.words + recordWords > mostPageWords / 2) this.#refuse()
     while (!this.#fits(page, live, recordWords)) {
       if (!this.#settings.evicts || live.records === 0) this.#refuse()
-      live = this.#evict(page, live, now)
+      this.evicted += dropFewestHits(page, live, now)
+      this.work += 2 * page.size
+      live = page.measureLive(now)
     }
     const words = live.words + recordWords
     if (words > fullPageWords && live.records >= fewestRecords && page.depth < deepest) {
@@ -197,29 +190,6 @@ export class CounterTable {
     const room = toRoom({ records: live.records + 1, words: live.words + recordWords })
     const growth = toPageBytes(room) - page.byteLength
     return growth <= 0 || this.bytes + growth <= this.#settings.maxBytes
-  }
-
-  /**
-   * Drops a quarter of the counters in a page, those with the fewest hits: a flood of new values
-   * drops itself, and what is near or over its limit stays.
-   */
-  #evict(page: Page, { records }: Extent, now: number): Extent {
-    const counts = new Float64Array(records)
-    let found = 0
-    for (let at = page.first(); at !== 0; at = page.next(at)) {
-      if (!page.isStale(at, now)) counts[found++] = page.floats[at >> 1] ?? 0
-    }
-    counts.sort()
-    let left = Math.max(1, records >> 2)
-    const most = counts[left - 1] ?? 0
-    for (let at = page.first(); at !== 0 && left > 0; at = page.next(at)) {
-      if (page.isStale(at, now) || (page.floats[at >> 1] ?? 0) > most) continue
-      page.remove(at)
-      this.evicted++
-      left--
-    }
-    this.work += 2 * page.size
-    return page.measureLive(now)
   }
 
   #refuse(): never {
@@ -262,25 +232,9 @@ export class CounterTable {
     return true
   }
 
-  /** A page of those live records of others that the hash leads to at this depth, with room. */
   #pack(from: readonly Page[], hash: number, depth: number, more: number, now: number): Page {
-    const start = startOf(hash, depth)
-    const runs: Run[] = []
-    let [records, words] = [0, more]
-    for (const page of from) {
-      for (let at = page.first(); at !== 0; at = page.next(at)) {
-        if (page.isStale(at, now) || startOf(page.hashOf(at), depth) !== start) continue
-        const end = at + page.wordsOf(at)
-        records++
-        words += end - at
-        const last = runs.at(-1)
-        if (last?.page === page && last.end === at) last.end = end
-        else runs.push({ page, start: at, end })
-      }
-      this.work += page.size
-    }
-    const packed = new Page(toRoom({ records, words }), depth)
-    for (const run of runs) packed.copy(run.page, run.start, run.end)
+    const packed = packPages(from, hash, depth, more, now)
+    for (const page of from) this.work += page.size
     this.work += packed.usedWords
     return packed
   }
@@ -320,17 +274,4 @@ export class CounterTable {
     this.#depth--
     this.work += this.#directory.length
   }
-}
-
-/** The lowest hash that begins with the same bits. */
-function startOf(hash: number, depth: number): number {
-  return ((hash >>> (32 - depth)) << (32 - depth)) >>> 0
-}
-
-/** How large a page is made so that its records and a quarter more fit. */
-function toRoom({ records, words }: Extent): Extent {
-  const roomy = words + (words >> 2)
-  const most = words > fullPageWords ? roomy : fullPageWords
-  const room = Math.max(leastPageWords, Math.min(most, roomy))
-  return { records: (records * room) / Math.max(words, 1) + 1, words: room }
 }

@@ -1,5 +1,4 @@
-import type { RuleFault } from '../../rules/model/fault.ts'
-import type { RuleRecord, RuleSet } from '../../rules/model/rule.ts'
+import type { RuleFault, RuleRecord, RuleSet } from '../../rules/index.ts'
 
 /** A text in which any characters may stand at some places. */
 type Pattern = readonly (string | typeof anything)[]

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { type CommandIo, usesColor } from '@portcullis/service-kit/command'
-import type { RuleFault } from '../../rules/model/fault.ts'
-import type { RuleSet } from '../../rules/model/rule.ts'
 import {
+  parseRuleFiles,
   type RuleDirectory,
+  type RuleFault,
+  type RuleSet,
   readRuleDirectory,
   toBrokenFaults,
-} from '../../rules/sources/file/rule-directory.ts'
-import { parseRuleFiles } from '../../rules/yaml/parse.ts'
+} from '../../rules/index.ts'
 import { colourPalette, type Finding, plainPalette, toReport } from './fault-report.ts'
 
 /** The rule files of a directory, and all that is to be said about them. */

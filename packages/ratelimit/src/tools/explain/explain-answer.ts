@@ -1,9 +1,12 @@
-import { type KeySettings, toCounterKey } from '../../decide/counter-key.ts'
-import { secondsUntilReset, windowStart } from '../../decide/windows.ts'
-import type { Descriptor, Entry } from '../../protocol/message.ts'
-import type { Explanation } from '../../rules/match/explain.ts'
-import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
-import type { RuleSet } from '../../rules/model/rule.ts'
+import {
+  type Descriptor,
+  type Entry,
+  type KeySettings,
+  secondsUntilReset,
+  toCounterKey,
+  windowStart,
+} from '../../engine.ts'
+import type { Explanation, RuleSet, RuleSnapshot } from '../../rules/index.ts'
 import { compileToRead } from './rule-lines.ts'
 
 /** What `explain` says about one descriptor; `--json` prints it as it is. */

@@ -1,6 +1,11 @@
 import { styleText } from 'node:util'
-import type { ExplainedLevel, ExplainedRule, Outcome } from '../../rules/match/explain.ts'
-import { type Algorithm, toLimitText } from '../../rules/model/rule.ts'
+import {
+  type Algorithm,
+  type ExplainedLevel,
+  type ExplainedRule,
+  type Outcome,
+  toLimitText,
+} from '../../rules/index.ts'
 import type { Answer } from './explain-answer.ts'
 
 type Paint = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string

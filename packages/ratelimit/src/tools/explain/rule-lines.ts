@@ -1,6 +1,5 @@
-import { compileRules, type RuleSnapshot } from '../../rules/match/snapshot.ts'
-import { type RuleSet, unitByName } from '../../rules/model/rule.ts'
-import { RuleCounters } from '../../stats/instruments.ts'
+import { RuleCounters } from '../../engine.ts'
+import { compileRules, type RuleSet, type RuleSnapshot, unitByName } from '../../rules/index.ts'
 import type { RuleTreeLimit } from './rule-tree.ts'
 
 /** What `/rlconfig` says when exactly these rules are in force. */

@@ -4,10 +4,11 @@ import {
   type Place,
   type RuleRecord,
   type RuleSet,
+  toLevel,
+  toStatisticsKey,
   type Unit,
   unitByName,
-} from '../../rules/model/rule.ts'
-import { toLevel, toStatisticsKey } from '../../rules/model/statistics-key.ts'
+} from '../../rules/index.ts'
 
 /** Rules as people write them, nested, as plain data. */
 export interface RuleTreeDomain {

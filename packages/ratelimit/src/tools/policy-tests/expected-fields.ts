@@ -1,13 +1,5 @@
-import {
-  type Code,
-  type Descriptor,
-  type DescriptorStatus,
-  OK,
-  OVER_LIMIT,
-} from '../../protocol/message.ts'
-import type { Explanation } from '../../rules/match/explain.ts'
-import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
-import { type Match, toLimitText } from '../../rules/model/rule.ts'
+import { type Code, type Descriptor, type DescriptorStatus, OK, OVER_LIMIT } from '../../engine.ts'
+import { type Explanation, type Match, type RuleSnapshot, toLimitText } from '../../rules/index.ts'
 import { parseSpanMs, toLimitForm } from './written-values.ts'
 
 /** Something that can be expected of a descriptor. Expectation and answer are compared as text. */

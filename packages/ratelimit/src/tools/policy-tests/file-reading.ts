@@ -1,7 +1,13 @@
-import type { Place } from '../../rules/model/rule.ts'
-import { FaultList, TextLines } from '../../rules/yaml/fault-list.ts'
-import { describe, isNull } from '../../rules/yaml/field-reader.ts'
-import { toNumber, type YamlMap, type YamlNode } from '../../rules/yaml/yaml-node.ts'
+import {
+  describe,
+  FaultList,
+  isNull,
+  type Place,
+  TextLines,
+  toNumber,
+  type YamlMap,
+  type YamlNode,
+} from '../../rules/index.ts'
 
 /** One file of policy tests while it is read, with what was found wrong in it. */
 export class FileReading {

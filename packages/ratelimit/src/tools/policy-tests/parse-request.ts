@@ -1,5 +1,5 @@
-import type { Descriptor, Entry, RateLimitRequest } from '../../protocol/message.ts'
-import type { YamlNode } from '../../rules/yaml/yaml-node.ts'
+import type { Descriptor, Entry, RateLimitRequest } from '../../engine.ts'
+import type { YamlNode } from '../../rules/index.ts'
 import { type FileReading, isWhole } from './file-reading.ts'
 import { parseWrittenLimit } from './written-values.ts'
 

@@ -1,4 +1,4 @@
-import type { YamlNode } from '../../rules/yaml/yaml-node.ts'
+import type { YamlNode } from '../../rules/index.ts'
 import { expectedFields } from './expected-fields.ts'
 import { type FileReading, isWhole } from './file-reading.ts'
 import { parseRequest } from './parse-request.ts'

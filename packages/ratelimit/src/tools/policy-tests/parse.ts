@@ -1,9 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RuleFault } from '../../rules/model/fault.ts'
-import { isPolicyTest, readText, toReadError } from '../../rules/sources/file/rule-directory.ts'
-import type { YamlNode } from '../../rules/yaml/yaml-node.ts'
-import { readYaml } from '../../rules/yaml/yaml-reader.ts'
+import {
+  isPolicyTest,
+  type RuleFault,
+  readText,
+  readYaml,
+  toReadError,
+  type YamlNode,
+} from '../../rules/index.ts'
 import { FileReading, isWhole } from './file-reading.ts'
 import { parseInstant, parseStep } from './parse-step.ts'
 import type { PolicyTest, Step } from './policy-test.ts'

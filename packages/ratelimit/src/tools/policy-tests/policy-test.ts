@@ -1,5 +1,5 @@
-import type { RateLimitRequest } from '../../protocol/message.ts'
-import type { Place } from '../../rules/model/rule.ts'
+import type { RateLimitRequest } from '../../engine.ts'
+import type { Place } from '../../rules/index.ts'
 
 /** One test of a `*.test.yaml` file: steps in simulated time, with counters of its own. */
 export interface PolicyTest {

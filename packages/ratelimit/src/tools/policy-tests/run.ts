@@ -1,14 +1,17 @@
-import type { Counted, CounterStore, Increment } from '../../counters/counter-store.ts'
-import { type MemoryStore, openMemoryStore } from '../../counters/memory/memory-store.ts'
-import { createEngine, type Engine } from '../../engine.ts'
-import type {
-  Descriptor,
-  DescriptorStatus,
-  RateLimitRequest,
-  RateLimitResponse,
-} from '../../protocol/message.ts'
-import type { Explanation } from '../../rules/match/explain.ts'
-import type { Place, RuleSet } from '../../rules/model/rule.ts'
+import {
+  type Counted,
+  type CounterStore,
+  createEngine,
+  type Descriptor,
+  type DescriptorStatus,
+  type Engine,
+  type Increment,
+  type MemoryStore,
+  openMemoryStore,
+  type RateLimitRequest,
+  type RateLimitResponse,
+} from '../../engine.ts'
+import type { Explanation, Place, RuleSet } from '../../rules/index.ts'
 import { DescriptorAnswer, expectedFields, toCodeText } from './expected-fields.ts'
 import type { PolicyTest, RequestStep, Wanted } from './policy-test.ts'
 

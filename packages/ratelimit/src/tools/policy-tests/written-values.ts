@@ -1,5 +1,5 @@
 import { parseDuration } from '@portcullis/service-kit/duration'
-import { toLimitText, type Unit, unitByName, units } from '../../rules/model/rule.ts'
+import { toLimitText, type Unit, unitByName, units } from '../../rules/index.ts'
 
 interface WrittenLimit {
   readonly requestsPerUnit: number

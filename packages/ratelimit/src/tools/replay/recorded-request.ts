@@ -1,4 +1,4 @@
-import type { RateLimitRequest } from '../../protocol/message.ts'
+import type { RateLimitRequest } from '../../engine.ts'
 
 /** A request of a log, with the time at which it was made. */
 export interface RecordedRequest extends RateLimitRequest {

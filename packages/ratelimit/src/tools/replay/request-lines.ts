@@ -1,5 +1,4 @@
-import { parseRequestJson, RequestSyntaxError } from '../../protocol/json.ts'
-import type { Descriptor, Entry } from '../../protocol/message.ts'
+import { type Descriptor, type Entry, parseRequestJson, RequestSyntaxError } from '../../engine.ts'
 import { createMemberFinder, isRecord, parseRecord, toTimeReason } from './json-member.ts'
 import type { ReadLine } from './recorded-request.ts'
 import { parseTime } from './time.ts'

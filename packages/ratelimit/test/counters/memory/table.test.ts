@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { CounterTable, fullPageWords, TableFullError } from '../../../src/counters/memory/table.ts'
+import { fullPageWords } from '../../../src/counters/memory/rewrite-pages.ts'
+import { CounterTable, TableFullError } from '../../../src/counters/memory/table.ts'
 
 const start = 1_700_000_000
 

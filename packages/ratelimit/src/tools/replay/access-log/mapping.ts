@@ -1,4 +1,4 @@
-import type { Descriptor, Entry } from '../../../protocol/message.ts'
+import type { Descriptor, Entry } from '../../../engine.ts'
 import type { RecordedRequest } from '../recorded-request.ts'
 import { FormatError, type Operator, parseTemplate } from './operators.ts'
 

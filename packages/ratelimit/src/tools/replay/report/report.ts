@@ -1,4 +1,4 @@
-import { type Limit, unitByName } from '../../../rules/model/rule.ts'
+import { type Limit, unitByName } from '../../../rules/index.ts'
 import type { LogSummary, UnreadableLine } from '../replay.ts'
 import type { ReplayedRule } from '../simulation/observed-rules.ts'
 import type { RefusedKey } from '../simulation/refused-keys.ts'

@@ -1,8 +1,12 @@
-import type { Rules } from '../../../decide/decision.ts'
-import type { Descriptor } from '../../../protocol/message.ts'
-import { compileRules, type RuleSnapshot } from '../../../rules/match/snapshot.ts'
-import { type Limit, type Match, type RuleSet, unitByWire } from '../../../rules/model/rule.ts'
-import { RuleCounters } from '../../../stats/instruments.ts'
+import { type Descriptor, RuleCounters, type Rules } from '../../../engine.ts'
+import {
+  compileRules,
+  type Limit,
+  type Match,
+  type RuleSet,
+  type RuleSnapshot,
+  unitByWire,
+} from '../../../rules/index.ts'
 import type { Series, Timeline } from './timeline.ts'
 
 interface ObservedMatch extends Match {

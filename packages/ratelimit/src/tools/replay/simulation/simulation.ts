@@ -1,18 +1,21 @@
-import type {
-  Counted,
-  CounterStore,
-  Increment,
-  StoreError,
-} from '../../../counters/counter-store.ts'
-import { type MemoryStore, openMemoryStore } from '../../../counters/memory/memory-store.ts'
-import type { Decider } from '../../../decide/decide.ts'
-import type { DecisionSettings, ServiceError } from '../../../decide/decision.ts'
-import { Tally } from '../../../decide/tally.ts'
-import { nearLimitFrom } from '../../../decide/verdict.ts'
-import { createDecider } from '../../../engine.ts'
-import { OVER_LIMIT, type RateLimitResponse } from '../../../protocol/message.ts'
-import type { RuleSet } from '../../../rules/model/rule.ts'
-import { Counter } from '../../../stats/instruments.ts'
+import {
+  type Counted,
+  Counter,
+  type CounterStore,
+  createDecider,
+  type Decider,
+  type DecisionSettings,
+  type Increment,
+  type MemoryStore,
+  nearLimitFrom,
+  OVER_LIMIT,
+  openMemoryStore,
+  type RateLimitResponse,
+  type ServiceError,
+  type StoreError,
+  Tally,
+} from '../../../engine.ts'
+import type { RuleSet } from '../../../rules/index.ts'
 import type { RecordedRequest } from '../recorded-request.ts'
 import { ObservedRules, ReplayedRule } from './observed-rules.ts'
 import { RefusedKeys } from './refused-keys.ts'

@@ -1,0 +1,167 @@
+/*
+ * Why the code in src/hot is as it is: each part against the plain way to do the same. About 30 seconds.
+ *
+ *     node packages/ratelimit/bench/hot.bench.ts
+ */
+import { once } from 'node:events'
+import { MessageChannel } from 'node:worker_threads'
+import { CounterTable } from '../src/counters/memory/table.ts'
+import { buffersOf, LargeMap, packRules, RuleTable } from '../src/hot/index.ts'
+import type { RuleRecord, RuleSet } from '../src/rules/model/rule.ts'
+
+function createRules(count: number): RuleSet {
+  const rule = (parent: number, key: string, value: string): RuleRecord => ({
+    parent,
+    domain: 'api',
+    key,
+    value,
+    limit: {
+      requestsPerUnit: 100,
+      unit: 'MINUTE',
+      unitMultiplier: 1,
+      algorithm: 'fixed_window',
+      unlimited: false,
+      name: '',
+      replaces: [],
+    },
+    shadowMode: false,
+    quotaMode: false,
+    detailedMetric: false,
+    valueToMetric: false,
+    shareThreshold: false,
+    metadata: undefined,
+    place: { file: 'rules.yaml', line: 1, column: 1 },
+  })
+  const rules: RuleRecord[] = []
+  for (let i = 0; rules.length < count; i += 1) {
+    rules.push(rule(-1, 'path', `/path/${i}`), rule(rules.length, 'user', ''))
+  }
+  return { domains: ['api'], rules }
+}
+
+/** CPU time, because the machine may be busy. */
+function toNanoseconds(times: number, run: (i: number) => void): number {
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 5; round += 1) {
+    const start = process.cpuUsage()
+    for (let i = 0; i < times; i += 1) run(i)
+    const { user, system } = process.cpuUsage(start)
+    best = Math.min(best, ((user + system) * 1000) / times)
+  }
+  return best
+}
+
+function toMilliseconds(run: () => void): number {
+  const start = process.cpuUsage()
+  run()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}
+
+/** What the thread of decisions spends on a message from another one. */
+async function receive(message: unknown, transferred: ArrayBuffer[]): Promise<number> {
+  const { port1, port2 } = new MessageChannel()
+  port1.postMessage(message, transferred)
+  const received = once(port2, 'message')
+  const start = process.cpuUsage()
+  await received
+  const { user, system } = process.cpuUsage(start)
+  port1.close()
+  return (user + system) / 1000
+}
+
+function measureHeap<Value>(create: () => Value): { value: Value; mebibytes: number } {
+  globalThis.gc?.()
+  const before = process.memoryUsage().heapUsed
+  const value = create()
+  globalThis.gc?.()
+  return { value, mebibytes: (process.memoryUsage().heapUsed - before) / 2 ** 20 }
+}
+
+interface TreeNode {
+  readonly record: RuleRecord
+  readonly children: Map<string, TreeNode>
+}
+
+function toTree(set: RuleSet): Map<string, TreeNode> {
+  const top = new Map<string, TreeNode>()
+  const nodes: TreeNode[] = []
+  for (const record of set.rules) {
+    const node = { record, children: new Map<string, TreeNode>() }
+    nodes.push(node)
+    const siblings = nodes[record.parent]?.children ?? top
+    siblings.set(`${record.key}\0${record.value}`, node)
+  }
+  return top
+}
+
+const ruleCount = 100_000
+const { value: rules, mebibytes } = measureHeap(() => createRules(ruleCount))
+const packed = packRules(rules)
+const bytes = buffersOf(packed).reduce((sum, { byteLength }) => sum + byteLength, 0)
+console.log(
+  `${ruleCount} rules: ${mebibytes.toFixed(0)} MiB of objects, ${(bytes / 2 ** 20).toFixed(0)} MiB packed`,
+)
+const copied = await receive(rules, [])
+const cloned = await receive(packRules(rules), [])
+const transferable = packRules(rules)
+const transferred = await receive(transferable, buffersOf(transferable))
+console.log(
+  `taking them from another thread: ${copied.toFixed(1)} ms as objects, ` +
+    `${cloned.toFixed(1)} ms as buffers that are copied, ${transferred.toFixed(2)} ms handed over`,
+)
+
+const tree = toTree(rules)
+const table = new RuleTable(packed)
+const top = table.findDomain('api')
+const calls = 2 ** 17
+const order = Int32Array.from({ length: calls }, () => Math.floor((Math.random() * ruleCount) / 2))
+const requests = Array.from(order, (n) => [
+  { key: 'path', value: `/path/${n}` },
+  { key: 'user', value: `user-${n}` },
+])
+let found = 0
+const inTree = toNanoseconds(calls, (i) => {
+  const [path, user] = requests[i] ?? []
+  const level = tree.get(`${path?.key}\0${path?.value}`)?.children
+  const node = level?.get(`${user?.key}\0${user?.value}`) ?? level?.get(`${user?.key}\0`)
+  found += node?.record.limit?.requestsPerUnit ?? 0
+})
+const inTable = toNanoseconds(calls, (i) => {
+  found += table.find(top, requests[i] ?? [])
+})
+console.log(
+  `matching: ${inTree.toFixed(0)} ns in nested maps, ${inTable.toFixed(0)} ns packed${found === 0 ? ' of nothing' : ''}`,
+)
+
+const counters = 1_000_000
+const keys = Array.from({ length: counters }, (_, i) => `domain_remote_address_${i}_path_index_`)
+
+function longest(name: string, add: (key: string) => void): void {
+  let most = 0
+  const total = toMilliseconds(() => {
+    for (const key of keys) {
+      const start = performance.now()
+      add(key)
+      most = Math.max(most, performance.now() - start)
+    }
+  })
+  console.log(
+    `${name}: ${((total * 1e6) / counters).toFixed(0)} ns per key, longest pause ${most.toFixed(1)} ms`,
+  )
+}
+
+const map = new Map<string, { count: number }>()
+const heapBefore = process.memoryUsage().heapUsed
+longest('1,000,000 keys in a Map', (key) => map.set(key, { count: 1 }))
+const heap = (process.memoryUsage().heapUsed - heapBefore) / counters
+map.clear()
+const large = new LargeMap<{ count: number }>()
+longest('1,000,000 keys in a large map', (key) => large.add(key, { count: 1 }))
+const nowSeconds = () => 0
+const counterTable = new CounterTable({ nowSeconds, maxBytes: 2 ** 31, evicts: false })
+longest('1,000,000 keys in pages', (key) => counterTable.add(key, 0, 60, 1))
+console.log(
+  `bytes per counter: ${heap.toFixed(0)} in a Map without the keys, ` +
+    `${(counterTable.bytes / counters).toFixed(0)} in pages with the keys`,
+)

@@ -1,0 +1,42 @@
+/**
+ * What the tools may know about rules: to read them, to ask why one matches, and to show them. The service itself
+ * imports the files behind this one.
+ */
+export type {
+  Attempt,
+  ExplainedLevel,
+  ExplainedRule,
+  Explanation,
+  Outcome,
+} from './match/explain.ts'
+export { compileRules, type RuleSnapshot } from './match/snapshot.ts'
+export type { RuleFault } from './model/fault.ts'
+export {
+  type Algorithm,
+  type Limit,
+  type LimitRecord,
+  type Match,
+  type Place,
+  type RuleRecord,
+  type RuleSet,
+  toLimitText,
+  type Unit,
+  unitByName,
+  unitByWire,
+  units,
+} from './model/rule.ts'
+export { toLevel, toStatisticsKey } from './model/statistics-key.ts'
+export {
+  isPolicyTest,
+  type RuleDirectory,
+  type RuleFile,
+  readRuleDirectory,
+  readText,
+  toBrokenFaults,
+  toReadError,
+} from './sources/file/rule-directory.ts'
+export { FaultList, TextLines } from './yaml/fault-list.ts'
+export { describe, isNull } from './yaml/field-reader.ts'
+export { parseRuleFiles } from './yaml/parse.ts'
+export { toNumber, type YamlMap, type YamlNode } from './yaml/yaml-node.ts'
+export { readYaml } from './yaml/yaml-reader.ts'
