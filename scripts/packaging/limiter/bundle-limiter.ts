@@ -14,7 +14,7 @@ const name = '@portcullis/limiter'
 export const typesFolder = 'types'
 
 /** Threads are started by the path of their file, which lies beside the chunks. */
-const threads = { 'parse-worker': 'lib/rules/parse-worker.js' }
+const threads = { 'parse-worker': 'lib/rules/yaml/parse-worker.js' }
 
 /**
  * Puts the part of the rate limit package into the folder that the modules there re-export: their code as a few
