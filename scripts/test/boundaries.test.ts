@@ -43,10 +43,10 @@ const plants: Readonly<Record<string, Plant>> = {
   },
   'middleware imports a Redis driver and the configuration': {
     file: 'ratelimit/src/middleware/planted.ts',
-    code: "import { createClient } from '@redis/client'\nexport * from '../config.ts'\n",
+    code: "import { createClient } from '@redis/client'\nexport * from '../config/config.ts'\n",
     reports: [
       '1:30 middleware/planted.ts imports @redis/client.',
-      '2:15 middleware/planted.ts imports config.ts, of **.',
+      '2:15 middleware/planted.ts imports config/config.ts, of config/**.',
     ],
   },
   'middleware imports our own Redis store': {
@@ -55,12 +55,22 @@ const plants: Readonly<Record<string, Plant>> = {
     reports: ['1:32 middleware/planted.ts imports counters/redis/redis-store.ts, of counters/**.'],
   },
   'a replay imports the app and reads the environment': {
-    file: 'ratelimit/src/replay/planted.ts',
-    code: "const { openApp } = await import('../app.ts')\n\nopenApp(process.env)\n",
+    file: 'ratelimit/src/tools/replay/planted.ts',
+    code: "const { openApp } = await import('../../app/app.ts')\n\nopenApp(process.env)\n",
     reports: [
-      '1:34 replay/planted.ts imports app.ts, of **.',
-      '3:9 replay/planted.ts reads process.env.',
+      '1:34 tools/replay/planted.ts imports app/app.ts, of app/**.',
+      '3:9 tools/replay/planted.ts reads process.env.',
     ],
+  },
+  'a decision imports the decoder of the wire': {
+    file: 'ratelimit/src/decide/planted.ts',
+    code: "import { decodeRequest } from '../protocol/decode.ts'\n",
+    reports: ['1:31 decide/planted.ts imports protocol/decode.ts, of protocol/**.'],
+  },
+  'the app imports a file behind the interface of hot': {
+    file: 'ratelimit/src/app/planted.ts',
+    code: "import { RequestCache } from '../hot/request-cache.ts'\n",
+    reports: ['1:30 app/planted.ts imports hot/request-cache.ts, of hot/.'],
   },
   'the core of the library imports an adapter': {
     file: 'graphql-over-http/src/handler.ts',

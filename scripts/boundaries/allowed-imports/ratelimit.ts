@@ -1,31 +1,109 @@
 import type { PackageTable } from '../table.ts'
 
-const libraries = `
-  @bufbuild/protobuf @opentelemetry/* @portcullis/grpc-unary @portcullis/service-kit yaml node:*`
+const settings = '@portcullis/service-kit/config-check @portcullis/service-kit/env'
+const log = '@portcullis/service-kit/log'
 
 export const ratelimit: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
-  'commands/**': { inside: '**', outside: `${libraries} process.env` },
+  'index.ts': { inside: 'client-keys/** counters/** decide/** limiter/**' },
 
+  'commands/**': {
+    inside: 'app/** config/** protocol/** rules/** stats/** tools/** workers/**',
+    outside:
+      '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:fs node:path node:process node:util process.env',
+  },
+  'config/**': {
+    inside: 'counters/index.ts decide/** rules/sources/** stats/**',
+    outside: `@portcullis/grpc-unary ${settings} ${log} node:crypto node:os`,
+    because: 'A plug-in owns its variables; the table of variables is made of their lists.',
+  },
+  'app/**': {
+    inside:
+      'config/** counters/** decide/** engine.ts hot/index.ts protocol/** rules/** stats/** tracing/** transports/**',
+    outside:
+      '@portcullis/grpc-unary @portcullis/service-kit node:crypto node:fs node:net node:path node:tls',
+  },
+  'workers/**': {
+    inside: 'app/** config/** stats/** transports/**',
+    outside:
+      '@portcullis/grpc-unary @portcullis/service-kit node:http node:module node:net node:path node:process node:timers',
+  },
+
+  'transports/**': {
+    inside: 'counters/ decide/** protocol/** stats/**',
+    outside:
+      '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:crypto node:events node:http node:inspector node:net node:perf_hooks node:process node:timers',
+    because: 'A transport translates: it sees the interfaces of decisions and of stores.',
+  },
+  'tracing/**': {
+    inside: 'protocol/** transports/**',
+    outside: `@opentelemetry/* @portcullis/grpc-unary ${log} node:http`,
+    types: 'config/** counters/** decide/**',
+  },
+
+  'decide/**': {
+    inside: 'counters/ protocol/message.ts rules/model/** stats/**',
+    because: 'Decisions see the interface of a store, and neither the wire nor the code in hot/.',
+  },
+  'hot/index.ts': { inside: 'hot/' },
+  'hot/': {
+    inside: 'decide/** protocol/** rules/model/** stats/**',
+    outside: 'node:crypto',
+  },
+  'counters/index.ts': { inside: 'counters/**' },
+  'counters/': { outside: `${settings} ${log}` },
+  'counters/**': {
+    inside: 'counters/ hot/index.ts tls/**',
+    outside: `${settings} ${log} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
+    because: 'A store counts and never decides.',
+  },
+  'stats/**': {
+    inside: 'hot/index.ts rules/yaml/**',
+    outside: `${settings} ${log} @portcullis/service-kit/unblocked-descriptor node:dgram node:dns node:fs node:http node:net node:stream node:timers`,
+    types: 'protocol/message.ts',
+  },
+  'protocol/message.ts': {},
+  'protocol/**': { inside: 'protocol/message.ts', outside: '@bufbuild/protobuf node:buffer' },
+  'tls/**': { outside: settings },
+
+  'rules/index.ts': { inside: 'rules/** stats/**' },
+  'rules/model/**': { types: 'protocol/message.ts stats/**' },
+  'rules/match/**': {
+    inside: 'hot/index.ts rules/model/** stats/**',
+    outside: '@portcullis/service-kit/similar-names node:timers',
+    types: 'protocol/message.ts',
+  },
+  'rules/yaml/**': {
+    inside: 'hot/index.ts rules/model/**',
+    outside:
+      '@portcullis/service-kit/similar-names node:module node:timers node:worker_threads yaml',
+    types: 'protocol/message.ts',
+  },
+  'rules/sources/**': {
+    inside: 'hot/index.ts protocol/** rules/match/** rules/model/** rules/yaml/** tls/**',
+    outside: `@bufbuild/protobuf @portcullis/grpc-unary ${settings} ${log} node:events node:fs node:http2 node:net node:path node:timers node:tls node:worker_threads`,
+    types: 'stats/**',
+  },
+  'engine.ts': {
+    inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
+  },
+
+  'tools/**': {
+    inside: 'engine.ts rules/index.ts',
+    outside:
+      '@portcullis/service-kit/command @portcullis/service-kit/duration @portcullis/service-kit/similar-names node:events node:fs node:path node:stream node:util node:zlib',
+    because: 'The tools run the engine without the service.',
+  },
+
+  'client-keys/**': {},
+  'limiter/**': {
+    inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
+    outside: `${log} @portcullis/service-kit/similar-names node:fs node:http node:https node:path`,
+  },
   'middleware/**': {
     inside: 'client-keys/**',
     outside: '@portcullis/service-kit/similar-names node:buffer',
     types: 'limiter/** express fastify hono koa node:http',
     because: 'Middleware is given a limiter: it knows no store and no setting of the service.',
   },
-  'replay/**': {
-    inside: 'rules/** decide/** counters/** stats/** protocol/**',
-    outside:
-      '@portcullis/service-kit/similar-names node:events node:fs node:stream node:util node:zlib',
-    because: 'A replay runs the engine in simulated time, without the service.',
-  },
-
-  'client-keys/**': {},
-  'limiter/**': { inside: '**', outside: libraries },
-  'rules/**': { inside: '**', outside: libraries },
-  'decide/**': { inside: '**', outside: libraries },
-  'counters/**': { inside: '**', outside: libraries },
-  'stats/**': { inside: '**', outside: libraries },
-  'protocol/**': { inside: '**', outside: libraries },
-  '**': { inside: '**', outside: libraries },
 }

@@ -1,13 +1,14 @@
 import {
   type Descriptor,
   type DescriptorStatus,
+  type Json,
+  type JsonObject,
   OK,
   OVER_LIMIT,
   type RateLimitRequest,
   type RateLimitResponse,
   toOverrideText,
 } from '../protocol/message.ts'
-import type { Json, JsonObject } from '../rules/model/rule.ts'
 import type { Decision, DecisionParts } from './decision.ts'
 import { toHeaders } from './headers.ts'
 import type { Tally } from './tally.ts'

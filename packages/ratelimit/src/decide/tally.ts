@@ -1,5 +1,5 @@
 import type { Increment } from '../counters/counter-store.ts'
-import type { JsonObject } from '../rules/model/rule.ts'
+import type { JsonObject } from '../protocol/message.ts'
 import type { RuleCounters } from '../stats/instruments.ts'
 
 /** What a descriptor comes down to under the rules in force, whatever the time. */

@@ -1,4 +1,5 @@
-import type { JsonObject, RuleRecord } from '../rules/model/rule.ts'
+import type { JsonObject } from '../protocol/message.ts'
+import type { RuleRecord } from '../rules/model/rule.ts'
 import type { HashSlots } from './hash-slots.ts'
 
 /**

@@ -1,7 +1,7 @@
+import type { JsonObject } from '../protocol/message.ts'
 import {
   type Algorithm,
   algorithms,
-  type JsonObject,
   type Limit,
   type Match,
   type Unit,

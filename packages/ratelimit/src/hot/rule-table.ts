@@ -1,6 +1,6 @@
 import type { Entry } from '../protocol/message.ts'
 import type { Place } from '../rules/model/rule.ts'
-import { toLevel } from '../rules/model/statistics-key.ts'
+import { toLevel } from '../stats/statistics-key.ts'
 import { firstSlot, hashBelow, hashText, nextSlot } from './hash-slots.ts'
 import { flag, noRow, type PackedRules, rowShift, word } from './packed-rules.ts'
 import { PackedTexts } from './packed-texts.ts'

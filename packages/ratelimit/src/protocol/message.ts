@@ -1,5 +1,3 @@
-import type { JsonObject } from '../rules/model/rule.ts'
-
 /** `envoy.service.ratelimit.v3.RateLimitRequest`, decoded. */
 export interface RateLimitRequest {
   readonly domain: string
@@ -94,4 +92,10 @@ export function toOverrideText({ requestsPerUnit, unit }: LimitOverride): string
 /** The bytes are not a message of the expected type. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError'
+}
+
+/** What a protobuf `Struct` holds. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [name: string]: Json
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../rules/model/rule.ts'
+import type { Json, JsonObject } from './message.ts'
 import * as tags from './tags.ts'
 import type { WireWriter } from './wire-writer.ts'
 

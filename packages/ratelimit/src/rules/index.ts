@@ -2,6 +2,8 @@
  * What the tools may know about rules: to read them, to ask why one matches, and to show them. The service itself
  * imports the files behind this one.
  */
+
+export { toLevel, toStatisticsKey } from '../stats/statistics-key.ts'
 export type {
   Attempt,
   ExplainedLevel,
@@ -25,11 +27,9 @@ export {
   unitByWire,
   units,
 } from './model/rule.ts'
-export { toLevel, toStatisticsKey } from './model/statistics-key.ts'
 export {
   isPolicyTest,
   type RuleDirectory,
-  type RuleFile,
   readRuleDirectory,
   readText,
   toBrokenFaults,
@@ -37,6 +37,6 @@ export {
 } from './sources/file/rule-directory.ts'
 export { FaultList, TextLines } from './yaml/fault-list.ts'
 export { describe, isNull } from './yaml/field-reader.ts'
-export { parseRuleFiles } from './yaml/parse.ts'
+export { parseRuleFiles, type RuleFile } from './yaml/parse.ts'
 export { toNumber, type YamlMap, type YamlNode } from './yaml/yaml-node.ts'
 export { readYaml } from './yaml/yaml-reader.ts'

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { toStatisticsKey } from '../rules/model/statistics-key.ts'
 import { Generations } from './generations.ts'
 import { Counter, type RuleCounters, Timer, toShownCount } from './instruments.ts'
 import { type Dropped, RuleStatistics, ruleStatistics } from './rule-statistics.ts'
 import { sortInSlices } from './slices.ts'
+import { toStatisticsKey } from './statistics-key.ts'
 import { mergeTags, type Tag, toNameSuffix, toTaggedName } from './tags.ts'
 
 export interface StatisticsSettings {

@@ -19,14 +19,7 @@ import {
   RateLimitUnit,
   RateLimitUnitSchema,
 } from '../../src/protocol/generated/envoy/type/v3/ratelimit_unit_pb.ts'
-import {
-  type Code,
-  OK,
-  OVER_LIMIT,
-  type RateLimitRequest,
-  type RateLimitResponse,
-} from '../../src/protocol/message.ts'
-import type { JsonObject } from '../../src/rules/model/rule.ts'
+import { OK, OVER_LIMIT, type Code, type JsonObject, type RateLimitRequest, type RateLimitResponse } from '../../src/protocol/message.ts'
 
 /** Plain words, any text of Unicode, texts long enough to need two bytes for their length. */
 export const texts = fc.oneof(

@@ -1,11 +1,5 @@
-import type { Descriptor } from '../../src/protocol/message.ts'
-import type {
-  JsonObject,
-  LimitRecord,
-  RuleRecord,
-  RuleSet,
-  Unit,
-} from '../../src/rules/model/rule.ts'
+import type { Descriptor, JsonObject } from '../../src/protocol/message.ts'
+import type { LimitRecord, RuleRecord, RuleSet, Unit } from '../../src/rules/model/rule.ts'
 import { RuleCounters, type RuleCountersByKey } from '../../src/stats/instruments.ts'
 
 /** A rule as a person would write it, with the fields of the YAML files in camel case. */

@@ -1,7 +1,7 @@
 import { noRow, RuleLimit, type RuleTable, toPlainLimit } from '../../hot/index.ts'
 import type { Descriptor, Entry } from '../../protocol/message.ts'
+import { toLevel, toStatisticsKey } from '../../stats/statistics-key.ts'
 import type { Limit, Place } from '../model/rule.ts'
-import { toLevel, toStatisticsKey } from '../model/statistics-key.ts'
 import { findNearMisses, toShortList } from './near-misses.ts'
 import { toOverrideLimit } from './override.ts'
 import { type RuleNode, type SameKeyRules, Siblings } from './tree.ts'

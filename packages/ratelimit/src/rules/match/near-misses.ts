@@ -1,7 +1,7 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import { noRow, type RuleTable } from '../../hot/index.ts'
 import type { Entry } from '../../protocol/message.ts'
-import { toLevel } from '../model/statistics-key.ts'
+import { toLevel } from '../../stats/statistics-key.ts'
 import { RuleNode, Siblings } from './tree.ts'
 
 /** Where the walk of a descriptor ended without a limit. */

@@ -1,6 +1,6 @@
 import type { Entry, LimitOverride } from '../../protocol/message.ts'
+import { toOverridePath } from '../../stats/statistics-key.ts'
 import { type Limit, unitByWire } from '../model/rule.ts'
-import { toOverridePath } from '../model/statistics-key.ts'
 
 /** Told of every limit that a caller sent and that makes no sense; the configured rule is used. */
 export type IgnoredOverride = (domain: string, override: LimitOverride) => void

@@ -9,8 +9,8 @@ import {
 } from '../../hot/index.ts'
 import type { Descriptor } from '../../protocol/message.ts'
 import type { RuleCounters, RuleCountersByKey } from '../../stats/instruments.ts'
+import { toStatisticsKey } from '../../stats/statistics-key.ts'
 import type { Limit, Match, RuleSet } from '../model/rule.ts'
-import { toStatisticsKey } from '../model/statistics-key.ts'
 import { type Explanation, explainDescriptor } from './explain.ts'
 import { type IgnoredOverride, toOverrideLimit } from './override.ts'
 

@@ -1,9 +1,5 @@
+import type { JsonObject } from '../../protocol/message.ts'
 import type { RuleCounters } from '../../stats/instruments.ts'
-
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export interface JsonObject {
-  readonly [name: string]: Json
-}
 
 /**
  * One rule as a source wrote it: plain data, on its way to being packed.

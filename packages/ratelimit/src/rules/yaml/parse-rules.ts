@@ -1,4 +1,5 @@
-import type { Json, JsonObject, LimitRecord, RuleRecord } from '../model/rule.ts'
+import type { Json, JsonObject } from '../../protocol/message.ts'
+import type { LimitRecord, RuleRecord } from '../model/rule.ts'
 import { cutText, quote } from './fault-list.ts'
 import type { RuleFileReading } from './field-reader.ts'
 import { type RuleDraft, readFileDraft, readRuleDraft } from './parse-drafts.ts'

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type PackedRules, packRules } from '../../hot/index.ts'
 import type { RuleFault } from '../model/fault.ts'
-import type { RuleFile } from '../sources/file/rule-directory.ts'
+import type { RuleFile } from './parse.ts'
 
 /** What the thread of `parse-worker.ts` is made with. */
 export interface ParseThreadData {

@@ -8,6 +8,19 @@ import { RuleLoading } from './parse-rules.ts'
 import { toGoText, type YamlEntry, type YamlMap, type YamlNode } from './yaml-node.ts'
 import { readYaml } from './yaml-reader.ts'
 
+/** A rule file that has been read. */
+export interface RuleFile {
+  /** The name inside the directory, as messages show it. */
+  readonly name: string
+  /** Its content. */
+  readonly text: string
+  /**
+   * Of a large one also the pieces it was read in, for who hands it on in pieces: to cut up the
+   * text, all of it would have to be copied together first.
+   */
+  readonly pieces?: readonly string[]
+}
+
 export interface ParsedRules {
   /** Empty when there is any fault. */
   readonly rules: RuleSet
@@ -18,7 +31,7 @@ export interface ParsedRules {
 
 /** Reads rule files into rules (reference 3). Never throws: what is wrong is a fault. */
 export function parseRuleFiles(
-  files: readonly { readonly name: string; readonly text: string }[],
+  files: readonly RuleFile[],
   options: { readonly mergeDomains: boolean },
 ): ParsedRules {
   const loading = new RuleLoading(options.mergeDomains)

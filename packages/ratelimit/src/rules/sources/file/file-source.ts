@@ -1,9 +1,10 @@
 import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSnapshot } from '../../match/snapshot.ts'
+import type { RuleFile } from '../../yaml/parse.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
 import { parseAndCompile, readSteadily, toLoadFailure } from './load-files.ts'
 import { createLoadLog } from './load-log.ts'
-import { type RuleFile, toBrokenFaults } from './rule-directory.ts'
+import { toBrokenFaults } from './rule-directory.ts'
 import { type RulePlaceSettings, toRulePlace } from './rule-place.ts'
 import { createOneAtATime, openWatch, type WatchFiles } from './watch.ts'
 

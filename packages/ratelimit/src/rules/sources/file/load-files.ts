@@ -3,13 +3,12 @@ import { packRules } from '../../../hot/index.ts'
 import type { IgnoredOverride } from '../../match/override.ts'
 import { compileInTurns, type RuleSnapshot } from '../../match/snapshot.ts'
 import { type RuleFault, toLoadError } from '../../model/fault.ts'
-import { parseRuleFiles } from '../../yaml/parse.ts'
+import { parseRuleFiles, type RuleFile } from '../../yaml/parse.ts'
 import { type PackedParse, parseInWorker } from '../../yaml/parse-thread.ts'
 import type { LoadFailure, RuleSourceParts } from '../source.ts'
 import {
   type RuleDirectory,
   type RuleDirectoryOptions,
-  type RuleFile,
   readRuleDirectory,
 } from './rule-directory.ts'
 import { fingerprintEntries, type RulePlace } from './rule-place.ts'

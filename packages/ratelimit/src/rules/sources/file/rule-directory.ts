@@ -2,19 +2,7 @@ import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuleFault } from '../../model/fault.ts'
-
-/** A rule file that has been read. */
-export interface RuleFile {
-  /** The name inside the directory, as messages show it. */
-  readonly name: string
-  /** Its content. */
-  readonly text: string
-  /**
-   * Of a large one also the pieces it was read in, for who hands it on in pieces: to cut up the
-   * text, all of it would have to be copied together first.
-   */
-  readonly pieces?: readonly string[]
-}
+import type { RuleFile } from '../../yaml/parse.ts'
 
 /** What stands beside the rule files and is not read, though envoyproxy/ratelimit would. */
 export interface SkippedEntry {

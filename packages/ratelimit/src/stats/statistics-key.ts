@@ -1,4 +1,4 @@
-import type { Entry } from '../../protocol/message.ts'
+import type { Entry } from '../protocol/message.ts'
 
 const suspicious = /[:|\p{Cc}]|\d\.\d/u
 const ipv4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g

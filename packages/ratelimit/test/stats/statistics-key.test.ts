@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compileRules } from '../../../src/rules/match/snapshot.ts'
-import { toOverridePath, toStatisticsKey } from '../../../src/rules/model/statistics-key.ts'
-import {
-  KeyRecorder,
-  type NestedRule,
-  toDescriptor,
-  toRuleSet,
-} from '../../support/nested-rules.ts'
+import { compileRules } from '../../src/rules/match/snapshot.ts'
+import { toOverridePath, toStatisticsKey } from '../../src/stats/statistics-key.ts'
+import { KeyRecorder, type NestedRule, toDescriptor, toRuleSet } from '../support/nested-rules.ts'
 
 /** The statistics key a request counts under, with rules for the domain `D`. */
 function keyFor(rules: readonly NestedRule[], ...pairs: string[]): string | undefined {
