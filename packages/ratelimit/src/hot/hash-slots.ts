@@ -1,3 +1,5 @@
+/* The hash tables of packed rules, which another thread builds; see packed-rules.ts for the measurements. */
+
 /**
  * A table from hashes to places in another one, built once and only read afterwards. A slot is two
  * words: the hash, and the place plus 1; 0 where there is none. Who searches goes on until then: it

@@ -1,6 +1,11 @@
 import type { KeyBytes } from './key-bytes.ts'
 
 /*
+ * Measured with 1,000,000 counters (bench/hot.bench.ts, 2 busy cores): 92 bytes per counter with its key, where a `Map`
+ * of objects takes 61 without the keys. The slowest 100 insertions take 25 ms, in a `Map` 46 ms, because a full page is
+ * split and never all of the table. A single insertion is slower, 2.1 instead of 0.7 µs. The bytes can be counted, so
+ * that MEMORY_STORE_MAX_BYTES holds.
+ *
  * One buffer holds an index and the records behind it. A record, in words of 32 bits:
  *
  *     0  what is kept: a float64, or two words

@@ -2,6 +2,11 @@ import type { OverLimitCache } from '../decide/decision.ts'
 import { KeyBytes } from './key-bytes.ts'
 import { Page } from './key-page.ts'
 
+/*
+ * A counter that is over its limit is refused without asking the store: a call of Redis takes longer than all of the
+ * decision. The cache lies in key pages; see key-page.ts for the measurements.
+ */
+
 export interface LocalCacheSettings {
   /** Raised to 512 KiB, as RS does. */
   readonly sizeInBytes: number

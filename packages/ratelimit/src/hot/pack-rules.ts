@@ -19,6 +19,11 @@ import {
 } from './packed-rules.ts'
 import { emptyText, TextPacker } from './packed-texts.ts'
 
+/*
+ * Runs in the parser's thread, so that the thread of decisions does not wait for it: see packed-rules.ts for the
+ * measurements.
+ */
+
 /** Works out all that can be known of rules before a request comes. */
 export function packRules({ domains, rules }: RuleSet): PackedRules {
   // Those with rules come first, in the order of the rules.

@@ -1,4 +1,6 @@
 /*
+ * The texts of packed rules; see packed-rules.ts for the measurements.
+ *
  * A text, from the word that stands for it:
  *
  *     how many code units it has, times two, and 1 more where they are wide

@@ -5,6 +5,11 @@ import type { RateLimitRequest } from '../protocol/message.ts'
 import { RequestWords } from './request-words.ts'
 import { TallyArena } from './tally-arena.ts'
 
+/*
+ * Measured (decision 009): 790 instead of 1,690 ns for a decision with 10 rules, 1,450 instead of 4,200 ns with
+ * 100,000 rules and 10,000 different requests. Requests that never come again cost 6 % more with 10 rules.
+ */
+
 /** Every request is decoded and matched. */
 const plainRequests: EncodedRequests = {
   decode: decodeRequest,

@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto'
 
+/*
+ * Copies and hashes a request in one pass over its bytes; part of the request cache, see request-cache.ts for the
+ * measurements.
+ */
+
 /** Secret: who knows it can choose requests that meet in one place of a table. */
 const secret = randomBytes(8)
 const multiplier = secret.readInt32LE(0) | 1

@@ -11,6 +11,11 @@ import type { RuleCounters } from '../stats/instruments.ts'
 import { algorithmShift, flag, type RuleDetail, readDetail, word } from './packed-rules.ts'
 import type { RuleTable } from './rule-table.ts'
 
+/*
+ * Views of packed rows instead of objects per rule. Before, ten objects led from a table of rules to a limit, and with
+ * 100,000 rules a decision took 4.2 instead of 1.7 µs, mostly for misses of the processor's caches (decision 009).
+ */
+
 /** What few rules have: the same object for all others, so that it stays in the caches. */
 interface Extras extends RuleDetail {
   readonly name: string

@@ -3,6 +3,9 @@ import type { RuleCounters } from '../stats/instruments.ts'
 import type { RequestWords } from './request-words.ts'
 
 /*
+ * Measured (decision 009): a prepared object for each request instead of packed words made 10 rules slower than no cache
+ * at all, 2.0 instead of 1.7 µs, because four objects in the heap cost more cache misses than decoding and matching.
+ *
  * A record, in words of 32 bits:
  *
  *     bytes of the request, and the request

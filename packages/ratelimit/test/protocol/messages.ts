@@ -19,7 +19,14 @@ import {
   RateLimitUnit,
   RateLimitUnitSchema,
 } from '../../src/protocol/generated/envoy/type/v3/ratelimit_unit_pb.ts'
-import { OK, OVER_LIMIT, type Code, type JsonObject, type RateLimitRequest, type RateLimitResponse } from '../../src/protocol/message.ts'
+import {
+  type Code,
+  type JsonObject,
+  OK,
+  OVER_LIMIT,
+  type RateLimitRequest,
+  type RateLimitResponse,
+} from '../../src/protocol/message.ts'
 
 /** Plain words, any text of Unicode, texts long enough to need two bytes for their length. */
 export const texts = fc.oneof(
