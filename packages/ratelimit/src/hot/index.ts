@@ -1,13 +1,13 @@
 /**
  * Code that is harder to read than it would have to be, because a decision or a reload is faster for it.
- * Other folders import this file and none behind it. Each file says what it gains, with the measurement.
+ * Other folders import this file and none behind it. Each file says what was measured, also where that is little.
  *
  * | what | for |
  * |---|---|
  * | packed rules | all rules in a few buffers: a reload stops no decision, and a match touches few cache lines |
  * | request cache | repeated requests are neither decoded nor matched again |
  * | local cache | counters that are known to be over their limit, without the store |
- * | key pages | tables from counter keys to numbers that the garbage collector does not see |
+ * | key pages | tables from counter keys to numbers, in pages that are split one at a time and whose bytes can be counted |
  * | large map | a map that never rehashes all of its entries at once |
  */
 export { KeyBytes } from './key-bytes.ts'

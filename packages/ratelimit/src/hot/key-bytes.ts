@@ -1,7 +1,4 @@
-/*
- * Measured: a key that is written natively and then read as words takes a third of the time of one that is hashed
- * character by character.
- */
+/* Part of the tables in key-page.ts, where the measurements are. */
 
 /** Secret multipliers: a caller who knows them can choose keys that meet in one place of the table. */
 let multiplierA = 0

@@ -3,8 +3,8 @@ import { KeyBytes } from './key-bytes.ts'
 import { Page } from './key-page.ts'
 
 /*
- * A counter that is over its limit is refused without asking the store: a call of Redis takes longer than all of the
- * decision. The cache lies in key pages; see key-page.ts for the measurements.
+ * Refuses a counter that is known to be over its limit without asking the store, as envoyproxy/ratelimit does. What it
+ * gains was not measured apart from the key pages that it lies in: see key-page.ts.
  */
 
 export interface LocalCacheSettings {

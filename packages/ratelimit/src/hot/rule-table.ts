@@ -7,8 +7,8 @@ import { PackedTexts } from './packed-texts.ts'
 import { WildcardIndex } from './wildcard-index.ts'
 
 /*
- * Reads packed rules in place. Measured with 100,000 rules (bench/hot.bench.ts, 2 busy cores): a match of two levels
- * takes 0.7 µs, in nested maps of objects 2.2 µs.
+ * Reads packed rules in place: a match of two levels among 100,000 rules takes a third of the time that it takes in
+ * nested maps of objects. See packed-rules.ts for the measurements.
  */
 
 const noText = -1
