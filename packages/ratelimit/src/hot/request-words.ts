@@ -1,14 +1,19 @@
-import { randomBytes } from 'node:crypto'
-
 /*
  * Copies and hashes a request in one pass over its bytes; part of the request cache, see request-cache.ts for the
  * measurements.
  */
 
-/** Secret: who knows it can choose requests that meet in one place of a table. */
-const secret = randomBytes(8)
-const multiplier = secret.readInt32LE(0) | 1
-const seed = secret.readInt32LE(4)
+/** Secret: a caller who knows them can choose requests that meet in one place of a table. */
+let multiplier = 0
+let seed = 0
+
+/** With the first cache: a limiter loads this file and has none, and loading `node:crypto` takes long. */
+function chooseSecrets(): void {
+  if (multiplier !== 0) return
+  const secret = process.getBuiltinModule('node:crypto').randomBytes(8)
+  multiplier = secret.readInt32LE(0) | 1
+  seed = secret.readInt32LE(4)
+}
 
 /** The bytes of one request at a time: as words, to be compared four at a time, with their hash. */
 export class RequestWords {
@@ -22,11 +27,13 @@ export class RequestWords {
 
   /** @param mostBytes what a request may have at most. */
   constructor(mostBytes: number) {
+    chooseSecrets()
     this.words = new Int32Array((mostBytes + 3) >> 2)
   }
 
   set(buffer: Buffer, start: number, end: number): void {
     const { words } = this
+    const by = multiplier
     let hash = seed ^ (end - start)
     let length = 0
     let at = start
@@ -38,14 +45,14 @@ export class RequestWords {
         ((buffer[at + 2] ?? 0) << 16) |
         ((buffer[at + 3] ?? 0) << 24)
       words[length++] = word
-      hash = Math.imul(hash ^ word, multiplier)
+      hash = Math.imul(hash ^ word, by)
       hash ^= hash >>> 15
     }
     if (at < end) {
       let word = 0
       for (let shift = 0; at < end; at += 1, shift += 8) word |= (buffer[at] ?? 0) << shift
       words[length++] = word
-      hash = Math.imul(hash ^ word, multiplier)
+      hash = Math.imul(hash ^ word, by)
     }
     this.length = length
     this.byteLength = end - start
