@@ -7,6 +7,9 @@ import { adapter } from './graphql-over-http/adapter.ts'
 import { audit } from './graphql-over-http/audit.ts'
 import { command } from './portcullis/command.ts'
 import { consolePage } from './portcullis/console-page.ts'
+import { counterStore } from './ratelimit/counter-store.ts'
+import { ruleSource } from './ratelimit/rule-source.ts'
+import { statisticsSink } from './ratelimit/statistics-sink.ts'
 
 /** Every kind of thing that is added with one file and one entry in an index. */
 export const drills: readonly Drill[] = [
@@ -18,4 +21,7 @@ export const drills: readonly Drill[] = [
   command,
   adapter,
   audit,
+  counterStore,
+  statisticsSink,
+  ruleSource,
 ]

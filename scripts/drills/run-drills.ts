@@ -6,6 +6,7 @@ import type { Drill } from './drill.ts'
 /** Programs whose `--help` lists what follows from the indexes of a package. */
 const helpCommands: Readonly<Record<string, readonly [string, ...string[]]>> = {
   auth: ['src/main.ts', 'serve', '--help'],
+  ratelimit: ['src/main.ts', 'serve', '--help'],
   'graphql-over-http': ['src/cli/main.ts', '--help'],
 }
 

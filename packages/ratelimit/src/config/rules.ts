@@ -1,9 +1,8 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { boolean, type Chapter, choice, type SettingsByChapter } from '@portcullis/service-kit/env'
-import { type RuleSourceConfig, ruleSources } from '../rules/sources/index.ts'
+import { defaultSource, type RuleSourceConfig, ruleSources } from '../rules/sources/index.ts'
 import { mergeChapters } from './plugin-chapters.ts'
 
-const [defaultSource] = ruleSources
 const configTypes = ruleSources.map(({ configType }) => configType)
 
 const rules = {

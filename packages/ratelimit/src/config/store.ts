@@ -1,9 +1,8 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { type Chapter, choice, type SettingsByChapter } from '@portcullis/service-kit/env'
-import { type StoreConfig, stores } from '../counters/index.ts'
+import { defaultStore, type StoreConfig, stores } from '../counters/index.ts'
 import { mergeChapters } from './plugin-chapters.ts'
 
-const [memory] = stores
 const allBackendTypes = stores.flatMap(({ backendTypes }) => backendTypes)
 const places = stores.map(({ place }) => place)
 
@@ -13,7 +12,7 @@ const store = {
     kind: choice(
       'BACKEND_TYPE',
       allBackendTypes,
-      memory.backendTypes[0],
+      defaultStore.backendTypes[0],
       `Where hits are counted: ${places.slice(0, -1).join(', ')} or ${places.at(-1)}`,
       {
         defaultText: 'redis when any KVSTORE_ variable is set, else memory',
@@ -36,8 +35,8 @@ export function toStore(
   const chosen =
     stores.find(({ backendTypes, choosingVariables }) =>
       isDefault ? choosingVariables.some(check.isSet) : backendTypes.includes(kind),
-    ) ?? memory
-  if (chosen === memory) {
+    ) ?? defaultStore
+  if (chosen === defaultStore) {
     for (const { backendTypes, warnedVariables } of stores) {
       const unused = warnedVariables.find(check.isSet)
       if (unused === undefined) continue

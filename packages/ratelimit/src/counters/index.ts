@@ -3,8 +3,11 @@ import { memory } from './memory/plugin.ts'
 import { redis } from './redis/plugin.ts'
 import type { OpenedStore, StorePlugin, StoreSurroundings } from './store-plugin.ts'
 
-/** Every counter store that the service has. The first one is the default. */
+/** Every counter store that the service has. */
 export const stores = [memory, redis, memcached] as const satisfies readonly StorePlugin[]
+
+/** Where neither BACKEND_TYPE nor a variable of a store chooses. */
+export const defaultStore = memory
 
 export type StoreConfig = ReturnType<(typeof stores)[number]['toConfig']>
 

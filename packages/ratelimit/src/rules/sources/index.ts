@@ -2,8 +2,10 @@ import { file } from './file/plugin.ts'
 import type { RuleSource, RuleSourcePlugin, SourcePluginParts } from './source.ts'
 import { xds } from './xds/plugin.ts'
 
-/** Every place that rules can come from. The first one is the default. */
+/** Every place that rules can come from. */
 export const ruleSources = [file, xds] as const satisfies readonly RuleSourcePlugin[]
+
+export const defaultSource = file
 
 export type RuleSourceConfig = ReturnType<(typeof ruleSources)[number]['toConfig']>
 
