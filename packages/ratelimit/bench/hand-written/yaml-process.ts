@@ -1,7 +1,7 @@
 // Loads rule files in a process of its own.
 
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
-import { parseInWorker } from '../../src/rules/parse-in-worker.ts'
+import { parseInWorker } from '../../src/rules/yaml/parse-thread.ts'
 import { toRuleFile } from '../rule-files.ts'
 
 export const readers = ['block reader', 'yaml library'] as const
