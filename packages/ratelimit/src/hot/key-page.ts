@@ -2,10 +2,10 @@ import type { KeyBytes } from './key-bytes.ts'
 
 /*
  * Measured with 1,000,000 counters against a `Map` of objects (bench/hot.bench.ts, CPU time on an overloaded machine with 2 cores,
- * four runs). For pages: the slowest 100 insertions take 21 to 27 ms, in a `Map` 46 to 85 ms, because a full page is split
+ * five runs). For pages: the slowest 100 insertions take 10 to 27 ms, in a `Map` 46 to 85 ms, because a full page is split
  * and never all of the table. Their bytes can be counted, so that MEMORY_STORE_MAX_BYTES holds. Against them: an insertion
- * takes 1.8 to 3.3 µs, in a `Map` 0.7 to 1.0. Undecided: a full garbage collection took 73 to 87 ms with pages and 80 to
- * 142 ms with a `Map`, but 75 to 88 ms with neither; a counter takes 92 bytes with its key, in a `Map` 61 without it.
+ * takes 1.8 to 3.3 µs, in a `Map` 0.7 to 1.0. Undecided: a full garbage collection took 73 to 147 ms with pages and 80 to
+ * 216 ms with a `Map`, but 75 to 166 ms with neither; a counter takes 92 bytes with its key, in a `Map` 61 without it.
  *
  * One buffer holds an index and the records behind it. A record, in words of 32 bits:
  *
