@@ -21,7 +21,6 @@ import {
 export interface Boundaries {
   /** By the name of the package's folder. */
   readonly packages: Readonly<Record<string, PackageTable>>
-  readonly knownCircles: readonly (readonly string[])[]
 }
 
 export interface Violation extends Place {
@@ -40,7 +39,7 @@ export function findViolations(
   const modules = [...sources].map(([file, source]) => toModule(file, readReferences(file, source)))
   return [
     ...modules.flatMap((module) => findInModule(module, boundaries)),
-    ...findInGraph(modules, boundaries.knownCircles),
+    ...findInGraph(modules),
   ].sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column)
 }
 
@@ -178,10 +177,7 @@ function toPlace({ line, column }: Place): Place {
   return { line, column }
 }
 
-function findInGraph(
-  modules: readonly Module[],
-  known: readonly (readonly string[])[],
-): Violation[] {
+function findInGraph(modules: readonly Module[]): Violation[] {
   const graph = new Map(
     modules.map(({ file, references }) => {
       const imports = references.flatMap(({ specifier, isProgram }) =>
@@ -190,23 +186,21 @@ function findInGraph(
       return [file, imports]
     }),
   )
-  return findCircles(graph)
-    .filter((group) => !known.some((circle) => group.every((file) => circle.includes(file))))
-    .map((group): Violation => {
-      const path = findShortestCircle(graph, group)
-      const [file = '', next = ''] = path
-      const module = modules.find((each) => each.file === file)
-      const place = module?.references.find(
-        ({ specifier }) => specifier && join(dirname(file), specifier) === next,
-      )
-      const text =
-        `An import circle of ${group.length} modules, which counts even if only types are imported: ` +
-        `${path.join(' → ')}.`
-      const fix =
-        'Move what they share to a module that imports none of them; a list imports its entries, ' +
-        'and an entry never the list.'
-      return { file, ...toPlace(place ?? { line: 1, column: 1 }), text, fix }
-    })
+  return findCircles(graph).map((group): Violation => {
+    const path = findShortestCircle(graph, group)
+    const [file = '', next = ''] = path
+    const module = modules.find((each) => each.file === file)
+    const place = module?.references.find(
+      ({ specifier }) => specifier && join(dirname(file), specifier) === next,
+    )
+    const text =
+      `An import circle of ${group.length} modules, which counts even if only types are imported: ` +
+      `${path.join(' → ')}.`
+    const fix =
+      'Move what they share to a module that imports none of them; a list imports its entries, ' +
+      'and an entry never the list.'
+    return { file, ...toPlace(place ?? { line: 1, column: 1 }), text, fix }
+  })
 }
 
 /** Names in the lists that are no row, and rows to which no module belongs. */

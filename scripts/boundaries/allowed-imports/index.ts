@@ -9,7 +9,6 @@ import { limiter } from './limiter.ts'
 import { portcullis } from './portcullis.ts'
 import { ratelimit } from './ratelimit.ts'
 import { serviceKit } from './service-kit.ts'
-import { knownCircles } from './temporary-exceptions.ts'
 import { testServers } from './test-servers.ts'
 
 export const boundaries: Boundaries = {
@@ -24,5 +23,4 @@ export const boundaries: Boundaries = {
     'test-servers': testServers,
     'bench-kit': benchKit,
   },
-  knownCircles,
 }
