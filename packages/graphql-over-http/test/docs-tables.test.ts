@@ -48,7 +48,7 @@ test('the table of handler options is complete', () => {
 })
 
 test('the table of client options is complete', () => {
-  const options = readProperties(`${source}/client.ts`, 'ClientOptions')
+  const options = readProperties(`${source}/client-options.ts`, 'ClientOptions')
   assert.ok(options.includes('url'))
   assert.deepEqual(firstNames(findTable(manual, 'Client', 'option')), options.sort())
 })
