@@ -89,7 +89,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       socket.destroy()
       return
     }
-    serve(hub, socket).on('close', () => addresses.remove(address))
+    serve(hub, socket, () => addresses.remove(address))
   }
   const listener: Server = options.tls
     ? createTlsServer(options.tls, limits.prefaceTimeoutMs, accept, report)
@@ -164,20 +164,22 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   }
 }
 
-/** Returns the socket that the connection uses from here on. */
-function serve(hub: Hub, accepted: Socket): Socket {
+/** @param onClose called before the hub knows that the connection is closed. */
+function serve(hub: Hub, accepted: Socket, onClose: () => void): void {
   const inPlace = readInPlace(accepted, (bytes, length) => connection.read(bytes, length))
   const socket = inPlace ?? accepted
   const connection = new Connection(hub, socket)
   hub.add(connection)
   if (!inPlace) socket.on('data', (chunk: Buffer) => connection.read(chunk))
   socket.on('drain', () => connection.drained())
-  socket.on('close', () => connection.lost())
+  socket.on('close', () => {
+    onClose()
+    connection.lost()
+  })
   // 'close' follows, and there is nobody to tell: the peer is gone.
   socket.on('error', ignore)
   // One that was handed over may be paused.
   socket.resume()
-  return socket
 }
 
 function ignore(): void {}

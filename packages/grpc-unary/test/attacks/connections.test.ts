@@ -195,6 +195,21 @@ test('one address has no more connections than its limit, and gets new ones for 
   assert.equal((await late.headers(1))[':status'], '200')
 })
 
+test('a connection is gone from the count of its address before it is gone from that of all', async (t) => {
+  const events: string[] = []
+  const { port, server } = await openEchoServer(t, {
+    limits: { connectionsPerAddress: 3 },
+    onAddress: (_address, count) => events.push(`address ${count}`),
+    onConnections: (count) => events.push(`all ${count}`),
+  })
+  const client = await RawClient.open(port)
+  await until(() => server.connections === 1)
+  events.length = 0
+  client.socket.destroy()
+  await until(() => server.connections === 0)
+  assert.deepEqual(events.slice(0, 2), ['address 0', 'all 0'])
+})
+
 const floodCount = enduranceOr(60, 24)
 
 test('floods, one after the other, leave no memory behind', async (t) => {

@@ -9,7 +9,7 @@ export class AddressLimit {
   readonly #limit: number
   readonly #workers: () => readonly Holder[]
   /** Connections that were accepted and that no worker has taken yet. */
-  readonly #pending = new Map<string, number>()
+  readonly #pending = new Map<string, Set<Socket>>()
 
   /** @param limit 0 for none. */
   constructor(limit: number, workers: () => readonly Holder[]) {
@@ -21,18 +21,17 @@ export class AddressLimit {
   takes(socket: Socket): boolean {
     const address = socket.remoteAddress
     if (this.#limit === 0 || address === undefined) return true
-    const pending = this.#pending.get(address) ?? 0
+    const pending = this.#pending.get(address) ?? new Set()
+    // The primary destroys its copy when a worker has counted the connection. The event 'close' comes
+    // later, and until then the connection would count twice.
+    const waiting = [...pending].filter(({ destroyed }) => !destroyed).length
     const open = this.#workers().reduce((sum, worker) => sum + worker.countAddress(address), 0)
-    if (pending + open >= this.#limit) return false
-    this.#pending.set(address, pending + 1)
-    // Closed here as soon as a worker has it, after that worker has counted it.
-    socket.once('close', () => this.#forget(address))
+    if (waiting + open >= this.#limit) return false
+    this.#pending.set(address, pending.add(socket))
+    socket.once('close', () => {
+      pending.delete(socket)
+      if (pending.size === 0) this.#pending.delete(address)
+    })
     return true
-  }
-
-  #forget(address: string): void {
-    const pending = (this.#pending.get(address) ?? 1) - 1
-    if (pending === 0) this.#pending.delete(address)
-    else this.#pending.set(address, pending)
   }
 }

@@ -26,8 +26,13 @@ export type FromWorker =
   | { readonly kind: 'ready' }
   /** The worker cannot start, and ends. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The last socket has arrived; with it, its listener has so many connections. */
-  | { readonly kind: 'adopted'; readonly count: number }
+  /** The last socket has arrived. The counts of its listener and of its address include it. */
+  | { readonly kind: 'adopted'; readonly count: number; readonly address?: AddressCount }
   | { readonly kind: 'connections'; readonly listener: string; readonly count: number }
   /** The connections of one address, where there is a limit for them. */
-  | { readonly kind: 'address'; readonly address: string; readonly count: number }
+  | ({ readonly kind: 'address' } & AddressCount)
+
+export interface AddressCount {
+  readonly address: string
+  readonly count: number
+}

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { StopSignal } from '../lifecycle.ts'
-import type { FromWorker, HandOver, Message, ToWorker } from './messages.ts'
+import type { AddressCount, FromWorker, HandOver, Message, ToWorker } from './messages.ts'
 
 /** The part of `process` that leads to the process which started it. */
 export interface Channel<From extends Message> {
@@ -24,6 +24,7 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
   readonly #counts = new Map<string, number>()
   /** The listener whose new connection is being adopted. */
   #adopting: string | undefined
+  #adoptedAddress: AddressCount | undefined
 
   constructor(channel: Channel<From>, onStop: (signal: StopSignal) => void) {
     this.#channel = channel
@@ -56,7 +57,9 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
 
   /** Reports how many connections an address has, where there is a limit for them. */
   tellAddress(address: string, count: number): void {
-    void this.send({ kind: 'address', address, count })
+    // Two messages would let the primary count the connection twice, or not at all, in between.
+    if (this.#adopting !== undefined) this.#adoptedAddress = { address, count }
+    else void this.send({ kind: 'address', address, count })
   }
 
   take(message: ToWorker | To, socket: Socket | undefined): void {
@@ -74,7 +77,13 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
       this.#adopting = undefined
       if (read !== undefined) socket.unshift(Buffer.from(read))
     } else socket?.destroy()
-    void this.send({ kind: 'adopted', count: this.#counts.get(listener) ?? 0 })
+    const address = this.#adoptedAddress
+    this.#adoptedAddress = undefined
+    void this.send({
+      kind: 'adopted',
+      count: this.#counts.get(listener) ?? 0,
+      ...(address && { address }),
+    })
   }
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { StopSignal } from '../lifecycle.ts'
 import type { Candidate } from './choose-worker.ts'
-import type { FromWorker, HandOver, Message, ToWorker } from './messages.ts'
+import type { AddressCount, FromWorker, HandOver, Message, ToWorker } from './messages.ts'
 
 export interface WorkerSettings<From extends Message> {
   /** The program that the worker runs; it calls `runWorkerProgram`. */
@@ -195,26 +195,27 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     this.#lastHeardMs = performance.now()
     if (!isFromEveryWorker(message)) this.#events.onMessage(message)
     else if (message.kind === 'failed') this.failure = message.reason
-    else if (message.kind === 'adopted') this.#onAdopted(message.count)
+    else if (message.kind === 'adopted') this.#onAdopted(message)
     else if (message.kind === 'connections') this.#open.set(message.listener, message.count)
-    else if (message.kind === 'address') this.#setAddress(message.address, message.count)
+    else if (message.kind === 'address') this.#setAddress(message)
     else {
       this.isReady = true
       this.#events.onReady()
     }
   }
 
-  #setAddress(address: string, count: number): void {
+  #setAddress({ address, count }: AddressCount): void {
     if (count === 0) this.#addresses.delete(address)
     else this.#addresses.set(address, count)
   }
 
-  #onAdopted(count: number): void {
+  #onAdopted({ count, address }: Extract<FromWorker, { kind: 'adopted' }>): void {
     clearTimeout(this.#stuckTimer)
     this.#isStuck = false
     if (this.#onTheWay !== undefined) {
       this.#countUnseen(this.#onTheWay, -1)
       this.#open.set(this.#onTheWay.message.listener, count)
+      if (address !== undefined) this.#setAddress(address)
       // Only our copy: the connection is the worker's.
       this.#onTheWay.socket.destroy()
     }

@@ -38,8 +38,8 @@ await runWorkerProgram<EchoStart>(async () => async ({ fault }) => {
       link = parts.link
       const count = (by: 1 | -1) => {
         open += by
-        parts.link.tellConnections('echo', open)
         parts.link.tellAddress('127.0.0.1', open)
+        parts.link.tellConnections('echo', open)
       }
       parts.link.serve('echo', (socket) => {
         served += 1

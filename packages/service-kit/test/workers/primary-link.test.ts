@@ -84,13 +84,14 @@ test('a connection is counted in the message that it was adopted, and others whe
   link.serve('http', () => {
     link.tellConnections('http', 1)
     link.tellConnections('grpc', 5)
+    link.tellAddress('192.0.2.1', 3)
   })
   link.take({ kind: 'connection', listener: 'http' }, openSocket(t))
   for (const count of [1, 0, 0]) link.tellConnections('http', count)
   link.tellAddress('192.0.2.1', 2)
   assert.deepEqual(sent, [
     { kind: 'connections', listener: 'grpc', count: 5 },
-    { kind: 'adopted', count: 1 },
+    { kind: 'adopted', count: 1, address: { address: '192.0.2.1', count: 3 } },
     { kind: 'connections', listener: 'http', count: 0 },
     { kind: 'address', address: '192.0.2.1', count: 2 },
   ])

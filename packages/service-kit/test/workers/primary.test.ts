@@ -45,6 +45,10 @@ async function open(t: TestContext, port: number): Promise<{ client: Socket; isS
   return { client, isServed }
 }
 
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
+}
+
 test('an address has so many connections over all workers, and a closed one makes room', async (t) => {
   const { workers } = openPrimary(t)
   await workers.ready()
@@ -54,17 +58,18 @@ test('an address has so many connections over all workers, and a closed one make
     connectionsPerAddress: 3,
     onError: assert.ifError,
   })
-  // Just after its arrival a connection counts twice: as its worker's, and as not handed over yet.
   const openServed = async (): Promise<Socket> => {
     const { client, isServed } = await open(t, port)
-    return isServed ? client : openServed()
+    assert.ok(isServed)
+    return client
   }
   const clients = [await openServed(), await openServed(), await openServed()]
-  const counts = () => workers.running.map((worker) => worker.countAddress('127.0.0.1'))
-  while (counts().reduce((sum, count) => sum + count) < 3) await new Promise(setImmediate)
-  assert.ok(counts().every((count) => count < 3))
   assert.equal((await open(t, port)).isServed, false)
+  const counts = () => workers.running.map((worker) => worker.countAddress('127.0.0.1'))
+  assert.ok(counts().every((count) => count < 3))
   clients[1]?.destroy()
+  while (sum(counts()) === 3) await new Promise(setImmediate)
+  assert.equal(sum(counts()), 2)
   await openServed()
 })
 
