@@ -7,7 +7,7 @@ import { root, type TestFile } from './test-files.ts'
 const filesPerProcess = 6
 
 /**
- * Puts files of one folder that need the same servers into groups that share a process: loading a server
+ * Puts files of one area that need the same servers into groups that share a process: loading a server
  * takes longer than most tests, and grouping halves the time of a run. A group is a generated test file
  * below `folder` that imports its members. `node --test` runs files in the order of their paths, so the
  * generated names are numbered, and slow files come first: none is left running alone at the end.
@@ -27,7 +27,7 @@ export function groupFiles(
     if (file.isSlow) return 'slow'
     return file.isolatedBecause === undefined ? 'shared' : 'isolated'
   })
-  const byNeeds = Map.groupBy(shared, ({ path, servers }) => `${dirname(path)} ${servers.join()}`)
+  const byNeeds = Map.groupBy(shared, ({ path, servers }) => `${toArea(path)} ${servers.join()}`)
   const groups = [
     ...slow.map((file) => [file]),
     ...isolated.map((file) => [file]),
@@ -38,6 +38,11 @@ export function groupFiles(
     writeFileSync(path, toSource(group))
     return path
   })
+}
+
+/** `packages/auth/test/features` of a file in any folder below it: many folders have one or two files only. */
+function toArea(path: string): string {
+  return dirname(path).split('/').slice(0, 4).join('/')
 }
 
 function split(files: readonly TestFile[]): TestFile[][] {
@@ -52,7 +57,7 @@ function split(files: readonly TestFile[]): TestFile[][] {
 function toName(group: readonly TestFile[]): string {
   const [first] = group
   if (!first) return 'empty'
-  const folder = dirname(first.path)
+  const folder = (group.length === 1 ? dirname(first.path) : toArea(first.path))
     .replace(/^packages\//, '')
     .replace('/test', '')
   const name = group.length === 1 ? `-${basename(first.path, '.test.ts')}` : ''
