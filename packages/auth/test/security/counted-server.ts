@@ -12,6 +12,7 @@ import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
 import { createPasswords } from '../../src/passwords/passwords.ts'
 import { openServerKeys } from '../../src/tokens/server-keys.ts'
 import { testEnvironment } from '../support/auth-server.ts'
+import { isBackgroundStatement } from '../support/background-statements.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 /** What a request costs besides the network: what an attacker could measure by the clock. */
@@ -66,7 +67,9 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
     maxPoolSize: 10,
     idleTimeoutMs: 10_000,
     log,
-    onStatement: (name) => statements.push(name),
+    onStatement: (name) => {
+      if (!isBackgroundStatement(name)) statements.push(name)
+    },
   })
   const keys = await openServerKeys({ db, secrets: config.secrets, log })
   t.after(() => keys[Symbol.dispose]())

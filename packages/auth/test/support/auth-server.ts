@@ -5,17 +5,10 @@ import type { PostgresServer } from '@portcullis/test-servers'
 import { type AppSettings, openApp } from '../../src/app.ts'
 import { type Config, parseConfig } from '../../src/config/config.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
-import { markDelivered } from '../../src/features/sessions/statements/sessions.ts'
-import {
-  claimMessages,
-  deleteMessage,
-  failMessage,
-  releaseMessage,
-  retryMessage,
-} from '../../src/messages/statements/outbox.ts'
 import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
 import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
 import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
+import { isBackgroundStatement } from './background-statements.ts'
 import { createFrozenClock, type FrozenClock } from './frozen-clock.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 import { openTestSchema } from './test-schema.ts'
@@ -48,22 +41,6 @@ export interface AuthServer {
 }
 
 const cheapHashes = createBcrypt(4)
-
-const backgroundStatements: ReadonlySet<string> = new Set([
-  'write_sign_ins',
-  'trim_sign_ins',
-  claimMessages.name,
-  deleteMessage.name,
-  retryMessage.name,
-  releaseMessage.name,
-  failMessage.name,
-  markDelivered.name,
-])
-
-/** What runs beside the requests, at times that no test chooses. */
-function isBackground(statement: string): boolean {
-  return backgroundStatements.has(statement) || statement.startsWith('purge_')
-}
 
 export interface AuthServerOptions {
   readonly env?: Readonly<Record<string, string>>
@@ -121,7 +98,7 @@ export async function openAuthServer(
     // Who names a kind wants it; all others make users by the dozen.
     passwordFormat: env['AUTH_PASSWORD_HASH'] === undefined ? cheapHashes : undefined,
     onStatement: (name) => {
-      if (!isBackground(name)) statements.push(name)
+      if (!isBackgroundStatement(name)) statements.push(name)
     },
   })
   const signer = createTokenSigner(
