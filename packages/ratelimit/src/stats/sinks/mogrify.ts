@@ -1,5 +1,5 @@
 import type { Environment } from '@portcullis/service-kit/env'
-import type { TaggedName } from '../tags.ts'
+import type { TaggedName } from '@portcullis/service-kit/metrics/tags'
 
 /** Turns a name that matches into another one with tags (reference 7.2). */
 export interface Mogrifier {

@@ -1,6 +1,7 @@
-import { mergeTags, type Tag, toExtraTags, toNameSuffix } from '../tags.ts'
-import { openDescriptorOutput } from './lines/descriptor-output.ts'
-import type { LineFormat } from './lines/line-format.ts'
+import { openDescriptorOutput } from '@portcullis/service-kit/metrics/lines/descriptor-output'
+import type { LineFormat } from '@portcullis/service-kit/metrics/lines/line-format'
+import { mergeTags, type Tag, toNameSuffix } from '@portcullis/service-kit/metrics/tags'
+import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
 import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
 

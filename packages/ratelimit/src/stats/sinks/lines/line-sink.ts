@@ -1,12 +1,13 @@
 import type { Log } from '@portcullis/service-kit/log'
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
+import type { LineFormat } from '@portcullis/service-kit/metrics/lines/line-format'
+import type { Output } from '@portcullis/service-kit/metrics/lines/output'
+import { TimerBuffer } from '@portcullis/service-kit/metrics/timer-buffer'
 import { type DroppedBatch, DroppedCounters } from '../../dropped-counters.ts'
-import type { Counter, RuleCounters } from '../../instruments.ts'
 import type { Statistics } from '../../registry.ts'
-import { TimerBuffer } from '../../timer-buffer.ts'
+import type { RuleCounters } from '../../rule-counters.ts'
 import type { Sink, SinkSurroundings } from '../sink.ts'
-import type { LineFormat } from './line-format.ts'
 import { LineWriter } from './line-writer.ts'
-import type { Output } from './output.ts'
 
 export interface LineSinkSettings {
   readonly flushIntervalMs: number

@@ -1,11 +1,12 @@
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
+import type { LineFormat, StatisticType } from '@portcullis/service-kit/metrics/lines/line-format'
+import type { Output } from '@portcullis/service-kit/metrics/lines/output'
+import { Pace } from '@portcullis/service-kit/metrics/slices'
+import { parseTags, type Tag } from '@portcullis/service-kit/metrics/tags'
 import { Differences, type RuleSum } from '../../differences.ts'
-import type { Counter, RuleCounters } from '../../instruments.ts'
 import { rulePrefix, toUnknownDomainName } from '../../registry.ts'
+import type { RuleCounters } from '../../rule-counters.ts'
 import { ruleStatistics } from '../../rule-statistics.ts'
-import { Pace } from '../../slices.ts'
-import { parseTags, type Tag } from '../../tags.ts'
-import type { LineFormat, StatisticType } from './line-format.ts'
-import type { Output } from './output.ts'
 
 const noTags: readonly Tag[] = []
 

@@ -1,10 +1,11 @@
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
+import type { Families, Row, Table } from '@portcullis/service-kit/metrics/prometheus/families'
+import { Pace } from '@portcullis/service-kit/metrics/slices'
+import { parseTags } from '@portcullis/service-kit/metrics/tags'
 import { Differences } from '../../differences.ts'
 import { type DroppedBatch, DroppedCounters } from '../../dropped-counters.ts'
-import type { Counter, RuleCounters } from '../../instruments.ts'
 import type { Statistics } from '../../registry.ts'
-import { Pace } from '../../slices.ts'
-import { parseTags } from '../../tags.ts'
-import type { Families, Row, Table } from './families.ts'
+import type { RuleCounters } from '../../rule-counters.ts'
 import { type Mapped, type Mapping, type SharedLabels, toTagLabels } from './mapping.ts'
 
 interface CollectorSettings {
