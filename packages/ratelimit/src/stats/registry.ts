@@ -26,8 +26,8 @@ const sliceSize = 5_000
 export const rulePrefix = 'ratelimit.service.rate_limit.'
 
 /**
- * Every statistic of the process, by name. `/stats` prints it and the sinks read it; whoever counts
- * holds the counter itself and only adds to it, so nothing here can slow a decision.
+ * Every statistic of the process, by name. `/stats` prints it and the sinks read it. Code that counts holds the
+ * counter itself and only adds to it, so nothing here can slow a decision.
  */
 export class Statistics {
   readonly rules: RuleStatistics

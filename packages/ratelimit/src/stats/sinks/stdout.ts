@@ -33,7 +33,7 @@ function open(
   return new LineSink({ flushIntervalMs, format, output }, surroundings)
 }
 
-/** A JSON line per value, as RS's logging sink writes it (reference 7.2). */
+/** A JSON line per value, as the logging sink of envoyproxy/ratelimit writes it. */
 function createStdoutFormat(extraTags: readonly Tag[], now: () => number): LineFormat {
   const extraSuffix = toNameSuffix(mergeTags(extraTags))
   return (type, name, tags, value) => {

@@ -17,7 +17,7 @@ interface NamedPattern {
   readonly help: string
 }
 
-/** Reference 7.3; the group of the pattern is the value of the label. */
+/** The names of envoyproxy/ratelimit. The group of the pattern is the value of the label. */
 const patterns: readonly NamedPattern[] = [
   {
     pattern: /^ratelimit\.service\.call\.should_rate_limit\.([^.]+)$/,

@@ -18,8 +18,8 @@ interface CollectorSettings {
 const droppedDelayMs = 500
 
 /**
- * Brings what Prometheus is shown up to date. Several counters may add to one series and some of
- * them are forgotten in time, so a series grows by what they have grown by and never shrinks.
+ * Brings the series of the page up to date. Several counters may add to one series, and counters may be dropped, so
+ * a series grows by the differences of its counters and never shrinks.
  */
 export class Collector implements Disposable {
   readonly #statistics: Statistics
@@ -52,7 +52,7 @@ export class Collector implements Disposable {
     })
   }
 
-  /** Works in slices. Who asks meanwhile gets the same. */
+  /** Works in slices. A call meanwhile returns the same promise. */
   collect(): Promise<void> {
     this.#work ??= this.#collectAll().finally(() => {
       this.#work = undefined

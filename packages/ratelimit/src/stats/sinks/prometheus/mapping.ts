@@ -44,7 +44,7 @@ interface SeparateNames {
   map(key: string): readonly (Mapped | undefined)[]
 }
 
-/** In seconds (reference 7.3). */
+/** In seconds. */
 export const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** A name that Prometheus allows for a label. A name that it reserves gets a prefix. */

@@ -19,7 +19,7 @@ export interface PrometheusConfig {
   readonly usesMilliseconds: boolean
 }
 
-/** Statistics wait until Prometheus fetches them (reference 7.3). */
+/** Serves statistics to Prometheus, and brings them up to date at each request. */
 export async function openPrometheusSink(
   settings: PrometheusConfig,
   { extraTags }: SinkSettings,
