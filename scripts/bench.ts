@@ -71,6 +71,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  metrics: {
+    summary: 'adding to a counter, beside OpenTelemetry',
+    run: async (args) => {
+      const { run } = await import('../packages/auth/bench/metrics/metrics.bench.ts')
+      return run(args)
+    },
+  },
   peers: {
     summary: 'the limiter and the GraphQL library beside others, for docs/comparison.md',
     run: async (args) => {

@@ -11,6 +11,7 @@ import type { RuleSet } from './rules/model/rule.ts'
 import { Statistics } from './stats/registry.ts'
 
 // For the tools, which simulate and explain decisions, and may import nothing of decisions but this file.
+export { Counter } from '@portcullis/service-kit/metrics/instruments'
 export {
   type Counted,
   type CounterStore,
@@ -35,7 +36,7 @@ export {
   type RateLimitRequest,
   type RateLimitResponse,
 } from './protocol/message.ts'
-export { Counter, RuleCounters } from './stats/instruments.ts'
+export { RuleCounters } from './stats/rule-counters.ts'
 
 interface EngineParts {
   /** Until there are some, every decision fails. */

@@ -132,9 +132,8 @@ export const auth: PackageTable = {
   'outgoing/': { outside: 'node:dns node:http node:https node:net' },
   'telemetry/': {
     outside: `
-      @grpc/grpc-js @opentelemetry/* node:async_hooks node:crypto node:diagnostics_channel node:events
-      node:fs
-      node:http node:module node:perf_hooks node:process node:v8`,
+      @grpc/grpc-js @opentelemetry/* @portcullis/service-kit/metrics node:async_hooks node:crypto
+      node:diagnostics_channel node:fs node:http node:module node:perf_hooks node:process node:v8`,
     types: 'features/** passwords/ db/ config/ errors.ts @portcullis/service-kit',
   },
   'config/': {

@@ -2,6 +2,7 @@ import type { PackageTable } from '../table.ts'
 
 const settings = '@portcullis/service-kit/config-check @portcullis/service-kit/env'
 const log = '@portcullis/service-kit/log'
+const metrics = '@portcullis/service-kit/metrics'
 
 export const ratelimit: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
@@ -43,6 +44,7 @@ export const ratelimit: PackageTable = {
 
   'decide/**': {
     inside: 'counters/ protocol/message.ts rules/model/** stats/**',
+    types: metrics,
     because: 'Decisions see the interface of a store, and neither the wire nor the code in hot/.',
   },
   'hot/index.ts': { inside: 'hot/' },
@@ -59,7 +61,7 @@ export const ratelimit: PackageTable = {
   },
   'stats/**': {
     inside: 'hot/index.ts rules/yaml/**',
-    outside: `${settings} ${log} @portcullis/service-kit/unblocked-descriptor node:dgram node:dns node:fs node:http node:net node:stream node:timers`,
+    outside: `${settings} ${log} ${metrics} node:fs node:timers`,
     types: 'protocol/message.ts',
   },
   'protocol/message.ts': {},
@@ -86,6 +88,7 @@ export const ratelimit: PackageTable = {
   },
   'engine.ts': {
     inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
+    outside: metrics,
   },
 
   'tools/**': {

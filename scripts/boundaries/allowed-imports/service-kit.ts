@@ -10,6 +10,10 @@ export const serviceKit: PackageTable = {
     inside: './',
     outside: 'node:child_process node:events node:net node:process node:timers',
   },
+  'metrics/**': {
+    inside: './',
+    outside: 'node:dgram node:dns node:events node:fs node:http node:net node:stream node:timers',
+  },
   './': {
     outside: 'node:fs node:net node:path node:process node:timers node:v8',
     because: 'The kit knows no package of ours.',

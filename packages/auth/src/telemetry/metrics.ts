@@ -33,7 +33,7 @@ const readers: Readonly<
     return await openPushReader(settings)
   },
   prometheus: async (settings) => {
-    const { openPullReader } = await import('./pull-listener.ts')
+    const { openPullReader } = await import('./pull-reader.ts')
     return await openPullReader(settings)
   },
 }

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore } from '../counters/counter-store.ts'
 import type { Decider } from '../decide/decide.ts'
@@ -6,7 +7,6 @@ import { ExcessError, type Rules } from '../decide/decision.ts'
 import { createDecider } from '../engine.ts'
 import { createLocalCache, type LocalCache } from '../hot/index.ts'
 import { findEncodedExcess, findExcess, type RequestBounds } from '../protocol/request-bounds.ts'
-import type { Counter } from '../stats/instruments.ts'
 import type { Statistics } from '../stats/registry.ts'
 
 interface DecideSurroundings {

@@ -6,7 +6,6 @@ import type { Statistics } from '../stats/registry.ts'
 import { openSink } from '../stats/sinks/index.ts'
 import { noTracing, type Tracing } from '../tracing/tracing.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
-import { openHttpListener } from '../transports/http-listener.ts'
 import type { Primary } from './primary.ts'
 
 interface OutletSurroundings {
@@ -32,7 +31,6 @@ export async function openOutlet(
     now,
     processGauges,
     hasDomain: (domain) => rules()?.hasDomain(domain) ?? false,
-    listen: openHttpListener,
   })
 }
 

@@ -5,7 +5,7 @@ import type { Descriptor, Entry } from '../protocol/message.ts'
 import { compileRules, type RuleSnapshot } from '../rules/match/snapshot.ts'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
 import { parseRuleFiles } from '../rules/yaml/parse.ts'
-import { RuleCounters } from '../stats/instruments.ts'
+import { RuleCounters } from '../stats/rule-counters.ts'
 import { toAnswers } from '../tools/explain/explain-answer.ts'
 import { toText } from '../tools/explain/explain-text.ts'
 

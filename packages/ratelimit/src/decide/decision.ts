@@ -1,3 +1,4 @@
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
 import type { CounterStore, StoreError } from '../counters/counter-store.ts'
 import type {
   DecodeError,
@@ -6,7 +7,6 @@ import type {
   RateLimitResponse,
 } from '../protocol/message.ts'
 import type { Match } from '../rules/model/rule.ts'
-import type { Counter } from '../stats/instruments.ts'
 import type { KeySettings } from './counter-key.ts'
 import type { HeaderNames } from './headers.ts'
 import type { Tallies } from './tally.ts'

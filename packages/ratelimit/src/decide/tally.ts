@@ -1,6 +1,6 @@
 import type { Increment } from '../counters/counter-store.ts'
 import type { JsonObject } from '../protocol/message.ts'
-import type { RuleCounters } from '../stats/instruments.ts'
+import type { RuleCounters } from '../stats/rule-counters.ts'
 
 /** What a descriptor comes down to under the rules in force, whatever the time. */
 export interface Charge {

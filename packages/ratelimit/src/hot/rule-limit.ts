@@ -7,7 +7,7 @@ import {
   type Unit,
   unitByWire,
 } from '../rules/model/rule.ts'
-import type { RuleCounters } from '../stats/instruments.ts'
+import type { RuleCounters } from '../stats/rule-counters.ts'
 import { algorithmShift, flag, type RuleDetail, readDetail, word } from './packed-rules.ts'
 import type { RuleTable } from './rule-table.ts'
 

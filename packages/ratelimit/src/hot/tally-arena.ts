@@ -1,5 +1,5 @@
 import { type Tallies, Tally } from '../decide/tally.ts'
-import type { RuleCounters } from '../stats/instruments.ts'
+import type { RuleCounters } from '../stats/rule-counters.ts'
 import type { RequestWords } from './request-words.ts'
 
 /*

@@ -1,4 +1,5 @@
-import { Counter, RuleCounters, toShownCount } from './instruments.ts'
+import { Counter, toShownCount } from '@portcullis/service-kit/metrics/instruments'
+import { RuleCounters } from './rule-counters.ts'
 import { ruleStatistics } from './rule-statistics.ts'
 
 /**

@@ -1,5 +1,6 @@
-import type { Counter, RuleCounters } from './instruments.ts'
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
 import type { Statistics } from './registry.ts'
+import type { RuleCounters } from './rule-counters.ts'
 
 /** Counters that are forgotten together, by statistics key or by domain. */
 export type DroppedBatch =

@@ -1,10 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
+import { Counter, Timer, toShownCount } from '@portcullis/service-kit/metrics/instruments'
+import { sortInSlices } from '@portcullis/service-kit/metrics/slices'
+import {
+  mergeTags,
+  type Tag,
+  toNameSuffix,
+  toTaggedName,
+} from '@portcullis/service-kit/metrics/tags'
 import { Generations } from './generations.ts'
-import { Counter, type RuleCounters, Timer, toShownCount } from './instruments.ts'
+import type { RuleCounters } from './rule-counters.ts'
 import { type Dropped, RuleStatistics, ruleStatistics } from './rule-statistics.ts'
-import { sortInSlices } from './slices.ts'
 import { toStatisticsKey } from './statistics-key.ts'
-import { mergeTags, type Tag, toNameSuffix, toTaggedName } from './tags.ts'
 
 export interface StatisticsSettings {
   /** How many statistics keys made from requests are kept. */
@@ -20,8 +26,8 @@ const sliceSize = 5_000
 export const rulePrefix = 'ratelimit.service.rate_limit.'
 
 /**
- * Every statistic of the process, by name. `/stats` prints it and the sinks read it; whoever counts
- * holds the counter itself and only adds to it, so nothing here can slow a decision.
+ * Every statistic of the process, by name. `/stats` prints it and the sinks read it. Code that counts holds the
+ * counter itself and only adds to it, so nothing here can slow a decision.
  */
 export class Statistics {
   readonly rules: RuleStatistics

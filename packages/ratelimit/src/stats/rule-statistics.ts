@@ -1,6 +1,6 @@
 import { LargeMap } from '../hot/index.ts'
 import { Generations } from './generations.ts'
-import { RuleCounters, type RuleCountersByKey } from './instruments.ts'
+import { RuleCounters, type RuleCountersByKey } from './rule-counters.ts'
 
 /** What each statistic of a rule is called, in alphabetical order. */
 export const ruleStatistics = [

@@ -1,9 +1,9 @@
 import { type Methods, type StatusCode, status, type UnaryCall } from '@portcullis/grpc-unary'
+import type { Counter, Timer } from '@portcullis/service-kit/metrics/instruments'
 import type { DecideEncoded } from '../decide/decide.ts'
 import { type Decided, ExcessError, OverloadError } from '../decide/decision.ts'
 import { encodeResponse } from '../protocol/encode.ts'
 import { DecodeError } from '../protocol/message.ts'
-import type { Counter, Timer } from '../stats/instruments.ts'
 
 export const rateLimitService = 'envoy.service.ratelimit.v3.RateLimitService'
 

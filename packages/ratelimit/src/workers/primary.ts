@@ -5,12 +5,12 @@ import { startWorkers, type Workers } from '@portcullis/service-kit/workers/prim
 import { toListenError } from '../app/listen-error.ts'
 import type { ListenerName } from '../app/primary.ts'
 import type { Config } from '../config/config.ts'
+import { toExtraTags } from '../stats/extra-tags.ts'
 import { Statistics } from '../stats/registry.ts'
 import { openSink } from '../stats/sinks/index.ts'
-import { toExtraTags } from '../stats/tags.ts'
 import { createDebugEndpoints, openDebugPages } from '../transports/debug/debug.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
-import { openHttpListener, toAddress } from '../transports/http-listener.ts'
+import { toAddress } from '../transports/http-listener.ts'
 import { toPrimaryPages } from './debug-pages.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
 import { StatisticsCollector } from './statistics-collector.ts'
@@ -45,7 +45,6 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
     now,
     processGauges: toProcessGauges,
     hasDomain: (domain) => sum.hasDomain(domain),
-    listen: openHttpListener,
   })
   lifecycle.own('statistics sink', sink)
 

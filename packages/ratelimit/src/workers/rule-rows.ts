@@ -1,5 +1,5 @@
 import type { Differences, RuleSum } from '../stats/differences.ts'
-import type { RuleCounters } from '../stats/instruments.ts'
+import type { RuleCounters } from '../stats/rule-counters.ts'
 import { ruleStatistics } from '../stats/rule-statistics.ts'
 
 export const rowLength = ruleStatistics.length

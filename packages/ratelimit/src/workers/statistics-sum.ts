@@ -1,5 +1,5 @@
-import type { RuleCounters } from '../stats/instruments.ts'
 import type { Statistics } from '../stats/registry.ts'
+import type { RuleCounters } from '../stats/rule-counters.ts'
 import { ruleStatistics } from '../stats/rule-statistics.ts'
 import type { NamedNumber, StatisticsMessage } from './messages.ts'
 import { rowLength } from './rule-rows.ts'

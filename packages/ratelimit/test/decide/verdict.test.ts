@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Tally } from '../../src/decide/tally.ts'
 import { judge, nearLimitFrom } from '../../src/decide/verdict.ts'
-import { RuleCounters } from '../../src/stats/instruments.ts'
+import { RuleCounters } from '../../src/stats/rule-counters.ts'
 
 function openTally(requestsPerUnit: number, charge: number, after: number): Tally {
   const tally = new Tally({

@@ -6,7 +6,7 @@ import type { Rules } from '../../src/decide/decision.ts'
 import { type Charge, type Tallies, Tally } from '../../src/decide/tally.ts'
 import { RequestCache } from '../../src/hot/request-cache.ts'
 import { RequestWords } from '../../src/hot/request-words.ts'
-import { RuleCounters } from '../../src/stats/instruments.ts'
+import { RuleCounters } from '../../src/stats/rule-counters.ts'
 import { ask, descriptor } from '../support/decider.ts'
 
 const toRules = (isLasting = true): Rules => ({

@@ -1,6 +1,6 @@
 import type { Descriptor, JsonObject } from '../../src/protocol/message.ts'
 import type { LimitRecord, RuleRecord, RuleSet, Unit } from '../../src/rules/model/rule.ts'
-import { RuleCounters, type RuleCountersByKey } from '../../src/stats/instruments.ts'
+import { RuleCounters, type RuleCountersByKey } from '../../src/stats/rule-counters.ts'
 
 /** A rule as a person would write it, with the fields of the YAML files in camel case. */
 export interface NestedRule {

@@ -8,7 +8,7 @@ import {
   RuleTable,
 } from '../../hot/index.ts'
 import type { Descriptor } from '../../protocol/message.ts'
-import type { RuleCounters, RuleCountersByKey } from '../../stats/instruments.ts'
+import type { RuleCounters, RuleCountersByKey } from '../../stats/rule-counters.ts'
 import { toStatisticsKey } from '../../stats/statistics-key.ts'
 import type { Limit, Match, RuleSet } from '../model/rule.ts'
 import { type Explanation, explainDescriptor } from './explain.ts'

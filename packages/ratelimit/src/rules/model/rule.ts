@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../protocol/message.ts'
-import type { RuleCounters } from '../../stats/instruments.ts'
+import type { RuleCounters } from '../../stats/rule-counters.ts'
 
 /**
  * One rule as a source wrote it: plain data, on its way to being packed.

@@ -1,7 +1,7 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import type { Chapters, SettingsByChapter } from '@portcullis/service-kit/env'
 import type { Log } from '@portcullis/service-kit/log'
-import type { RuleCountersByKey } from '../../stats/instruments.ts'
+import type { RuleCountersByKey } from '../../stats/rule-counters.ts'
 import type { RuleSnapshot } from '../match/snapshot.ts'
 import type { RuleFault } from '../model/fault.ts'
 

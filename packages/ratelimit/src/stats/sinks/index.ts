@@ -1,4 +1,4 @@
-import { countReservedTags, toExtraTags } from '../tags.ts'
+import { countReservedTags, toExtraTags } from '../extra-tags.ts'
 import { dogStatsd } from './dogstatsd.ts'
 import { none } from './none.ts'
 import { prometheus } from './prometheus/plugin.ts'

@@ -1,7 +1,7 @@
 import type { Environment } from '@portcullis/service-kit/env'
-import type { TaggedName } from '../tags.ts'
+import type { TaggedName } from '@portcullis/service-kit/metrics/tags'
 
-/** Turns a name that matches into another one with tags (reference 7.2). */
+/** Turns a name that matches a pattern into another one with tags. */
 export interface Mogrifier {
   readonly pattern: RegExp
   /** With `$1`… for the groups of the pattern. */

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Check } from '@portcullis/service-kit/config-check'
 import type {
   Chapters,
@@ -60,20 +59,4 @@ export interface SinkSurroundings {
   readonly processGauges: () => Iterable<readonly [name: string, value: number]>
   /** Whether the rules name a domain: only they know whether its name has dots. */
   readonly hasDomain: (domain: string) => boolean
-  /** Opens the listener that Prometheus fetches from. */
-  readonly listen: MetricsListener
 }
-
-export interface MetricsListenerSettings {
-  readonly host: string
-  readonly port: number
-  /** By exact path. */
-  readonly routes: Readonly<
-    Record<string, (request: IncomingMessage, response: ServerResponse) => void>
-  >
-}
-
-/** The part of an HTTP server that Prometheus needs. */
-export type MetricsListener = (
-  settings: MetricsListenerSettings,
-) => Promise<AsyncDisposable & { readonly address: string }>

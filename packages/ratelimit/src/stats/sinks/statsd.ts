@@ -1,10 +1,11 @@
 import { boolean, type Chapter, choice, port, string } from '@portcullis/service-kit/env'
-import { mergeTags, type Tag, toExtraTags, toNameSuffix } from '../tags.ts'
-import { type LineFormat, toNumberText } from './lines/line-format.ts'
+import { toAddress } from '@portcullis/service-kit/metrics/address'
+import type { Output, ReportSettings } from '@portcullis/service-kit/metrics/lines/output'
+import { createStatsdFormat } from '@portcullis/service-kit/metrics/lines/statsd-format'
+import { openTcpOutput } from '@portcullis/service-kit/metrics/lines/tcp-output'
+import { openUdpOutput } from '@portcullis/service-kit/metrics/lines/udp-output'
+import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
-import type { Output, ReportSettings } from './lines/output.ts'
-import { openTcpOutput } from './lines/tcp-output.ts'
-import { openUdpOutput } from './lines/udp-output.ts'
 import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
 
 /** DogStatsD listens at the same address. */
@@ -58,13 +59,15 @@ export const statsd: SinkPlugin<typeof chapters, StatsdConfig> = {
   open,
 }
 
-const outputs = {
-  tcp: openTcpOutput,
-  udp: openUdpOutput,
-} satisfies Record<
-  StatsdConfig['protocol'],
-  (address: StatsdConfig, reports: ReportSettings) => Output
->
+/** What to do about a statistic whose name does not fit into a packet. */
+export const tooLongAdvice = "shorten EXTRA_TAGS or the rule's values, or use TCP"
+
+const outputs: Readonly<
+  Record<StatsdConfig['protocol'], (config: StatsdConfig, reports: ReportSettings) => Output>
+> = {
+  tcp: ({ host, port }, reports) => openTcpOutput({ host, port }, reports),
+  udp: ({ host, port }, reports) => openUdpOutput({ host, port, tooLongAdvice }, reports),
+}
 
 function open(
   config: StatsdConfig,
@@ -73,30 +76,9 @@ function open(
 ): Sink {
   const output = outputs[config.protocol](config, {
     log: surroundings.log,
-    name: `statsd at ${toAddress(config)}`,
+    name: `statsd at ${toAddress(config.host, config.port)}`,
     isWanted: !config.isDefault,
   })
   const format = createStatsdFormat(toExtraTags(extraTags))
   return new LineSink({ flushIntervalMs, format, output }, surroundings)
-}
-
-export function toAddress({
-  host,
-  port,
-}: {
-  readonly host: string
-  readonly port: number
-}): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-}
-
-const types = { counter: 'c', gauge: 'g', timer: 'ms' } as const
-
-/** `name:value|c`, with tags as part of the name. */
-export function createStatsdFormat(extraTags: readonly Tag[]): LineFormat {
-  const extraSuffix = toNameSuffix(mergeTags(extraTags))
-  return (type, name, tags, value) => {
-    const suffix = tags.length === 0 ? extraSuffix : toNameSuffix(mergeTags(extraTags, tags))
-    return `${name}${suffix}:${toNumberText(value)}|${types[type]}\n`
-  }
 }

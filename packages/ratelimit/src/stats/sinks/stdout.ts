@@ -1,6 +1,7 @@
-import { mergeTags, type Tag, toExtraTags, toNameSuffix } from '../tags.ts'
-import { openDescriptorOutput } from './lines/descriptor-output.ts'
-import type { LineFormat } from './lines/line-format.ts'
+import { openDescriptorOutput } from '@portcullis/service-kit/metrics/lines/descriptor-output'
+import type { LineFormat } from '@portcullis/service-kit/metrics/lines/line-format'
+import { mergeTags, type Tag, toNameSuffix } from '@portcullis/service-kit/metrics/tags'
+import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
 import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
 
@@ -32,7 +33,7 @@ function open(
   return new LineSink({ flushIntervalMs, format, output }, surroundings)
 }
 
-/** A JSON line per value, as RS's logging sink writes it (reference 7.2). */
+/** A JSON line per value, as the logging sink of envoyproxy/ratelimit writes it. */
 function createStdoutFormat(extraTags: readonly Tag[], now: () => number): LineFormat {
   const extraSuffix = toNameSuffix(mergeTags(extraTags))
   return (type, name, tags, value) => {

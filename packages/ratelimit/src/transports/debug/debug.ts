@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Log } from '@portcullis/service-kit/log'
-import { type Tag, toTaggedName } from '../../stats/tags.ts'
+import { type Tag, toTaggedName } from '@portcullis/service-kit/metrics/tags'
 import {
   createHttpService,
   type HttpListener,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDogStatsdFormat } from '../../../src/stats/sinks/dogstatsd.ts'
+import { createDogStatsdFormat } from '@portcullis/service-kit/metrics/lines/dogstatsd-format'
 import { openSink } from '../../../src/stats/sinks/index.ts'
-import { toMogrifiers } from '../../../src/stats/sinks/mogrify.ts'
+import { type Mogrifier, mogrify, toMogrifiers } from '../../../src/stats/sinks/mogrify.ts'
 import { openUdpStatsd } from './support/statsd-server.ts'
 import { createSurroundings, neverMs } from './support/surroundings.ts'
 
@@ -53,13 +53,16 @@ test('DogStatsD gets tags, those of mogrifiers too, over UDP', async (t) => {
   ])
 })
 
+function createFormat(mogrifiers: readonly Mogrifier[]) {
+  return createDogStatsdFormat([], (name) => mogrify(name, mogrifiers))
+}
+
 test('without tags a line has none', () => {
-  const format = createDogStatsdFormat([], [])
-  assert.equal(format('counter', 'a', [], 1), 'a:1|c\n')
+  assert.equal(createFormat([])('counter', 'a', [], 1), 'a:1|c\n')
 })
 
 test('the first mogrifier that matches wins, and a name is tested without its tags', () => {
-  const format = createDogStatsdFormat([], readMogrifiers())
+  const format = createFormat(readMogrifiers())
   assert.equal(
     format('counter', 'ratelimit.service.rate_limit.d.k.total_hits', [], 1),
     'ratelimit.rule.total_hits:1|c|#descriptor:k,domain:d,fixed:yes\n',
@@ -71,7 +74,7 @@ test('the first mogrifier that matches wins, and a name is tested without its ta
 })
 
 test('a dot in a pattern stands for any character, ends of lines too', () => {
-  const format = createDogStatsdFormat([], readMogrifiers())
+  const format = createFormat(readMogrifiers())
   for (const value of ['a\u2028b', 'a\u2029b']) {
     const sent = format('counter', `ratelimit.service.rate_limit.d.k_${value}.total_hits`, [], 1)
     assert.match(sent, /^ratelimit\.rule\.total_hits:1\|c\|#descriptor:k_a.b,domain:d/s)
@@ -82,7 +85,7 @@ test('a dot in a pattern stands for any character, ends of lines too', () => {
 
 test('a name that only malice makes is sent as it is, at once', () => {
   const pattern = /^(.*)\.(.*)\.(.*)\.(.*)\.(.*)!$/
-  const format = createDogStatsdFormat([], [{ pattern, name: 'x', tags: new Map() }])
+  const format = createFormat([{ pattern, name: 'x', tags: new Map() }])
   const name = '.'.repeat(1_000)
   assert.equal(format('counter', name, [], 1), `${name}:1|c\n`)
 })

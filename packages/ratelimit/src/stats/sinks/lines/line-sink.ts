@@ -1,12 +1,13 @@
 import type { Log } from '@portcullis/service-kit/log'
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
+import type { LineFormat } from '@portcullis/service-kit/metrics/lines/line-format'
+import type { Output } from '@portcullis/service-kit/metrics/lines/output'
+import { TimerBuffer } from '@portcullis/service-kit/metrics/timer-buffer'
 import { type DroppedBatch, DroppedCounters } from '../../dropped-counters.ts'
-import type { Counter, RuleCounters } from '../../instruments.ts'
 import type { Statistics } from '../../registry.ts'
-import { TimerBuffer } from '../../timer-buffer.ts'
+import type { RuleCounters } from '../../rule-counters.ts'
 import type { Sink, SinkSurroundings } from '../sink.ts'
-import type { LineFormat } from './line-format.ts'
 import { LineWriter } from './line-writer.ts'
-import type { Output } from './output.ts'
 
 export interface LineSinkSettings {
   readonly flushIntervalMs: number
@@ -14,19 +15,19 @@ export interface LineSinkSettings {
   readonly output: Output
 }
 
-/** Durations travel together: one packet for each would cost more than what it reports. */
+/** Durations are sent together, because a packet for each would cost more than the call it reports. */
 const timerDelayMs = 100
 
 const droppedDelayMs = 500
 const mostDropped = 100_000
 
-/** How long the last flush may take: so many looks, so that a pause of our own counts as one of them. */
-const [closeLooks, closeLookMs] = [10, 100] as const
+/** The time limit of the last flush, counted in ticks, so that a pause of this process counts as one tick. */
+const [closeTicks, closeTickMs] = [10, 100] as const
 
 /**
- * Sends statistics as lines: counters as differences and gauges as values at every flush, durations
- * soon after they were taken (reference 7.2). Works in slices, waits for the output and never makes
- * anybody wait. While the output is lost nothing is sent: counters keep what they have grown by.
+ * Sends statistics as lines: counters as differences and gauges as values at each flush, durations shortly after
+ * they were observed. It works in slices and waits for the output, so decisions never wait. While there is no
+ * connection nothing is sent, and counters keep their differences.
  */
 export class LineSink implements Sink {
   readonly #statistics: Statistics
@@ -67,7 +68,7 @@ export class LineSink implements Sink {
     this.#interval = setInterval(() => void this.flush(), flushIntervalMs).unref()
   }
 
-  /** Who asks before the last one is done gets that one. */
+  /** A call during a flush returns the promise of that flush. */
   flush(): Promise<void> {
     this.#flush ??= this.#queue(async () => {
       await this.#sendAll()
@@ -87,10 +88,10 @@ export class LineSink implements Sink {
     const giveUp = new AbortController()
     const { promise: tooLate, resolve } = Promise.withResolvers<void>()
     giveUp.signal.addEventListener('abort', () => resolve())
-    let looks = 0
+    let ticks = 0
     const deadline = setInterval(() => {
-      if (++looks === closeLooks) giveUp.abort()
-    }, closeLookMs)
+      if (++ticks === closeTicks) giveUp.abort()
+    }, closeTickMs)
     this.#flush = undefined
     const last = this.#output.tried.then(() => this.flush())
     await Promise.race([last, tooLate])
@@ -103,7 +104,7 @@ export class LineSink implements Sink {
     })
   }
 
-  /** One thing after the other: two at once would only fill the output twice as fast. */
+  /** Runs one task at a time, because two would only fill the output twice as fast. */
   #queue(run: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(run).catch((error: unknown) => {
       this.#flush = undefined
@@ -171,7 +172,7 @@ export class LineSink implements Sink {
     }, timerDelayMs).unref()
   }
 
-  /** Beside a flush, which may take longer than durations have room to wait. */
+  /** Runs concurrently with a flush, which may take longer than the buffers of durations last. */
   #sendTimers(): Promise<void> {
     const failed = (error: unknown) => this.#onFailed(error)
     this.#timersSent = this.#timersSent.then(() => this.#writeTimers()).catch(failed)

@@ -1,15 +1,16 @@
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
+import type { LineFormat, StatisticType } from '@portcullis/service-kit/metrics/lines/line-format'
+import type { Output } from '@portcullis/service-kit/metrics/lines/output'
+import { Pace } from '@portcullis/service-kit/metrics/slices'
+import { parseTags, type Tag } from '@portcullis/service-kit/metrics/tags'
 import { Differences, type RuleSum } from '../../differences.ts'
-import type { Counter, RuleCounters } from '../../instruments.ts'
 import { rulePrefix, toUnknownDomainName } from '../../registry.ts'
+import type { RuleCounters } from '../../rule-counters.ts'
 import { ruleStatistics } from '../../rule-statistics.ts'
-import { Pace } from '../../slices.ts'
-import { parseTags, type Tag } from '../../tags.ts'
-import type { LineFormat, StatisticType } from './line-format.ts'
-import type { Output } from './output.ts'
 
 const noTags: readonly Tag[] = []
 
-/** Writes statistics as lines to an output, counters as what they have grown by. */
+/** Writes statistics as lines to an output, counters as differences. */
 export class LineWriter implements RuleSum {
   readonly #format: LineFormat
   readonly #output: Output
@@ -22,14 +23,14 @@ export class LineWriter implements RuleSum {
     this.#output = output
   }
 
-  /** Whether there is any use in writing. */
+  /** Whether there is a connection. */
   get isOpen(): boolean {
     return this.#output.isOpen
   }
 
-  /** For a name that is registered: it may have tags of its own. */
+  /** @param registered is a name that may contain tags. */
   value(type: StatisticType, registered: string, value: number): void {
-    // An average of nothing has no way to be written.
+    // statsd has no text for NaN and infinity.
     if (!Number.isFinite(value)) return
     const { name, tags } = parseTags(registered)
     this.#output.write(this.#format(type, name, tags, value))
@@ -51,18 +52,18 @@ export class LineWriter implements RuleSum {
     this.#differences.takeRule(counters, this)
   }
 
-  /** A statistic of the rule at hand. */
+  /** Writes a statistic of the rule that `rule()` was called with. */
   add(statistic: number, by: number): void {
     const name = `${rulePrefix}${this.#key}.${ruleStatistics[statistic]?.[0]}`
     this.#output.write(this.#format('counter', name, noTags, by))
   }
 
-  /** To be awaited between two writes; undefined where there is nothing to wait for. */
+  /** To be awaited between two writes, unless it is undefined. */
   pause(): Promise<void> | undefined {
     return this.#output.isFull ? this.#room() : this.#pace.step()
   }
 
-  /** Sends what waits for company. */
+  /** Sends the lines that wait to be sent together with others. */
   send(): void {
     this.#output.send()
   }

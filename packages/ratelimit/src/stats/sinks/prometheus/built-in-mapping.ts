@@ -1,7 +1,8 @@
+import type { StatisticType } from '@portcullis/service-kit/metrics/lines/line-format'
+import { type Labels, toMetricName } from '@portcullis/service-kit/metrics/prometheus/text'
 import { rulePrefix } from '../../registry.ts'
 import { ruleStatistics } from '../../rule-statistics.ts'
-import type { StatisticType } from '../lines/line-format.ts'
-import { defaultBuckets, type Labels, type Mapped, type Mapping, toMetricName } from './mapping.ts'
+import { defaultBuckets, type Mapped, type Mapping } from './mapping.ts'
 
 interface BuiltInSettings {
   readonly usesMilliseconds: boolean
@@ -16,7 +17,7 @@ interface NamedPattern {
   readonly help: string
 }
 
-/** Reference 7.3; the group of the pattern is the value of the label. */
+/** The names of envoyproxy/ratelimit. The group of the pattern is the value of the label. */
 const patterns: readonly NamedPattern[] = [
   {
     pattern: /^ratelimit\.service\.call\.should_rate_limit\.([^.]+)$/,

@@ -1,10 +1,11 @@
+import type { Counter } from '@portcullis/service-kit/metrics/instruments'
+import type { Families, Row, Table } from '@portcullis/service-kit/metrics/prometheus/families'
+import { Pace } from '@portcullis/service-kit/metrics/slices'
+import { parseTags } from '@portcullis/service-kit/metrics/tags'
 import { Differences } from '../../differences.ts'
 import { type DroppedBatch, DroppedCounters } from '../../dropped-counters.ts'
-import type { Counter, RuleCounters } from '../../instruments.ts'
 import type { Statistics } from '../../registry.ts'
-import { Pace } from '../../slices.ts'
-import { parseTags } from '../../tags.ts'
-import type { Families, Row, Table } from './families.ts'
+import type { RuleCounters } from '../../rule-counters.ts'
 import { type Mapped, type Mapping, type SharedLabels, toTagLabels } from './mapping.ts'
 
 interface CollectorSettings {
@@ -17,8 +18,8 @@ interface CollectorSettings {
 const droppedDelayMs = 500
 
 /**
- * Brings what Prometheus is shown up to date. Several counters may add to one series and some of
- * them are forgotten in time, so a series grows by what they have grown by and never shrinks.
+ * Brings the series of the page up to date. Several counters may add to one series, and counters may be dropped, so
+ * a series grows by the differences of its counters and never shrinks.
  */
 export class Collector implements Disposable {
   readonly #statistics: Statistics
@@ -51,7 +52,7 @@ export class Collector implements Disposable {
     })
   }
 
-  /** Works in slices. Who asks meanwhile gets the same. */
+  /** Works in slices. A call meanwhile returns the same promise. */
   collect(): Promise<void> {
     this.#work ??= this.#collectAll().finally(() => {
       this.#work = undefined

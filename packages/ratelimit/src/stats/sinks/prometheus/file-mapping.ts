@@ -1,8 +1,9 @@
+import type { StatisticType } from '@portcullis/service-kit/metrics/lines/line-format'
+import { toMetricName } from '@portcullis/service-kit/metrics/prometheus/text'
 import { rulePrefix, toUnknownDomainName } from '../../registry.ts'
 import { ruleStatistics } from '../../rule-statistics.ts'
-import type { StatisticType } from '../lines/line-format.ts'
 import { expandTemplate, isTooDeepForPatterns } from '../mogrify.ts'
-import { defaultBuckets, type Mapped, type Mapping, toMetricName } from './mapping.ts'
+import { defaultBuckets, type Mapped, type Mapping } from './mapping.ts'
 
 /** As statsd_exporter does it: all globs first, then regular expressions, each in their order. */
 export function createFileMapping(

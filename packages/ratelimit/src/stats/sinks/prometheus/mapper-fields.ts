@@ -1,3 +1,4 @@
+import { reservedLabels } from '@portcullis/service-kit/metrics/prometheus/text'
 import {
   toBoolean,
   toGoText,
@@ -6,7 +7,6 @@ import {
   type YamlNote,
 } from '../../../rules/yaml/yaml-node.ts'
 import type { NamePattern } from './file-mapping.ts'
-import { ownLabels } from './mapping.ts'
 
 type FieldReaders = Readonly<Record<string, (value: YamlNode) => void>>
 
@@ -99,7 +99,7 @@ export class MapperFields {
       return labels
     }
     for (const { name, value, offset } of node.entries) {
-      const isValid = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(name) && !ownLabels.includes(name)
+      const isValid = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(name) && !reservedLabels.includes(name)
       if (!isValid) this.fault({ offset }, `'${name}' is not a label that Prometheus allows`)
       labels.push([name, this.template(value, 'label')])
     }

@@ -1,15 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { toExtraTags } from '../../tags.ts'
+import { Families } from '@portcullis/service-kit/metrics/prometheus/families'
+import { openMetricsListener } from '@portcullis/service-kit/metrics/prometheus/listener'
+import { toExtraTags } from '../../extra-tags.ts'
 import type { Sink, SinkSettings, SinkSurroundings } from '../sink.ts'
 import { createBuiltInMapping } from './built-in-mapping.ts'
 import { Collector } from './collector.ts'
-import { Families } from './families.ts'
 import { parseMapper } from './mapper-file.ts'
 import { type Mapping, toTagLabels } from './mapping.ts'
-import { renderFamilies } from './render.ts'
 
 export interface PrometheusConfig {
   readonly kind: 'prometheus'
@@ -22,11 +19,11 @@ export interface PrometheusConfig {
   readonly usesMilliseconds: boolean
 }
 
-/** Statistics wait until Prometheus fetches them (reference 7.3). */
+/** Serves statistics to Prometheus, and brings them up to date at each request. */
 export async function openPrometheusSink(
   settings: PrometheusConfig,
   { extraTags }: SinkSettings,
-  { statistics, log, processGauges, hasDomain, listen }: SinkSurroundings,
+  { statistics, log, processGauges, hasDomain }: SinkSurroundings,
 ): Promise<Sink> {
   const { host, port, path, usesMilliseconds } = settings
   const mapping =
@@ -36,24 +33,18 @@ export async function openPrometheusSink(
   const families = new Families(toTagLabels(toExtraTags(extraTags)), log)
   const collector = new Collector({ statistics, mapping, families, processGauges })
 
-  const answer = async (response: ServerResponse): Promise<void> => {
-    await collector.collect()
-    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
-    // Who leaves early needs no rest.
-    await pipeline(Readable.from(renderFamilies(families)), response).catch(() => undefined)
-  }
-  const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.writeHead(405, { allow: 'GET, HEAD' }).end()
-      return
-    }
-    answer(response).catch((error: unknown) => {
-      log.error(`Prometheus could not be answered: ${String(error)}`)
-      response.destroy()
-    })
-  }
   try {
-    const listener = await listen({ host, port, routes: { [path]: handle } })
+    const listener = await openMetricsListener({
+      host,
+      port,
+      paths: [path],
+      settings: { port: 'PROMETHEUS_ADDR', address: 'PROMETHEUS_ADDR' },
+      async collect() {
+        await collector.collect()
+        return families
+      },
+      log,
+    })
     log.warning(`Listening for Prometheus on '${listener.address}${path}'`)
     return {
       address: listener.address,
@@ -65,8 +56,7 @@ export async function openPrometheusSink(
     }
   } catch (error) {
     collector[Symbol.dispose]()
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`Cannot listen for Prometheus: ${reason}. Set another PROMETHEUS_ADDR`)
+    throw error
   }
 }
 

@@ -345,7 +345,9 @@ test('a port that is taken stops the start, and says what to do', async (t) => {
   const port = Number(sink.address?.split(':')[1])
   const surroundings = createSurroundings()
   await assert.rejects(openPrometheus(t, surroundings, { port }), {
-    message: /^Cannot listen for Prometheus: .*EADDRINUSE.*\. Set another PROMETHEUS_ADDR$/,
+    message:
+      `Metrics cannot be served on 127.0.0.1:${port} (listen EADDRINUSE: address already in use ` +
+      `127.0.0.1:${port}): stop the program that uses port ${port}, or set PROMETHEUS_ADDR to another port.`,
   })
   assert.equal(surroundings.statistics.dropped, undefined)
 })

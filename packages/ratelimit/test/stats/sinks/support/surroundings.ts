@@ -1,6 +1,5 @@
 import { Statistics } from '../../../../src/stats/registry.ts'
 import type { SinkSurroundings } from '../../../../src/stats/sinks/sink.ts'
-import { openHttpListener } from '../../../../src/transports/http-listener.ts'
 import { collectLog } from '../../../support/collected-log.ts'
 
 export interface TestSurroundings extends SinkSurroundings {
@@ -23,7 +22,6 @@ export function createSurroundings(options: TestOptions = {}): TestSurroundings 
     now: () => 1_700_000_000_123,
     processGauges,
     hasDomain: (domain) => domains.includes(domain),
-    listen: openHttpListener,
   }
 }
 

@@ -5,18 +5,20 @@ import { type Output, type ReportSettings, Reports } from './output.ts'
 export interface UdpSettings {
   readonly host: string
   readonly port: number
-  /** How long the address of a host name is believed. */
+  /** How long the resolved address of the host is used. */
   readonly lookupMs?: number
   readonly retryMs?: number
+  /** What to do about a name that does not fit into a packet: the end of a log message, without a period. */
+  readonly tooLongAdvice: string
 }
 
-/** Fits into one frame of an ordinary network (reference 7.2). */
+/** The payload that fits into one Ethernet frame. */
 const packetBytes = 1_432
 
-/** Handed to the system and not yet on their way. */
-const mostPackets = 64
+/** The most packets that are handed to the operating system at a time. */
+const maxPackets = 64
 
-/** Packs lines into packets. Nobody confirms those: what is lost is lost. */
+/** Packs lines into packets. UDP confirms nothing, so lost packets go unnoticed. */
 export function openUdpOutput(settings: UdpSettings, reports: ReportSettings): Output {
   return new UdpOutput(settings, reports)
 }
@@ -32,9 +34,9 @@ class UdpOutput implements Output {
   #isClosing = false
   #packet = Buffer.allocUnsafe(packetBytes)
   #used = 0
-  #onTheirWay = 0
+  #pending = 0
   #waiting: (() => void)[] = []
-  #hasSaidTooLong = false
+  #hasLoggedTooLong = false
 
   constructor(settings: UdpSettings, report: ReportSettings) {
     this.#settings = settings
@@ -48,7 +50,7 @@ class UdpOutput implements Output {
   }
 
   get isFull(): boolean {
-    return this.#onTheirWay >= mostPackets
+    return this.#pending >= maxPackets
   }
 
   async room(): Promise<void> {
@@ -71,7 +73,7 @@ class UdpOutput implements Output {
     const packet = this.#packet.subarray(0, this.#used)
     this.#packet = Buffer.allocUnsafe(packetBytes)
     this.#used = 0
-    this.#onTheirWay += 1
+    this.#pending += 1
     this.#socket.send(packet, this.#onSent)
   }
 
@@ -80,12 +82,12 @@ class UdpOutput implements Output {
     clearTimeout(this.#lookup)
     this.send()
     const cutOff = () => {
-      this.#onTheirWay = 0
+      this.#pending = 0
       this.#release()
     }
     giveUp.addEventListener('abort', cutOff, { once: true })
     if (giveUp.aborted) cutOff()
-    while (this.#onTheirWay > 0) {
+    while (this.#pending > 0) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
     giveUp.removeEventListener('abort', cutOff)
@@ -93,8 +95,8 @@ class UdpOutput implements Output {
   }
 
   readonly #onSent = (error: Error | null): void => {
-    this.#onTheirWay -= 1
-    // The answer to an earlier packet: nobody listens there.
+    this.#pending -= 1
+    // The error belongs to an earlier packet: nothing listens on that port.
     if (error !== null) this.#reports.lost(error.message)
     this.#release()
   }
@@ -105,7 +107,7 @@ class UdpOutput implements Output {
     for (const resolve of waiting) resolve()
   }
 
-  /** `send` to a host name would look it up for every packet: here that is done now and then. */
+  /** Resolves the host at intervals, because `send` to a host name would resolve it for each packet. */
   async #resolve(): Promise<void> {
     const { host, lookupMs = 60_000, retryMs = 3_000 } = this.#settings
     let pauseMs = lookupMs
@@ -142,11 +144,11 @@ class UdpOutput implements Output {
   }
 
   #refuse(line: string): void {
-    if (this.#hasSaidTooLong) return
-    this.#hasSaidTooLong = true
+    if (this.#hasLoggedTooLong) return
+    this.#hasLoggedTooLong = true
     this.#report.log.warning(
       `Statistics with names that do not fit into a packet of ${packetBytes} bytes are not sent, ` +
-        `such as ${line.slice(0, 100)}…: shorten EXTRA_TAGS or the rule's values, or use TCP`,
+        `such as ${line.slice(0, 100)}…: ${this.#settings.tooLongAdvice}`,
     )
   }
 }

@@ -1,34 +1,34 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '../../log.ts'
 
-/** Takes lines and never makes anybody wait: who writes looks whether there is room first. */
+/** A destination of lines. Writing never blocks: the caller checks `isFull` and awaits `room()` first. */
 export interface Output {
-  /** Whether what is written has a chance to arrive. */
+  /** Whether there is a connection. */
   readonly isOpen: boolean
-  /** Resolves when the first attempt to open has gone one way or the other. */
+  /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly tried: Promise<void>
-  /** Set by who has something that waits for a connection: called with each new one. */
+  /** Called for each new connection; set by a caller that keeps lines until there is one. */
   onOpen?: (() => void) | undefined
-  /** Whether to wait for room before more is written. */
+  /** Whether the caller should await `room()` before it writes more. */
   readonly isFull: boolean
-  /** Resolves when there is room, and also when the output is lost. */
+  /** Resolves when there is room, and also when the connection is lost. */
   room(): Promise<void>
-  /** A whole line, with its end. */
+  /** @param line is a whole line, including its line end. */
   write(line: string): void
-  /** Sends what waits for company. */
+  /** Sends the lines that wait to be sent together with others. */
   send(): void
-  /** Resolves when all is sent; gives up when told to. */
+  /** Resolves when everything is sent, or when the signal aborts. */
   close(giveUp: AbortSignal): Promise<void>
 }
 
-/** Before more is written, this much should have left. */
-export const enoughBytes = 128 << 10
+/** The output counts as full when this much waits to be sent. */
+export const fullBytes = 128 << 10
 
-/** What may wait for somebody who does not read (reference 7.2). */
-export const mostBytes = 4 << 20
+/** The most that waits for a peer that does not read. */
+export const maxBytes = 4 << 20
 
 const chunkBytes = 32 << 10
 
-/** Lines that wait to be sent, in chunks: a system call for each would cost more than a decision. */
+/** Lines that wait to be sent. They are sent in chunks, because a system call per line is expensive. */
 export class LineQueue {
   readonly #chunks: string[] = []
   #last = ''
@@ -37,29 +37,29 @@ export class LineQueue {
   #waiting: (() => void)[] = []
 
   get isFull(): boolean {
-    return this.#bytes >= enoughBytes
+    return this.#bytes >= fullBytes
   }
 
   get isEmpty(): boolean {
     return this.#bytes === 0
   }
 
-  /** Whether a whole chunk waits. */
+  /** Whether a whole chunk waits to be sent. */
   get hasChunk(): boolean {
     return this.#chunks.length > 0
   }
 
-  /** Drops the line when far too much waits already. */
+  /** Drops the line if the queue would exceed `maxBytes`. */
   add(line: string): void {
     const bytes = Buffer.byteLength(line)
-    if (this.#bytes + bytes > mostBytes) return
+    if (this.#bytes + bytes > maxBytes) return
     this.#last += line
     this.#lastBytes += bytes
     this.#bytes += bytes
     if (this.#lastBytes >= chunkBytes) this.#endChunk()
   }
 
-  /** The next chunk; undefined when nothing waits. */
+  /** The next chunk; undefined if the queue is empty. */
   take(): Buffer | undefined {
     if (this.#chunks.length === 0) this.#endChunk()
     const chunk = this.#chunks.shift()
@@ -74,7 +74,7 @@ export class LineQueue {
     if (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Lets those go on who wait for room. */
+  /** Resolves all pending calls of `room()`. */
   release(): void {
     const waiting = this.#waiting
     this.#waiting = []
@@ -91,20 +91,20 @@ export class LineQueue {
 
 export interface ReportSettings {
   readonly log: Log
-  /** As the log calls it: `statsd at localhost:8125`. */
+  /** The name of the destination in the log: `statsd at localhost:8125`. */
   readonly name: string
-  /** Whether somebody asked for this sink: otherwise nobody needs to hear that it is missing. */
+  /** Whether the destination is configured explicitly. A default that is missing is only logged at level info. */
   readonly isWanted: boolean
 }
 
-/** A sink that was well for so long has earned another line when it is lost again. */
-const calmMs = 60_000
+/** A loss is logged again only if the connection lasted this long. */
+const stableMs = 60_000
 
-/** Says once that a sink is lost and once that it is back, however often it comes and goes. */
+/** Logs once that a destination is lost and once that it is back, even if the connection flaps. */
 export class Reports {
   readonly #settings: ReportSettings
   #isLost = false
-  #hasSaidLost = false
+  #hasLoggedLoss = false
   #quietUntil = 0
 
   constructor(settings: ReportSettings) {
@@ -114,8 +114,8 @@ export class Reports {
   lost(reason: string): void {
     if (this.#isLost) return
     this.#isLost = true
-    this.#hasSaidLost = performance.now() >= this.#quietUntil
-    if (!this.#hasSaidLost) return
+    this.#hasLoggedLoss = performance.now() >= this.#quietUntil
+    if (!this.#hasLoggedLoss) return
     const { log, name, isWanted } = this.#settings
     const message = `Statistics are not sent to ${name}: ${reason}`
     if (isWanted) log.warning(message)
@@ -125,7 +125,8 @@ export class Reports {
   found(): void {
     if (!this.#isLost) return
     this.#isLost = false
-    this.#quietUntil = performance.now() + calmMs
-    if (this.#hasSaidLost) this.#settings.log.info(`Statistics are sent to ${this.#settings.name}`)
+    this.#quietUntil = performance.now() + stableMs
+    const { log, name } = this.#settings
+    if (this.#hasLoggedLoss) log.info(`Statistics are sent to ${name}`)
   }
 }

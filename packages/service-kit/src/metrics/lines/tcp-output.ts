@@ -4,13 +4,13 @@ import { LineQueue, type Output, type ReportSettings, Reports } from './output.t
 export interface TcpSettings {
   readonly host: string
   readonly port: number
-  /** Pauses between attempts to connect. */
+  /** The pause between attempts to connect. */
   readonly retryMs?: number
-  /** A peer that takes nothing for so long is given up. */
+  /** The connection is closed if the peer reads nothing for this long. */
   readonly stallMs?: number
 }
 
-/** Connects, and does so again for ever. Lines wait meanwhile, in a bounded number. */
+/** Connects, and reconnects for ever. Meanwhile a bounded number of lines is kept. */
 export function openTcpOutput(settings: TcpSettings, reports: ReportSettings): Output {
   return new TcpOutput(settings, new Reports(reports))
 }
@@ -101,7 +101,7 @@ class TcpOutput implements Output {
         socket.destroy(new Error(`nothing was taken for ${stallMs} ms`))
       }
     })
-    // Whatever a peer says, it is read: otherwise its leaving would go unnoticed.
+    // Reads and discards what the peer sends; otherwise the end of the connection would go unnoticed.
     socket.resume()
     socket.on('error', (error) => {
       reason = toReason(error)
@@ -123,7 +123,7 @@ class TcpOutput implements Output {
   }
 }
 
-/** Several addresses that all refused make an error without a message of its own. */
+/** The error has no message if a host has several addresses and all of them refused the connection. */
 function toReason(error: Error): string {
   if (error.message !== '') return error.message
   return 'code' in error ? String(error.code) : error.name

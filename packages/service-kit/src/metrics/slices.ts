@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 /** About a millisecond of work. */
 const sliceSize = 2_000
 
-/** Sorts in place, as `Array.sort` does, but lets the event loop turn in between. */
+/** Sorts in place and keeps the order of equal items, as `Array.sort` does, but yields to the event loop. */
 export async function sortInSlices<Item>(
   items: Item[],
   compare: (a: Item, b: Item) => number,
@@ -44,14 +44,14 @@ async function mergeRuns<Item>(
   }
 }
 
-/** Decisions wait no longer than this for statistics. */
+/** The longest time that requests wait because metrics are collected. */
 const sliceMs = 1
 
-/** Cuts long work into slices, between which the event loop turns. */
+/** Splits long work into slices and yields to the event loop between them. */
 export class Pace {
   #sliceEnd = 0
 
-  /** Undefined, not a promise, while the slice lasts: waiting costs something too. */
+  /** Undefined instead of a promise while the slice lasts, because awaiting a promise for each item is slow. */
   step(): Promise<void> | undefined {
     return performance.now() < this.#sliceEnd ? undefined : this.#turn()
   }

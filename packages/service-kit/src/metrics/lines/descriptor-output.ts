@@ -1,16 +1,13 @@
 import { write } from 'node:fs'
-import {
-  openUnblocked,
-  type UnblockedDescriptor,
-} from '@portcullis/service-kit/unblocked-descriptor'
+import { openUnblocked, type UnblockedDescriptor } from '../../unblocked-descriptor.ts'
 import { LineQueue, type Output, type ReportSettings, Reports } from './output.ts'
 
-/** How long a full pipe is left alone. */
+/** The pause before the next attempt to write to a full pipe. */
 const fullPipeMs = 20
 
 /**
- * Writes to a file descriptor, such as standard output, without ever waiting for it.
- * `process.stdout` stops the whole process while a full pipe is not read.
+ * Writes to a file descriptor, such as standard output, without ever blocking. Writing to `process.stdout` blocks
+ * the whole process while a pipe is full.
  */
 export function openDescriptorOutput(fd: number, reports: ReportSettings): Output {
   return new DescriptorOutput(fd, new Reports(reports))

@@ -1,17 +1,21 @@
-import { Pace, sortInSlices } from '../../slices.ts'
-import type { Families, Family, Histogram, Row } from './families.ts'
-import { escapeHelp, toValueText } from './mapping.ts'
+import { Pace, sortInSlices } from '../slices.ts'
+import type { Families, Family, Row } from './families.ts'
+import type { Histogram } from './histogram.ts'
+import { escapeComment, toValueText } from './text.ts'
+
+/** The media type of the text format that `renderFamilies` writes. */
+export const pageType = 'text/plain; version=0.0.4; charset=utf-8'
 
 const chunkCharacters = 32 << 10
 
-/** The text format 0.0.4 in chunks, in slices. */
+/** Writes the text format 0.0.4 in chunks, and yields to the event loop between them. */
 export async function* renderFamilies(families: Families): AsyncGenerator<string> {
   const pace = new Pace()
   let chunk = ''
   for (const [name, family] of await sortFamilies(families, pace)) {
     let hasBegun = false
     for (const lines of toLines(name, family)) {
-      if (!hasBegun) chunk += toHead(name, family)
+      if (!hasBegun) chunk += toHeadLines(family)
       hasBegun = true
       chunk += lines
       if (chunk.length < chunkCharacters) continue
@@ -23,7 +27,7 @@ export async function* renderFamilies(families: Families): AsyncGenerator<string
   yield chunk
 }
 
-/** By name. There may be as many as there are rules: a mapping file can give each its own. */
+/** By name. In slices, because a mapping file of the rate limit service can give each rule its own name. */
 async function sortFamilies(families: Families, pace: Pace): Promise<[string, Family][]> {
   const sorted: [string, Family][] = []
   for (const entry of families) {
@@ -35,11 +39,12 @@ async function sortFamilies(families: Families, pace: Pace): Promise<[string, Fa
   return sorted
 }
 
-function toHead(name: string, { help, type }: Family): string {
-  return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
+function toHeadLines({ type, head: { name, help, unit } }: Family): string {
+  const unitLine = unit === undefined ? '' : `# UNIT ${name} ${escapeComment(unit)}\n`
+  return `# HELP ${name} ${escapeComment(help)}\n${unitLine}# TYPE ${name} ${type}\n`
 }
 
-/** From a copy: what is forgotten and comes back meanwhile must not be listed twice. */
+/** Iterates over a copy, because a series that is removed and added again meanwhile must not be printed twice. */
 function* toLines(name: string, family: Family): Generator<string> {
   if (family.type === 'histogram') {
     for (const histogram of [...family.series.values()]) yield toHistogramLines(name, histogram)

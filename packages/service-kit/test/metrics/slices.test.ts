@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sortInSlices } from '../../src/stats/slices.ts'
+import { sortInSlices } from '../../src/metrics/slices.ts'
 
 test('it sorts as Array.sort does, whatever the length', async () => {
   for (const length of [0, 1, 2, 1_999, 2_000, 2_001, 4_001, 9_999, 16_001]) {

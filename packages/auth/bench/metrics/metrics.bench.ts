@@ -1,0 +1,79 @@
+import { startChild } from '@portcullis/bench-kit/child'
+import { createCommand } from '@portcullis/bench-kit/command'
+import { parseCount, parseOptions } from '@portcullis/bench-kit/options'
+import { inTurn } from '@portcullis/bench-kit/rounds'
+import { median, medianRatio } from '@portcullis/bench-kit/statistics'
+import { formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
+import {
+  type CounterOrder,
+  type CounterOutcome,
+  type Implementation,
+  implementations,
+} from './counter-process.ts'
+
+const help = `Usage: npm run bench -- metrics [options]
+
+Adding 1 to a counter of service-kit and to one of OpenTelemetry, in nanoseconds of CPU time. Each has its own
+process, and they take turns; the ratio is the median of the ratios of the rounds.
+
+  --rounds N   how many times each is measured; 9
+  --adds N     adds to a counter of OpenTelemetry in a round, fifty times as many to one of service-kit; 500000`
+
+const options = {
+  rounds: { type: 'string', default: '9' },
+  adds: { type: 'string', default: '500000' },
+} as const
+
+function parseSettings(args: readonly string[]) {
+  const values = parseOptions(args, options)
+  return {
+    isHelpWanted: values.help,
+    rounds: parseCount('rounds', values.rounds),
+    adds: parseCount('adds', values.adds),
+  }
+}
+
+/** Resolves to the exit code. */
+export const run = createCommand({ name: 'metrics', help, parse: parseSettings, run: measure })
+
+async function measure({ rounds, adds }: ReturnType<typeof parseSettings>): Promise<number> {
+  const rows: string[][] = []
+  for (const series of [1, 1_000]) rows.push(...(await compare(series, adds, rounds)))
+  const columns = [
+    right('series'),
+    left('counter'),
+    right('ns per add'),
+    right('times that of service-kit'),
+  ]
+  console.log(formatTable(columns, rows))
+  return 0
+}
+
+async function compare(series: number, adds: number, rounds: number): Promise<string[][]> {
+  using children = new DisposableStack()
+  const processes = implementations.filter(isMeasuredWith(series)).map((implementation) => ({
+    implementation,
+    adds: implementation === 'service-kit' ? 50 * adds : adds,
+    child: children.use(startChild(new URL('./counter-process.ts', import.meta.url))),
+    nanoseconds: [] as number[],
+  }))
+  for (let round = 0; round < rounds; round++) {
+    for (const { implementation, child, adds: count, nanoseconds } of inTurn(processes, round)) {
+      const order: CounterOrder = { implementation, series, adds: count }
+      const { cpuSeconds } = await child.ask<CounterOutcome>(order)
+      nanoseconds.push((cpuSeconds / count) * 1e9)
+    }
+  }
+  const ours = processes[0]?.nanoseconds ?? []
+  return processes.map(({ implementation, nanoseconds }) => [
+    `${series}`,
+    implementation,
+    median(nanoseconds).toFixed(1),
+    formatRatio(medianRatio(nanoseconds, ours)),
+  ])
+}
+
+/** Without attributes there is only one series. */
+function isMeasuredWith(series: number): (implementation: Implementation) => boolean {
+  return (implementation) => series === 1 || implementation !== 'OpenTelemetry without attributes'
+}
