@@ -57,16 +57,18 @@ async function runFiles(
     once(child, 'close'),
   ])
   const [output = '', result = '{}'] = stdout.split('RESULT')
-  const { passed, failed, skipped, unsteadyFiles } = JSON.parse(result)
-  return { output, stderr, counts: { passed, failed, skipped }, unsteadyFiles }
+  const { passed, failed, skipped, skipReasons, unsteadyFiles } = JSON.parse(result)
+  return { output, stderr, counts: { passed, failed, skipped }, skipReasons, unsteadyFiles }
 }
 
 test('passing tests are counted and not printed', async (t) => {
-  const { output, stderr, counts } = await runFiles(t, {
-    'a.test.ts': "console.log('chatter')\ntest('fine', () => {})\ntest('later', { skip: true })\n",
+  const { output, stderr, counts, skipReasons } = await runFiles(t, {
+    'a.test.ts':
+      "console.log('chatter')\ntest('fine', () => {})\ntest('later', { skip: 'needs root' })\n",
     'b.test.ts': "test('also fine', () => {})\ntest('some day', { todo: true })\n",
   })
   assert.deepEqual(counts, { passed: 2, failed: 0, skipped: 2 }, stderr)
+  assert.deepEqual(skipReasons, { 'needs root': 1, 'no reason given': 1 })
   assert.equal(output.trim(), '')
 })
 
@@ -177,6 +179,7 @@ test('the summary says what ran in which leg, and ends with the sum', () => {
         passed: 10,
         failed: 0,
         skipped: 1,
+        skipReasons: { 'needs root': 1 },
         failedFiles: [],
         failedProcesses: [],
         seconds: 1.23,
@@ -189,6 +192,7 @@ test('the summary says what ran in which leg, and ends with the sum', () => {
         passed: 5,
         failed: 2,
         skipped: 0,
+        skipReasons: {},
         failedFiles: ['x', 'y'],
         failedProcesses: ['p'],
         unsteadyFiles: ['y'],
@@ -201,6 +205,7 @@ test('the summary says what ran in which leg, and ends with the sum', () => {
     '✔ main: Node 24  120 files  10 passed, 0 failed, 1 skipped  (1.2 s)',
     '✖ old: Node 9      4 files  5 passed, 2 failed, 0 skipped  (10.0 s)',
     '- long: hours      2 files  not run; on demand: npm test -- --leg long',
+    '1 skipped: needs root',
     '!!! TESTS SKIPPED, missing: redis-server (apt-get install redis-server)',
     '!!! UNSTEADY, failed and then passed alone, which fails the run: y',
     '15 passed, 2 failed, 1 skipped',

@@ -8,6 +8,8 @@ export interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** How many tests were skipped, by the reason that they gave. */
+  readonly skipReasons: Readonly<Record<string, number>>
   /** Where failed tests are written: test files, or support files with tests for several of them. */
   readonly failedFiles: readonly string[]
   /** What `node --test` was given and has to run again to repeat the failed tests. */
@@ -17,10 +19,13 @@ export interface Counts {
 export async function* counts(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failedFiles = new Set<string>()
   const failedProcesses = new Set<string>()
+  const skipReasons: Record<string, number> = {}
   const hangWatch = startHangWatch()
   for await (const event of source) {
     hangWatch.note(event)
     if (event.type === 'test:fail' && event.data.file) failedFiles.add(event.data.file)
+    const reason = toSkipReason(event)
+    if (reason !== undefined) skipReasons[reason] = (skipReasons[reason] ?? 0) + 1
     if (event.type !== 'test:summary') continue
     if (event.data.file !== undefined) {
       if (!event.data.success) failedProcesses.add(event.data.file)
@@ -33,12 +38,21 @@ export async function* counts(source: AsyncIterable<TestEvent>): AsyncGenerator<
       passed,
       failed,
       skipped: skipped + todo,
+      skipReasons,
       failedFiles: [...failedFiles],
       failedProcesses: [...failedProcesses],
     }
     yield JSON.stringify(result)
   }
   hangWatch.stop()
+}
+
+function toSkipReason(event: TestEvent): string | undefined {
+  if (event.type !== 'test:pass' && event.type !== 'test:fail') return undefined
+  const { skip, todo } = event.data
+  const reason = skip ?? todo
+  if (reason === undefined || reason === false) return undefined
+  return typeof reason === 'string' && reason !== '' ? reason : 'no reason given'
 }
 
 // biome-ignore lint/style/noDefaultExport: this is how `node --test` finds a reporter

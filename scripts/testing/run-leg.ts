@@ -31,6 +31,7 @@ const nothingRan: Counts = {
   passed: 0,
   failed: 1,
   skipped: 0,
+  skipReasons: {},
   failedFiles: [],
   failedProcesses: [],
 }

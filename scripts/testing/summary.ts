@@ -23,12 +23,24 @@ export function summarize(reports: readonly LegReport[], misses: readonly string
     const mark = result.failed > 0 ? '✖' : '✔'
     return `${mark} ${start}  ${countsOf(result)}  (${result.seconds.toFixed(1)} s)`
   })
-  const skipped = misses.length > 0 ? [`!!! TESTS SKIPPED, missing: ${misses.join('; ')}`] : []
+  const missing = misses.length > 0 ? [`!!! TESTS SKIPPED, missing: ${misses.join('; ')}`] : []
   const unsteady = reports.flatMap(({ result }) => result?.unsteadyFiles ?? [])
   const unsteadyLines = unsteady.map(
     (file) => `!!! UNSTEADY, failed and then passed alone, which fails the run: ${file}`,
   )
-  return [...legs, ...skipped, ...unsteadyLines, countsOf(sum)]
+  return [...legs, ...listSkips(reports), ...missing, ...unsteadyLines, countsOf(sum)]
+}
+
+/** `12 skipped: needs root on Linux`, the most frequent reason first. */
+function listSkips(reports: readonly LegReport[]): string[] {
+  const totals = new Map<string, number>()
+  for (const { result } of reports) {
+    for (const [reason, count] of Object.entries(result?.skipReasons ?? {})) {
+      totals.set(reason, (totals.get(reason) ?? 0) + count)
+    }
+  }
+  const sorted = [...totals].sort(([a, m], [b, n]) => n - m || a.localeCompare(b))
+  return sorted.map(([reason, count]) => `${count} skipped: ${reason}`)
 }
 
 const countsOf = ({ passed, failed, skipped }: Pick<LegResult, 'passed' | 'failed' | 'skipped'>) =>
