@@ -1,6 +1,6 @@
 import { GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql'
 
-/** What the authentication examples put into the context; the other examples have none. */
+/** The context of the authentication examples; the other examples have none. */
 interface Context {
   readonly userId: string
 }

@@ -142,6 +142,6 @@ test('the container file pins the Node of this repository and knows every packag
 for (const name of ['Containerfile', 'compose.yaml']) {
   test(`the first line of ${name} says that it was not run`, () => {
     const [first = ''] = read(`examples/compose/${name}`).split('\n')
-    assert.match(first, /^# Not (?:built|run) where it was written/)
+    assert.match(first, /^# Not (?:built|run) by a container engine/)
   })
 }
