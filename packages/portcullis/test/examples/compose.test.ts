@@ -37,7 +37,7 @@ test('make-env.sh fills in every secret, for its owner alone, and overwrites not
   assert.match(REDIS_PASSWORD ?? '', /^[\da-f]{32}$/)
   const [key] = JSON.parse(JWT_KEY_SET).keys
   assert.equal(Buffer.from(key.k, 'base64url').toString(), JWT_SECRET)
-  assert.throws(make, /There is a \.env already/)
+  assert.throws(make, /\.env already exists/)
 })
 
 test('.env.example names exactly what compose.yaml asks for', () => {
