@@ -17,7 +17,7 @@ export const schema = new GraphQLSchema({
       },
       viewer: {
         type: GraphQLString,
-        description: 'Who is asking; null when nobody asked them to sign in.',
+        description: 'The signed-in user; null if the example does not authenticate requests.',
         resolve: (_source, _args, context) => context?.userId,
       },
     },
