@@ -1,4 +1,4 @@
-// A page on which people sign up, in, by magic link, and out. The session survives a reload.
+// A page for sign-up, sign-in, magic links and sign-out. The session survives a reload.
 
 import { createServer } from 'node:http'
 import { build } from 'esbuild'

@@ -1,4 +1,4 @@
-// What runs in the browser; browser-app.ts serves it.
+// This script runs in the browser; browser-app.ts serves it.
 
 import { AuthClient } from '@supabase/auth-js'
 

@@ -1,4 +1,4 @@
-// A Node program that signs somebody up with the client of Supabase, unchanged.
+// A Node program that signs a user up with the unchanged client of Supabase.
 
 import { AuthClient } from '@supabase/auth-js'
 
@@ -11,7 +11,7 @@ const password = 'correct horse battery'
 const signedUp = await auth.signUp({ email, password, options: { data: { name: 'Ada' } } })
 if (signedUp.error) throw signedUp.error
 console.log(`Signed up ${signedUp.data.user?.email}`)
-// Without AUTH_MAILER_AUTOCONFIRM there is no session yet: the link in the email comes first.
+// Without AUTH_MAILER_AUTOCONFIRM there is no session yet: the user has to follow the link in the email.
 
 const signedIn = await auth.signInWithPassword({ email, password })
 if (signedIn.error) throw signedIn.error

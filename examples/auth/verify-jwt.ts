@@ -1,4 +1,4 @@
-// An API for users with an access token, which does not ask the auth server about each of them.
+// An API for users with an access token. It verifies tokens without a request to the auth server.
 
 import { createServer } from 'node:http'
 import { createVerifier, toRefusal } from '@portcullis/auth/verify'
@@ -7,7 +7,7 @@ const port = Number(process.env.PORT ?? 4000)
 const authUrl = process.env.AUTH_URL ?? 'http://localhost:8081'
 const secret = process.env.AUTH_JWT_SECRET
 
-// It checks the signature, the expiry, the audience and the role.
+// The verifier checks the signature, the expiry, the audience and the role.
 const verifier = createVerifier({
   ...(secret ? { secret } : { authUrl }),
   roles: ['authenticated'],
@@ -19,7 +19,7 @@ const server = createServer(async (request, response) => {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ sub, email, role }))
   } catch (error) {
-    // 401 for a bad token, 503 while the auth server cannot be reached.
+    // 401 for an invalid token, 503 while the auth server is unreachable.
     const { status, headers, body } = toRefusal(error) ?? { status: 500, headers: {}, body: '' }
     if (status === 500) console.error(error)
     response.writeHead(status, headers).end(body)

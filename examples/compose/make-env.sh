@@ -1,13 +1,13 @@
 #!/bin/sh
-# Writes .env beside this file: the settings of .env.example with secrets of your own, for your eyes only.
+# Writes .env into this folder: the settings of .env.example with new secrets, readable only by you.
 set -eu
 cd "$(dirname "$0")"
 if [ -e .env ]; then
-  echo 'There is a .env already. Remove it first; whoever is signed in will have to sign in again.' >&2
+  echo '.env already exists. Remove it first; all users then have to sign in again.' >&2
   exit 1
 fi
 if ! command -v openssl > /dev/null; then
-  echo 'openssl is missing: it signs the key of the console. Install it and try again.' >&2
+  echo 'openssl is missing. It is needed to sign the key of the console. Install it and try again.' >&2
   exit 1
 fi
 random() { od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'; }

@@ -5,7 +5,7 @@ import { findUserId } from './users.ts'
 
 const port = Number(process.env.PORT ?? 4000)
 
-// Shorter than the early check, and less safe: the document of any caller is parsed before.
+// Shorter than the early check, but less safe: documents of unauthenticated clients are parsed.
 const handler = createHandler({
   schema,
   context: async (req) => {

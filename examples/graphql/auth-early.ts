@@ -10,7 +10,7 @@ const handler = createHandler({
   context: (req) => ({ userId: users.get(req.raw) }),
 })
 
-// The recommended way: who is not signed in does not reach GraphQL at all.
+// The recommended way: unauthenticated requests do not reach GraphQL at all.
 const server = createServer(async (req, res) => {
   try {
     if (req.url?.split('?')[0] !== '/graphql') {

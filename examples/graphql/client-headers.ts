@@ -2,7 +2,7 @@ import { createClient } from '@portcullis/graphql-over-http/client'
 
 const port = Number(process.env.PORT ?? 4000)
 
-/** Stands in for your own session, which may have to be fetched or refreshed. */
+/** A placeholder for your session, which may have to be fetched or refreshed. */
 async function getSession(): Promise<{ token: string } | undefined> {
   const token = process.env.TOKEN
   return token ? { token } : undefined

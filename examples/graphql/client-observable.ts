@@ -17,7 +17,7 @@ class Observable<T> {
 const port = Number(process.env.PORT ?? 4000)
 const client = createClient({ url: `http://localhost:${port}/graphql` })
 
-/** Each subscription sends the request; to unsubscribe is to cancel it. */
+/** Each subscription sends the request; unsubscribing cancels it. */
 const toObservable = <Data>(request: RequestParams) =>
   new Observable<ExecutionResult<Data>>((observer) => client.subscribe<Data>(request, observer))
 

@@ -4,14 +4,14 @@ import type { ExecutionResult } from 'graphql'
 const port = Number(process.env.PORT ?? 4000)
 const client = createClient({ url: `http://localhost:${port}/graphql` })
 
-/** A request as a promise, and the function that cancels it. `client.execute` is this, ready made. */
+/** Returns a request as a promise, and a function that cancels it. `client.execute` does the same. */
 function toPromise<Data>(request: RequestParams) {
   let cancel = () => {}
   const result = new Promise<ExecutionResult<Data, unknown>>((resolve, reject) => {
     cancel = client.subscribe<Data>(request, {
       next: resolve,
       error: reject,
-      // Comes after `next`, when it has no effect, or alone, when the request was cancelled.
+      // Called after `next`, without effect, or alone if the request was cancelled.
       complete: () => reject(new Error('The request was cancelled')),
     })
   })

@@ -7,7 +7,7 @@ const client = createClient({
   url: `http://localhost:${port}/graphql`,
   shouldRetry: async (error, retries) => {
     if (retries >= 3) return false
-    // Anything else would fail again.
+    // Other failures are permanent, so they are not retried.
     if (error.response?.status !== 503) return false
     await sleep(1000)
     return true

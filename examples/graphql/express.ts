@@ -5,7 +5,7 @@ import { schema } from './schema.ts'
 const port = Number(process.env.PORT ?? 4000)
 const app = express()
 
-// Before any body parser: express.json() would answer bad JSON by itself, in HTML.
+// Mount it before any body parser: express.json() would answer invalid JSON itself, in HTML.
 app.all('/graphql', createHandler({ schema }))
 
 app.listen(port, () => console.log(`Listening on http://localhost:${port}/graphql`))

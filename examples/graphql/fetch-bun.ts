@@ -2,7 +2,7 @@
 import { createHandler } from '@portcullis/graphql-over-http/use/fetch'
 import { schema } from './schema.ts'
 
-/** What this file uses of Bun. Bun itself knows its types; the compiler here does not. */
+/** The part of Bun that this file uses. Bun has its own types, but they are not installed here. */
 declare const Bun: {
   serve(options: { port: number; fetch(req: Request): Response | Promise<Response> }): {
     readonly port: number

@@ -2,7 +2,7 @@
 import { createHandler } from '@portcullis/graphql-over-http/use/fetch'
 import { schema } from './schema.ts'
 
-/** What this file uses of Deno. Deno itself knows its types; the compiler here does not. */
+/** The part of Deno that this file uses. Deno has its own types, but they are not installed here. */
 declare const Deno: {
   readonly env: { get(name: string): string | undefined }
   serve(

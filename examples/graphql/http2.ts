@@ -6,8 +6,8 @@ import { createSelfSigned } from './self-signed.ts'
 const port = Number(process.env.PORT ?? 4000)
 const handler = createHandler({ schema })
 
-// For trying things out: with a real certificate, read `key` and `cert` from its files.
-// Without TLS: `createServer` of the same module, and clients that speak HTTP/2 at once.
+// A self-signed certificate for local tests. With a real one, read `key` and `cert` from its files.
+// Without TLS, use `createServer` of the same module, and clients that start with HTTP/2.
 const server = createSecureServer(createSelfSigned('localhost'), (req, res) => {
   if (req.url.split('?')[0] === '/graphql') handler(req, res)
   else res.writeHead(404).end()

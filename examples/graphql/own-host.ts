@@ -5,8 +5,8 @@ import { schema } from './schema.ts'
 
 const port = Number(process.env.PORT ?? 4000)
 
-// The core handler knows no host: give it the parts of a request, and write what it answers. This is
-// all an adapter does, apart from limits and clients that go away.
+// The core handler does not depend on a host: pass it the parts of a request, and write its response.
+// An adapter does the same, and also handles limits and disconnected clients.
 const handler = createHandler<IncomingMessage>({ schema })
 
 const server = createServer(async (req, res) => {
@@ -25,7 +25,7 @@ const server = createServer(async (req, res) => {
     })
     res.writeHead(init.status, init.statusText, init.headers).end(body)
   } catch (error) {
-    // Tells the client what went wrong: good while developing, too much in production.
+    // Sends the error to the client: useful in development, but not safe in production.
     res.writeHead(500).end(error instanceof Error ? error.message : String(error))
   }
 })

@@ -8,9 +8,9 @@ const port = Number(process.env.PORT ?? 4000)
 const handler = createHandler({
   schema,
   // Some old clients send `variables` as JSON text. The default parser refuses that; this one reads
-  // the text, since variables must be an object, and leaves the rest to the default parser.
+  // the text, because variables must be an object, and leaves everything else to the default parser.
   async parseRequestParams(req) {
-    // Not a JSON body: returning nothing lets the default parser answer.
+    // Not a JSON body: return nothing, so that the default parser answers.
     const type = req.raw.headers['content-type'] ?? ''
     if (req.method !== 'POST' || !type.startsWith('application/json')) return
     const body = typeof req.body === 'function' ? await req.body() : req.body

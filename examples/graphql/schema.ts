@@ -1,6 +1,6 @@
 import { GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql'
 
-/** What the authentication examples put into the context; the other examples have none. */
+/** The context of the authentication examples; the other examples have none. */
 interface Context {
   readonly userId: string
 }
@@ -17,7 +17,7 @@ export const schema = new GraphQLSchema({
       },
       viewer: {
         type: GraphQLString,
-        description: 'Who is asking; null when nobody asked them to sign in.',
+        description: 'The signed-in user; null if the example does not authenticate requests.',
         resolve: (_source, _args, context) => context?.userId,
       },
     },

@@ -14,7 +14,7 @@ const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'))
 const time = (date: Date) =>
   der(0x17, Buffer.from(`${date.toISOString().replace(/\D/g, '').slice(2, 14)}Z`))
 
-/** A key and a certificate for one host name, valid for a day (RFC 5280): for trying TLS locally. */
+/** A key and a certificate for one host name, valid for a day (RFC 5280), for local tests of TLS. */
 export function createSelfSigned(host: string): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'))

@@ -6,13 +6,13 @@ import {
 } from '@portcullis/graphql-over-http/use/uws'
 import { schema } from './schema.ts'
 
-/** What this file uses of uWebSockets. */
+/** The part of uWebSockets that this file uses. */
 interface App {
   any(path: string, handler: (res: HttpResponse, req: HttpRequest) => void): App
   listen(port: number, callback: (socket: unknown) => void): App
 }
 
-// The registry has uWebSockets as `uws-pack`, with binaries for Node 22. The one from GitHub is
+// The npm registry has uWebSockets as `uws-pack`, with binaries for Node 22. On GitHub it is
 // `uWebSockets.js`, with a default export. The name is a variable because it is not installed here.
 const name = process.env.UWS_MODULE ?? 'uws-pack'
 const { App }: { App: () => App } = await import(name)

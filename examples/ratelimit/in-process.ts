@@ -1,4 +1,4 @@
-// Limits inside a server of your own. STORE=redis://127.0.0.1:6379 shares the counters.
+// Rate limits inside your own server. STORE=redis://127.0.0.1:6379 shares the counters.
 
 import { createServer } from 'node:http'
 import { createRateLimiter, ipKey } from '@portcullis/ratelimit'

@@ -1,10 +1,10 @@
-// The GraphQL API that `npm start` runs, as a program of its own, for auth and ratelimit elsewhere.
+// The GraphQL API that `npm start` runs, as a separate program, for auth and ratelimit servers elsewhere.
 
 import { createServer } from 'node:http'
 import { openApi } from '@portcullis/portcullis/api'
 
 const {
-  // This machine only, unless told otherwise: an example has no business on the network.
+  // Listens only on this machine by default, because it is an example.
   HOST = '127.0.0.1',
   PORT = '4000',
   AUTH_URL = 'http://localhost:8081',
@@ -14,7 +14,7 @@ const {
 
 const server = createServer(
   openApi({
-    // Without the secret, the public keys of the auth server tell who signed a token.
+    // Without the secret, tokens are verified with the public keys of the auth server.
     signingKeys: secret ? { secret } : { authUrl: AUTH_URL },
     ratelimitUrl: RATELIMIT_URL,
   }),

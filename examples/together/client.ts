@@ -1,4 +1,4 @@
-// Somebody who uses the API: signed out, signed in, with a forged token, and too often.
+// A client of the API: signed out, signed in, with a forged token, and over the limit.
 
 import { createClient } from '@portcullis/graphql-over-http/client'
 import { AuthClient } from '@supabase/auth-js'
@@ -18,8 +18,8 @@ async function ask(getToken?: () => Promise<string>): Promise<string> {
 }
 
 /**
- * Signs somebody in who does not say who they are: others would wait for a mail here.
- * @returns what gives their access token, a fresh one when it must
+ * Signs an anonymous user in, because other users would first have to confirm an email address.
+ * @returns a function that returns the access token, refreshed if necessary
  */
 async function enter(name: string): Promise<() => Promise<string>> {
   const auth = new AuthClient({ url: authUrl, autoRefreshToken: false, persistSession: false })
@@ -37,7 +37,7 @@ console.log(`forged: ${await ask(async () => (await ada()).replace(/.{5}$/, 'AAA
 
 let last = ''
 let count = 0
-// A minute may end in between, and then there is room again.
+// A new minute may begin meanwhile, and then more requests are allowed.
 while (!last.startsWith('429') && count < 100) {
   last = await ask(ada)
   count++

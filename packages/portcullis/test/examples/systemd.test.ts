@@ -83,6 +83,6 @@ test('the auth server accepts its settings', () => {
 
 for (const name of ['auth.service', 'ratelimit.service', 'portcullis.target', 'auth.env']) {
   test(`the first line of ${name} says that no systemd has run it`, () => {
-    assert.match(read(name).split('\n')[0] ?? '', /not run by a systemd/i)
+    assert.match(read(name).split('\n')[0] ?? '', /not run by systemd/i)
   })
 }
