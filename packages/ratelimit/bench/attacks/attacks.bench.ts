@@ -132,12 +132,12 @@ function toRow(
   outcome: AttackOutcome | undefined,
   megabytes: number,
 ): string {
-  const { line, title } = attacks[name] ?? { line: '', title: name }
+  const title = attacks[name]?.title ?? name
   const { cuts = 0, reason = '', sentBytes = 0 } = outcome ?? {}
   const limit = /over the limit (\w+)/.exec(reason)?.[1] ?? reason
   const cut = cuts === 0 ? 'no' : `${cuts} times${limit === '' ? '' : ` (${limit})`}`
   return `| ${[
-    `${line}: ${title}`,
+    title,
     `${(sentBytes / 1e6).toFixed(1)} MB`,
     cut,
     `${alone.p50.toFixed(2)} / ${alone.p99.toFixed(2)} ms`,

@@ -4,7 +4,6 @@ import { toRequestMessage } from '../requests.ts'
 
 /** What an attacker sends on one connection, and again on the next one when it is cut. */
 export interface Attack {
-  readonly line: 'S1' | 'S3' | 'S4' | 'S5'
   readonly title: string
   /** Before anything else. */
   readonly settings?: Uint8Array
@@ -137,64 +136,52 @@ const openCall = (id: number): Uint8Array => toFrame(frameTypes.headers, endHead
 
 export const attacks: Readonly<Record<string, Attack>> = {
   'largest-calls': {
-    line: 'S1',
     title: 'calls of 4 MiB with 419,000 descriptors',
     piece: (n) => toCall(idOf(n), largest),
   },
   'most-descriptors': {
-    line: 'S1',
     title: 'calls with 500 descriptors',
     piece: (n) => toCall(idOf(n), allowed),
   },
   'most-hits': {
-    line: 'S3',
     title: 'hits of 2^64 − 1',
     piece: (n) => toCall(idOf(n), mostHits),
   },
   'hard-values': {
-    line: 'S4',
     title: 'values with spaces, control characters and 1,000 letters',
     piece: (n) => toCall(idOf(n), hardValues),
   },
   'rapid-reset': {
-    line: 'S5',
     title: 'calls opened and reset at once',
     piece: (n) => Buffer.concat([openCall(idOf(n)), toReset(idOf(n))]),
   },
   'late-reset': {
-    line: 'S5',
     title: 'calls reset after their answers',
     piece: (n) => Buffer.concat([toCall(idOf(n), small), toReset(idOf(n))]),
   },
   'refused-streams': {
-    line: 'S5',
     title: 'calls beyond the concurrent ones',
     piece: (n) => openCall(idOf(n)),
   },
   'one-byte-data': {
-    line: 'S5',
     title: 'DATA frames of one byte',
     first: () =>
       Buffer.concat([openCall(1), toFrame(frameTypes.data, 0, 1, largest.subarray(0, 5))]),
     piece: () => toFrame(frameTypes.data, 0, 1, Buffer.alloc(1)),
   },
   'hpack-bombs': {
-    line: 'S5',
     title: 'HPACK bombs: 16 KB that stand for 44 MB',
     piece: (n) => toFrame(frameTypes.headers, endHeaders | frameFlags.endStream, idOf(n), bomb),
   },
   'large-headers': {
-    line: 'S5',
     title: 'metadata of 90 KB',
     piece: (n) => toLargeHeaders(idOf(n)),
   },
   'gzip-bombs': {
-    line: 'S5',
     title: 'gzip bombs: 4 KB that stand for 4 MiB',
     piece: (n) => toCall(idOf(n), gzipBomb, gzipBlock),
   },
   'half-messages': {
-    line: 'S5',
     title: 'half messages of 1 MiB on 20 connections',
     connections: 20,
     piece: (n) =>
@@ -213,13 +200,11 @@ export const attacks: Readonly<Record<string, Attack>> = {
           ]),
   },
   'zero-windows': {
-    line: 'S5',
     title: 'answers held back by a window of 0',
     settings: noWindow,
     piece: (n) => toCall(idOf(n), small),
   },
   'slow-readers': {
-    line: 'S5',
     title: 'answers that are not read, on 20 connections',
     connections: 20,
     isDeaf: true,
