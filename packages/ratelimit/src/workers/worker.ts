@@ -13,6 +13,6 @@ export async function runWorker({ config, isLead }: WorkerStart): Promise<number
     open: ({ log, lifecycle, link }) =>
       openApp({ config, log, lifecycle, now: Date.now, primary: link }),
     toReason: (error, link) =>
-      link.unsaidError ?? (error instanceof Error ? error.message : String(error)),
+      link.unloggedError ?? (error instanceof Error ? error.message : String(error)),
   })
 }

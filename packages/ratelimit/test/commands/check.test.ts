@@ -162,7 +162,7 @@ test('wrong usage is explained', async () => {
     [['a', 'b'], 'only one directory can be checked at a time'],
     [['--fast', 'a'], 'unknown option --fast'],
     [['-config_dir'], '-config_dir needs a directory'],
-    [['a', '--json=yes'], '--json=yes: true or false is expected'],
+    [['a', '--json=yes'], '--json=yes: expected true or false'],
   ] as const) {
     const { code, stderr } = await run(args)
     assert.equal(code, 2)

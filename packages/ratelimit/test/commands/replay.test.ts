@@ -226,7 +226,7 @@ suite('the replay command', () => {
     assert.deepEqual([requests.refused, requests.shadowRefused], [0, 1])
     const wrong = await run(args, { NEAR_LIMIT_RATIO: 'high' })
     assert.equal(wrong.code, 2)
-    assert.match(wrong.err, /^The environment is not right\.\n {2}NEAR_LIMIT_RATIO/)
+    assert.match(wrong.err, /^The environment is invalid\.\n {2}NEAR_LIMIT_RATIO/)
   })
 
   test('tells of rules with faults, of files that are not there, and of a log that breaks off', async (t) => {

@@ -77,7 +77,7 @@ test('beside a service that runs', async (t) => {
       assert.equal(await second.ended, 1, second.log)
       assert.match(
         second.log,
-        new RegExp(`level=fatal .*something else listens there.*${port}.*Change`),
+        new RegExp(`level=fatal .*the address is already in use.*${port}.*Change`),
       )
       assert.doesNotMatch(second.log, /^\s+at /m)
     }
