@@ -263,7 +263,7 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   test('shows an example in its help that works', async (t) => {
-    const [, example = ''] = /A file of tests:\n\n(.*?)\n\n[A-Z]/s.exec(policyTests.usage) ?? []
+    const [, example = ''] = /A test file:\n\n(.*?)\n\n[A-Z]/s.exec(policyTests.usage) ?? []
     const text = example.replaceAll(/^ {2}/gm, '')
     const directory = await createDirectory(t, { 'api.yaml': rules, 'api.test.yaml': text })
     const { code, out } = await run([directory])

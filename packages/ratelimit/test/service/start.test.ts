@@ -97,7 +97,7 @@ test('beside a service that runs', async (t) => {
   )
 
   await t.test('its log says once that counters live in the process: it has no store', () => {
-    assert.equal(first.log.split('counters live in this process').length, 2)
+    assert.equal(first.log.split('counters are kept in this process').length, 2)
   })
 })
 
