@@ -21,7 +21,7 @@ export class RuleTable {
   readonly #wildcards: WildcardIndex
   readonly domainCount: number
   readonly rowCount: number
-  /** Requests contain the same few string objects again and again, which a `Map` finds by identity. */
+  /** The keys of requests are interned strings, whose hashes are already computed for a `Map`. */
   readonly #metKeys = new Map<string, number>()
   // Most requests are for the domain of the last one.
   #lastDomain: string | undefined = undefined

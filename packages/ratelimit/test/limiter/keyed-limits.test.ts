@@ -194,5 +194,5 @@ test('all wrong options are named at once, with what was probably meant', () => 
     },
   )
   assert.throws(() => create({}), /limits is missing/)
-  assert.throws(() => create({ rules, limits: {} }), /exclude each other/)
+  assert.throws(() => create({ rules, limits: {} }), /mutually exclusive/)
 })

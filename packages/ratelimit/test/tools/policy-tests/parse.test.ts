@@ -270,7 +270,7 @@ suite('a fault in a file of policy tests', () => {
     [
       'a field that is given twice',
       `domain: d\ndomain: e\ntests: [{name: n, steps: [{${call}, expect: ok}]}]`,
-      "2:1: 'domain' is given twice, the last one counts",
+      "2:1: 'domain' occurs twice; the last one is used",
     ],
   ]
   for (const [what, text, fault] of wrongFiles) {
