@@ -10,7 +10,7 @@ import { compileRules, type RuleSnapshot } from './rules/match/snapshot.ts'
 import type { RuleSet } from './rules/model/rule.ts'
 import { Statistics } from './stats/registry.ts'
 
-// For the tools, which simulate and explain decisions, and may import nothing of decisions but this file.
+// The tools simulate and explain decisions. This is the only file of the decision code that they may import.
 export { Counter } from '@portcullis/service-kit/metrics/instruments'
 export {
   type Counted,
@@ -39,7 +39,7 @@ export {
 export { RuleCounters } from './stats/rule-counters.ts'
 
 interface EngineParts {
-  /** Until there are some, every decision fails. */
+  /** Every decision fails until rules are loaded. */
   readonly rules?: RuleSet | undefined
   readonly store: CounterStore
   /** Milliseconds since the epoch. */
@@ -47,13 +47,13 @@ interface EngineParts {
   readonly settings?: Partial<DecisionSettings>
 }
 
-/** Decisions without listeners, files or signals: for other programs, tests and simulations. */
+/** Makes decisions without listeners, files or signals, for other programs, tests and simulations. */
 export interface Engine extends Decider {
   readonly statistics: Statistics
   readonly rules: RuleSnapshot | undefined
-  /** Other rules from now on; counters and statistics stay. */
+  /** Replaces the rules and keeps counters and statistics. */
   load(rules: RuleSet): void
-  /** The same with rules that were compiled with the counters of `statistics.rules`. */
+  /** Like `load`, for rules that are already compiled with the counters of `statistics.rules`. */
   use(rules: RuleSnapshot): void
 }
 
@@ -70,7 +70,7 @@ const defaults: DecisionSettings = {
 
 const maxRequestKeys = 10_000
 
-/** Decisions about requests, decoded or encoded, with the cache of known requests. */
+/** Decides decoded and encoded requests, with a cache of repeated requests. */
 export function createDecider(parts: DecisionParts): Decider {
   return createDecisions(parts, createEncodedRequests(parts.settings))
 }

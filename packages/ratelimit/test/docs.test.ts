@@ -15,27 +15,27 @@ import { Statistics } from '../src/stats/registry.ts'
 const root = join(import.meta.dirname, '../../..')
 const manual = readFileSync(join(root, 'docs/ratelimit.md'), 'utf8')
 
-test('the page of environment variables is what the code says', () => {
+test('the page of environment variables matches the code', () => {
   const page = join(root, 'docs/ratelimit-environment.md')
-  const expected = `# Environment of the rate limit service
+  const expected = `# Environment variables of the rate limit service
 
-Written from the code by \`UPDATE_DOCS=1 npm test -- packages/ratelimit/test/docs.test.ts\`. Durations
-are written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. A name in brackets is understood too; where both are
-set, the first one counts.
+Generated from the code by \`UPDATE_DOCS=1 npm test -- packages/ratelimit/test/docs.test.ts\`. Durations
+are written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. A name in brackets is an alias; if both are set, the
+first one is used.
 
 ${toMarkdown(chapters, 2)}`
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(page, expected)
   assert.equal(readFileSync(page, 'utf8'), expected, 'docs/ratelimit-environment.md is out of date')
 })
 
-test('the table of the limits of the gRPC listener is what the code says', () => {
+test('the table of the limits of the gRPC listener matches the code', () => {
   const path = join(root, 'docs/ratelimit.md')
   const beyond = new Map(Object.entries(beyondGrpcLimits))
   const rows = Object.entries(grpcLimits.variables).map(
     ([limit, { name, defaultText, help }]) =>
       `| \`${name}\` | \`${defaultText}\` | ${help} | ${beyond.get(limit)} |`,
   )
-  const table = ['| setting | default | limit | beyond it |', '|---|---|---|---|', ...rows].join(
+  const table = ['| setting | default | limit | when exceeded |', '|---|---|---|---|', ...rows].join(
     '\n',
   )
   const between = /(<!-- grpc limits -->\n).*?(<!-- \/grpc limits -->)/s
@@ -45,7 +45,7 @@ test('the table of the limits of the gRPC listener is what the code says', () =>
   assert.equal(readFileSync(path, 'utf8'), expected, 'docs/ratelimit.md is out of date')
 })
 
-test('the rules in the manual load without a fault or a warning', () => {
+test('the rules in the manual load without faults or warnings', () => {
   const blocks = [...manual.matchAll(/```yaml rules\n(.*?)```/gs)].map(([, text = '']) => text)
   assert.ok(blocks.length > 0)
   for (const text of blocks) {
@@ -73,7 +73,7 @@ test('every variable and every file that the manual names exists', () => {
   }
 })
 
-test('the commands of the manual that need no server do what it says', async () => {
+test('the commands in the manual that need no server produce the documented output', async () => {
   const lines = [
     ...manual
       .replaceAll(/ \\\n +/g, ' ')
@@ -86,7 +86,7 @@ test('the commands of the manual that need no server do what it says', async () 
   const run = promisify(execFile)
   const outputs = await Promise.all(
     lines.map(([, line = '']) => {
-      // As a shell would cut it, but for the picture, which nobody looks at here.
+      // Split the line like a shell, without the chart, which is not checked here.
       const words = line
         .replace(/ --chart \S+/, '')
         .replaceAll("'", '')
@@ -100,7 +100,7 @@ test('the commands of the manual that need no server do what it says', async () 
   assert.match(outputs[3]?.stdout ?? '', /api\.path_\/search +20\/second +33 +26 +4 +7/)
 })
 
-test('the example of an Envoy configuration asks for a domain of the rules beside it', () => {
+test('the Envoy example configuration uses a domain of the rules next to it', () => {
   const text = readFileSync(join(root, 'examples/envoy/envoy.yaml'), 'utf8')
   const document = parseDocument(text)
   assert.deepEqual(document.errors, [])

@@ -16,35 +16,35 @@ import { warmUp } from './warm-up.ts'
 export interface AppSettings {
   readonly config: Config
   readonly log: Log
-  /** Owns what the service opens, and drains and closes it in the end. */
+  /** Owns the resources that the service opens; drains and closes them at shutdown. */
   readonly lifecycle: Lifecycle
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** In a worker: the process that has the ports and gets the statistics. */
+  /** Set in a worker: the process that owns the ports and receives the statistics. */
   readonly primary?: Primary
 }
 
-/** Where the service listens. In a worker that is nowhere: the addresses are empty. */
+/** The addresses that the service listens on. They are empty in a worker, which does not listen. */
 export interface App {
   readonly grpcAddress: string
   readonly httpAddress: string
-  /** Undefined where its port was taken, too. */
+  /** Also undefined when its port was in use. */
   readonly debugAddress: string | undefined
 }
 
 export type ServiceHealth = Health<'store' | 'configuration' | 'termination'>
 
-/** Every request is told of. */
-const talkativeLevels: ReadonlySet<LogLevel> = new Set(['debug', 'trace'])
+/** Log levels at which each request is logged. */
+const verboseLevels: ReadonlySet<LogLevel> = new Set(['debug', 'trace'])
 
 /**
- * Builds everything and knows everything. No port opens before the store answered and the first
- * load of the rules was tried: who reaches the service gets decisions.
+ * The composition root. No port opens before the store has answered and the first load of the rules
+ * was tried, so that a client that can connect gets decisions.
  */
 export async function openApp(settings: AppSettings): Promise<App> {
   const { config, log, lifecycle, now, primary } = settings
   const statistics = new Statistics({ maxRequestKeys: config.stats.maxDynamicKeys })
-  // Opened first and so closed last: its final flush has everything.
+  // The outlet is opened first and therefore closed last, so that its final flush includes everything.
   let current = (): RuleSnapshot | undefined => undefined
   const outlet = await openOutlet(config.stats, {
     statistics,
@@ -54,7 +54,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     primary,
   })
   lifecycle.own('statistics sink', outlet)
-  // Workers have the same collector, rules and store: what is wrong with them one worker tells.
+  // Workers share the collector, the rules and the store, so only one worker logs their failures.
   const sharedLog = primary?.toSharedLog(log) ?? log
   const tracing = lifecycle.own('tracing', await openTracing(config.tracing, sharedLog))
   const health: ServiceHealth = createHealth({
@@ -85,7 +85,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   await ready
   isReady = true
   if (!config.lifecycle.startWithoutRules) await rules.firstAttempt
-  // Who stops a service that waits for its rules wants no ports of it.
+  // Do not open ports if the service was stopped while waiting for its first rules.
   lifecycle.stopping.throwIfAborted()
 
   const stopsIncrementWhenOver =
@@ -97,12 +97,12 @@ export async function openApp(settings: AppSettings): Promise<App> {
       store: tracing.traceStore(store, storeTraits.span),
       statistics,
       now,
-      debugLog: talkativeLevels.has(config.log.level) ? log : undefined,
+      debugLog: verboseLevels.has(config.log.level) ? log : undefined,
     }),
   )
   const serviceErrors = statistics.counter(`${decisionCalls}.service_error`)
   const decider = boundDecider(traced, decisions, serviceErrors)
-  // Before any listener: the first calls after a start must not take longer than callers wait.
+  // Warm up before any listener opens: the first calls must not exceed the timeouts of clients.
   if (config.lifecycle.warmsUp)
     await warmUp({
       decisions,
@@ -136,7 +136,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     log,
     primary,
   })
-  // After the listeners: then every call has made its spans.
+  // Tracing is flushed after the listeners have drained, when every call has ended its spans.
   lifecycle.drain('tracing', (expired) => tracing.flush(expired))
   return { grpcAddress: grpc, httpAddress: http, debugAddress }
 }

@@ -14,11 +14,11 @@ interface DecideSurroundings {
   readonly store: CounterStore
   readonly statistics: Statistics
   readonly now: () => number
-  /** Where every request is to be told of. */
+  /** Set when every request is to be logged. */
   readonly debugLog: Log | undefined
 }
 
-/** Where statistics about decisions begin. */
+/** The prefix of the statistics about decisions. */
 export const decisionCalls = 'ratelimit.service.call.should_rate_limit'
 
 export async function openDecide(
@@ -67,7 +67,7 @@ function openLocalCache(
   return cache
 }
 
-/** Refuses requests that are too large before anything else is done with them. */
+/** Refuses requests that are too large before they are processed. */
 export function boundDecider(
   { decide, decideEncoded }: Decider,
   bounds: RequestBounds,

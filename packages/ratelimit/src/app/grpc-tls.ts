@@ -8,14 +8,14 @@ import type { GrpcTlsConfig } from '../config/listeners.ts'
 import { createOneAtATime, openWatch } from '../rules/sources/file/watch.ts'
 import { readTlsFiles } from './tls-files.ts'
 
-/** TLS of the gRPC listener, whose files may change while it runs (reference 11.4). */
+/** TLS of the gRPC listener, whose files may change while the service runs. */
 interface GrpcTls {
   readonly options: TlsOptions
-  /** Hands over what the files hold whenever that is something new and good. */
+  /** Calls back with new credentials whenever the files change and are valid. */
   follow(renew: (credentials: TlsCredentials) => void): AsyncDisposable
 }
 
-/** @throws {Error} when the files cannot be used: the service does not start without. */
+/** @throws Error when the files cannot be used: the service must not start without TLS then */
 export async function loadGrpcTls(config: GrpcTlsConfig, log: Log): Promise<GrpcTls> {
   const { clientCaPath, clientSan } = config
   const { credentials, certificate } = await readTlsFiles(config)
@@ -32,7 +32,7 @@ export async function loadGrpcTls(config: GrpcTlsConfig, log: Log): Promise<Grpc
 
 interface Following {
   readonly config: GrpcTlsConfig
-  /** In use at the start. */
+  /** The credentials at startup. */
   readonly credentials: TlsCredentials
   readonly renew: (credentials: TlsCredentials) => void
   readonly log: Log
@@ -42,7 +42,7 @@ function followFiles({ config, credentials, renew, log }: Following): AsyncDispo
   const { certPath, keyPath, clientCaPath } = config
   const paths = [certPath, keyPath, ...(clientCaPath === undefined ? [] : [clientCaPath])]
   let inUse = credentials
-  /** What was wrong when the files were last looked at; said once. */
+  /** The error of the last check, which is logged only once. */
   let fault: string | undefined
 
   async function reload(): Promise<void> {
@@ -58,10 +58,12 @@ function followFiles({ config, credentials, renew, log }: Following): AsyncDispo
     } catch (error) {
       const isSteady = before === (await fingerprintFiles(paths))
       const reason = error instanceof Error ? error.message : String(error)
-      // What was read while it changed need not fit together; the change itself brings us back.
+      // Files that change while they are read may not match; the change triggers another check.
       if (!isSteady || reason === fault) return
       fault = reason
-      log.error(`The gRPC listener keeps its TLS certificate, the new one is no good: ${reason}`)
+      log.error(
+        `The gRPC listener keeps its TLS certificate because the new files cannot be used: ${reason}`,
+      )
     }
   }
 
@@ -69,7 +71,7 @@ function followFiles({ config, credentials, renew, log }: Following): AsyncDispo
   const watches = [...new Set(paths.map((path) => dirname(resolve(path))))].map((directory) =>
     openWatch({
       directory,
-      // Whatever happens there: in a Kubernetes secret not the files change but a link beside them.
+      // The whole directory is watched: in a Kubernetes secret, a symbolic link beside the files changes.
       entry: undefined,
       fingerprint: () => fingerprintFiles(paths),
       onChange: () => reloads.request(),
@@ -90,7 +92,7 @@ function isSame(one: TlsCredentials, other: TlsCredentials): boolean {
   return one.cert === other.cert && one.key === other.key && one.ca === other.ca
 }
 
-/** Undefined while one of them is not there. */
+/** Returns undefined while one of the files is missing. */
 async function fingerprintFiles(paths: readonly string[]): Promise<string | undefined> {
   try {
     const found = await Promise.all(paths.map((path) => stat(path, { bigint: true })))
@@ -109,12 +111,14 @@ function warnOfEnd({ certPath }: GrpcTlsConfig, certificate: X509Certificate, lo
   const nowMs = Date.now()
   const what = `The certificate of the gRPC listener (${certPath})`
   if (end.getTime() <= nowMs) {
-    log.warning(`${what} is over since ${end.toISOString()}: callers will refuse it`)
+    log.warning(`${what} expired on ${end.toISOString()}: clients will refuse it`)
   } else if (end.getTime() < nowMs + warningDays * dayMs) {
     const days = ((end.getTime() - nowMs) / dayMs).toFixed(1)
-    log.warning(`${what} ends in ${days} days, on ${end.toISOString()}`)
+    log.warning(`${what} expires in ${days} days, on ${end.toISOString()}`)
   } else if (start.getTime() > nowMs) {
-    log.warning(`${what} begins on ${start.toISOString()}: callers will refuse it until then`)
+    log.warning(
+      `${what} is not valid before ${start.toISOString()}: clients will refuse it until then`,
+    )
   }
 }
 
@@ -122,14 +126,14 @@ const clientAuthentication = '1.3.6.1.5.5.7.3.2'
 const anyUsage = '2.5.29.37.0'
 
 /**
- * The check of GRPC_CLIENT_TLS_SAN (reference 11.4): a DNS name, with the wildcards of the
- * certificate, an IP address, or a URI such as a SPIFFE identity. The common name does not count.
+ * Checks a client certificate against GRPC_CLIENT_TLS_SAN: a DNS name, which wildcards in the certificate
+ * may match, an IP address, or a URI such as a SPIFFE identity. The common name is ignored.
  *
- * @returns why a caller is refused; undefined where it is welcome.
+ * @returns why the client is refused; undefined if it is accepted
  */
 function refuseCaller(certificate: X509Certificate | undefined, name: string): string | undefined {
   if (certificate === undefined) return 'it showed no certificate'
-  // Node says undefined for a certificate that may be used for anything.
+  // Node returns undefined for a certificate without restrictions on its usage.
   const usages: readonly string[] | undefined = certificate.keyUsage
   const isForClients = usages?.some((usage) => usage === clientAuthentication || usage === anyUsage)
   if (isForClients === false) return 'its certificate is not for client authentication'
@@ -141,13 +145,13 @@ function refuseCaller(certificate: X509Certificate | undefined, name: string): s
 function isFor(certificate: X509Certificate, name: string): boolean {
   if (name.includes('://')) return toUris(certificate.subjectAltName ?? '').includes(name)
   if (isIP(name) !== 0) return certificate.checkIP(name) !== undefined
-  // OpenSSL takes a leading dot for "any name below".
+  // For OpenSSL, a leading dot matches any subdomain.
   if (name.startsWith('.')) return false
   const options = { subject: 'never', partialWildcards: false } as const
   return certificate.checkHost(name, options) !== undefined
 }
 
-/** From `DNS:a.example, URI:"spiffe://a/b\u002cc"`: what could be taken for more is quoted. */
+/** Parses `DNS:a.example, URI:"spiffe://a/b\u002cc"`: Node quotes values with special characters. */
 function toUris(alternativeNames: string): string[] {
   const entries = alternativeNames.matchAll(/([^:,]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g)
   return [...entries].flatMap(([, kind, value = '']) => {

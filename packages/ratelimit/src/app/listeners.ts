@@ -50,7 +50,7 @@ interface GrpcSurroundings {
   readonly primary: Primary | undefined
 }
 
-/** Log lines a second about callers that were refused in the TLS handshake, and about handlers that threw. */
+/** Log lines per second about clients refused in the TLS handshake, and about handlers that threw. */
 const mostFailureLines = 10
 
 /** @returns the address it listens on; empty in a worker. */
@@ -62,10 +62,10 @@ export async function openGrpc(
     ...withStatistics(createHealthMethods(health), statistics),
     ...(config.hasReflection ? await loadReflection() : {}),
   })
-  // Workers follow the same files: one of them tells.
+  // Workers watch the same files, so only one of them logs changes.
   const tlsLog = primary?.toSharedLog(log) ?? log
   const tls = config.tls && (await loadGrpcTls(config.tls, tlsLog))
-  // Callers decide how often they are refused.
+  // Clients could flood the log with refused connections.
   const failures = new FailureLog((line) => log.error(line), {
     mostLines: mostFailureLines,
   })
@@ -115,7 +115,7 @@ function toCallStatistics(statistics: Statistics, method: string) {
   }
 }
 
-/** Counts the calls of methods that answer at once. */
+/** Counts and times the calls of methods that respond synchronously. */
 function withStatistics(methods: Methods, statistics: Statistics): Methods {
   const entries = Object.entries(methods).map(([path, method]): [string, Method] => {
     if (method.kind !== 'unary') return [path, method]
@@ -133,7 +133,7 @@ function withStatistics(methods: Methods, statistics: Statistics): Methods {
   return Object.fromEntries(entries)
 }
 
-/** Loaded when wanted: it brings the whole protobuf library. */
+/** Reflection is loaded on demand because it needs the whole protobuf library. */
 async function loadReflection(): Promise<Methods> {
   const { createReflectionMethods, reflectionServices } = await import(
     '../transports/reflection.ts'
@@ -159,7 +159,7 @@ export async function openHttp(
   { host, port, bodyLimitBytes, allowedOrigins }: HttpListenerConfig,
   { decide, tracing, health, lifecycle, log, primary }: HttpSurroundings,
 ): Promise<string> {
-  // Callers decide how many of their calls fail.
+  // Clients could flood the log with failing calls.
   const failures = new FailureLog((line) => log.warning(line), { mostLines: 10 })
   const handleJson = tracing.traceJson({
     decide,
@@ -197,7 +197,7 @@ interface DebugSurroundings {
   readonly primary: Primary | undefined
 }
 
-/** @returns the address it listens on; undefined where its port was taken, and in a worker. */
+/** @returns the address it listens on; undefined if its port was in use, and in a worker */
 export async function openDebug(
   config: ListenersConfig['debug'],
   { contents, lifecycle, primary }: DebugSurroundings,

@@ -12,9 +12,9 @@ export interface LoggedDeciderParts {
 }
 
 /**
- * Tells what every request asks for, which limits it meets and what is answered, in the words that
- * operators of envoyproxy/ratelimit search their logs for. For LOG_LEVEL=debug: each request is
- * decoded and matched anew, and its rules are looked up twice.
+ * Logs every request, the limits that apply to it and the response, in the wording of envoyproxy/ratelimit,
+ * which operators search their logs for. It is meant for LOG_LEVEL=debug: each request is decoded and
+ * matched again, and its rules are looked up twice.
  */
 export function logDecider({ decide }: Decider, { rules, log }: LoggedDeciderParts): Decider {
   const decideAloud: Decide = (request, deadlineMs, decided) => {

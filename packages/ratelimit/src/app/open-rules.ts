@@ -12,7 +12,7 @@ export interface RulesSurroundings {
 }
 
 export interface OpenRules extends AsyncDisposable {
-  /** The rules in force; undefined until some were loaded. Replaced in one assignment. */
+  /** The rules in force; undefined until rules are loaded. They are replaced in one assignment. */
   readonly current: RuleSnapshot | undefined
   readonly firstAttempt: Promise<void>
 }

@@ -2,33 +2,36 @@ import type { Socket } from 'node:net'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Statistics } from '../stats/registry.ts'
 
-/** What connections of a worker are for. */
+/** The listeners that a worker receives connections for. */
 export type ListenerName = 'grpc' | 'http' | 'debug'
 
 export interface ReportParts {
   readonly statistics: Statistics
-  /** Whether every single duration is wanted, and not only how many and how long. */
+  /** Whether each duration is sent, instead of only their count and sum. */
   readonly sendsDurations: boolean
   readonly processGauges: () => Iterable<readonly [name: string, value: number]>
-  /** The domains of the rules in force; another object when the rules are others. */
+  /** The domains of the rules in force; a new object after the rules change. */
   readonly rules: () => { domainNames(): Iterable<string> } | undefined
 }
 
 /**
- * The process that started this one, as one of several workers. It has the ports, the sinks and the
- * signals: a worker gets connections from it and sends it what it counts.
+ * The process that started this worker. It owns the ports and the sinks and handles signals: a worker
+ * receives connections from it and sends it statistics.
  */
 export interface Primary {
-  /** For what all workers would say alike: one of them does, until each has its own to tell. */
+  /**
+   * A log for messages that are the same in all workers: only the lead worker writes them, until `hasOwn`
+   * returns true.
+   */
   toSharedLog(log: Log, hasOwn?: () => boolean): Log
-  /** Calls back when the service was told to go and is unhealthy from now on. */
-  onTerminating(tell: () => void): void
-  /** Statistics go to the primary, all of the rest when it is disposed. */
+  /** Calls back when the service is being stopped and reports itself as unhealthy. */
+  onTerminating(callback: () => void): void
+  /** Sends statistics to the primary, and the remaining ones when it is disposed. */
   openReports(parts: ReportParts): AsyncDisposable
-  /** Connections that clients opened to this listener. */
+  /** Receives connections that clients opened to this listener. */
   receive(listener: ListenerName, adopt: (socket: Socket) => void): void
-  /** Tells how many connections the listener has: new ones go to those with few. */
+  /** Reports the number of connections: new ones go to workers with few. */
   tellConnections(listener: ListenerName, count: number): void
-  /** Tells how many gRPC connections an address has, where there is a limit for that. */
+  /** Reports the number of gRPC connections from an address, if that is limited. */
   tellAddress(address: string, count: number): void
 }

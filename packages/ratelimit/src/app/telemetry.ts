@@ -16,7 +16,7 @@ interface OutletSurroundings {
   readonly primary: Primary | undefined
 }
 
-/** Where statistics leave the process: through a sink, or from a worker to the primary's. */
+/** Statistics leave the process through a sink; a worker sends them to the primary, which has the sink. */
 export async function openOutlet(
   config: StatsConfig,
   { statistics, rules, log, now, primary }: OutletSurroundings,
@@ -34,7 +34,7 @@ export async function openOutlet(
   })
 }
 
-/** OpenTelemetry is loaded here, and only when tracing is on. */
+/** OpenTelemetry is loaded only here, and only when tracing is enabled. */
 export async function openTracing(config: TracingConfig | undefined, log: Log): Promise<Tracing> {
   if (config === undefined) return noTracing
   const { openOtlpTracing } = await import('../tracing/otlp-tracing.ts')

@@ -5,16 +5,16 @@ import { createSecureContext } from 'node:tls'
 import type { TlsCredentials } from '@portcullis/grpc-unary'
 import type { GrpcTlsConfig } from '../config/listeners.ts'
 
-/** What the files of the gRPC listener hold; all of it fits together. */
+/** The content of the TLS files of the gRPC listener, checked for consistency. */
 export interface LoadedTls {
   readonly credentials: TlsCredentials
-  /** The one that clients are shown. */
+  /** The server certificate. */
   readonly certificate: X509Certificate
 }
 
 /**
- * @throws {Error} that says which variable and file is wrong. OpenSSL would take a file that is
- * empty or cut off for one without certificates, and then trust nobody, or everybody.
+ * @throws Error that names the variable and the file. OpenSSL treats an empty or truncated file as one
+ * without certificates, and would then trust no client, or every client.
  */
 export async function readTlsFiles(config: GrpcTlsConfig): Promise<LoadedTls> {
   const { certPath, keyPath, clientCaPath } = config
@@ -50,7 +50,7 @@ export async function readTlsFiles(config: GrpcTlsConfig): Promise<LoadedTls> {
   return { credentials, certificate }
 }
 
-/** As in RS: one directory is watched, and both files change in it together. */
+/** Like in envoyproxy/ratelimit, one directory is watched, in which both files change together. */
 function requireOneDirectory({ certPath, keyPath }: GrpcTlsConfig): void {
   const [certFolder, keyFolder] = [dirname(resolve(certPath)), dirname(resolve(keyPath))]
   if (certFolder === keyFolder) return
@@ -85,12 +85,12 @@ function parseCertificates(
     try {
       return new X509Certificate(block)
     } catch (error) {
-      throw new Error(`${variable}: ${path} holds a broken certificate (${toReason(error)})`, {
+      throw new Error(`${variable}: ${path} contains an invalid certificate (${toReason(error)})`, {
         cause: error,
       })
     }
   })
-  if (first === undefined) throw new Error(`${variable}: ${path} holds no certificate (PEM)`)
+  if (first === undefined) throw new Error(`${variable}: ${path} contains no certificate (PEM)`)
   return [first, ...others]
 }
 
@@ -100,8 +100,8 @@ function parseKey(path: string, text: string): KeyObject {
   } catch (error) {
     const isLocked = error instanceof Error && 'code' in error && error.code === missingPassphrase
     const what = isLocked
-      ? 'holds a key with a passphrase; it must be without one'
-      : `holds no private key that can be used (PEM; ${toReason(error)})`
+      ? 'contains an encrypted key; the key must have no passphrase'
+      : `contains no usable private key (PEM; ${toReason(error)})`
     throw new Error(`GRPC_SERVER_TLS_KEY: ${path} ${what}`, { cause: error })
   }
 }

@@ -9,18 +9,18 @@ import { Statistics } from '../stats/registry.ts'
 import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
 import { boundDecider, openDecide } from './decisions.ts'
 
-/** Enough for every line on the way of a call to have run, and for V8 to have compiled most of them. */
+/** Enough calls to run every line of the request path, and for V8 to compile most of it. */
 const connections = 2
 const callsPerConnection = 100
 
-/** A store that hangs must not keep the service from starting. */
+/** The time limit, so that a store that hangs does not keep the service from starting. */
 const mostMs = 2_000
 
 const domain = 'portcullis-warm-up'
 
 interface WarmUpParts {
   readonly decisions: DecisionsConfig
-  /** Only read; undefined where hits are counted elsewhere: then counters of its own in memory do. */
+  /** The store is only read. When it is undefined, the warm-up uses its own counters in memory. */
   readonly store: CounterStore | undefined
   readonly now: () => number
 }
@@ -28,11 +28,11 @@ interface WarmUpParts {
 let isWarm = false
 
 /**
- * Decides synthetic requests before the first real one, through sockets, gRPC, rules and the store:
- * the first call of a fresh process would otherwise take longer than proxies wait. The rules, the
- * statistics and the counters are its own, and the real store is only read, so nothing of it is seen
- * anywhere. Once per process.
- * @returns how many calls were answered; undefined where the process was warm.
+ * Decides synthetic requests before the first real one, through sockets, gRPC, rules and the store.
+ * Otherwise the first call of a new process would exceed the timeouts of proxies. The rules, the
+ * statistics and the counters are separate, and the real store is only read, so the warm-up leaves no
+ * trace. It runs once per process.
+ * @returns the number of calls that were answered; undefined if the process was already warm
  */
 export async function warmUp(parts: WarmUpParts): Promise<number | undefined> {
   if (isWarm) return undefined
@@ -58,12 +58,12 @@ export async function warmUp(parts: WarmUpParts): Promise<number | undefined> {
     const settings = { methods, path, messages: toMessages(), connections, callsPerConnection }
     return await makeWarmUpCalls(settings, enough)
   } catch {
-    // Without a loopback interface the first calls are slow, and everything else works.
+    // Without a loopback interface only the warm-up fails.
     return 0
   }
 }
 
-/** Answers as the real store does, over its connection, and changes nothing in it. */
+/** Reads from the real store over its connection, and never writes to it. */
 function readOnly(store: CounterStore): CounterStore {
   const read: CounterStore['add'] = (increments, deadlineMs, counted) => {
     store.read(increments, deadlineMs, (error) => {

@@ -34,7 +34,7 @@ export function ipKey(address: string | null | undefined, { v6 = 64 }: IpKeyOpti
     throw new TypeError(`ipKey: v6 must be a whole number of bits from 1 to 128, not ${v6}`)
   }
   if (typeof address !== 'string') return unknownAddress
-  // Loaded when used, as servers have done anyway.
+  // Loaded on first use; servers have loaded it anyway.
   const { isIPv4, isIPv6 } = globalThis.process.getBuiltinModule('node:net')
   if (isIPv4(address)) return address
   const bare = withoutPort(address.trim())

@@ -34,7 +34,7 @@ export function secretKey(secret: string, { key }: SecretKeyOptions = {}): strin
         'Count requests without one by something else, such as ipKey(address).',
     )
   }
-  // Loaded when used: it takes longer than loading the limiter.
+  // Loaded on first use, because it takes longer than loading the limiter.
   const { createHash, createHmac } = globalThis.process.getBuiltinModule('node:crypto')
   const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
   return hash.update(secret).digest('base64url').slice(0, length)

@@ -14,20 +14,20 @@ import {
 
 const usage = `Usage: ratelimit check DIR [--strict] [--merge] [--json]
 
-Reads the rule files (*.yaml) of a directory and shows all that is wrong in them. Policy tests
-(*.test.yaml) are left to 'ratelimit test'. With CACHE_KEY_FORMAT=compatible in the environment it also warns
+Reads the rule files (*.yaml) in a directory and shows every error in them. Policy tests
+(*.test.yaml) are not read: use 'ratelimit test'. With CACHE_KEY_FORMAT=compatible in the environment it also warns
 about rules whose counters can have the same name.
 
-  --strict  warnings count as faults
-  --merge   several files may define one domain, as with MERGE_DOMAIN_CONFIG=true
-  --json    one JSON object instead of text
+  --strict  treat warnings as errors
+  --merge   allow several files to define one domain, as with MERGE_DOMAIN_CONFIG=true
+  --json    print one JSON object instead of text
 
--config_dir DIR and -merge_domain_configs mean the same as DIR and --merge.
-Exit code: 0 fine, 1 faults, 2 wrong usage or a directory that cannot be read.
+-config_dir DIR and -merge_domain_configs are aliases of DIR and --merge.
+Exit code: 0 no errors, 1 errors, 2 wrong usage or a directory that cannot be read.
 `
 
 export const check: Command = {
-  summary: 'find all faults in a directory of rule files',
+  summary: 'find all errors in a directory of rule files',
   usage,
   async run(args, io) {
     const request = parseArguments(args)
@@ -41,7 +41,7 @@ export const check: Command = {
       io.stderr.write(`error opening directory ${directory}: ${content.message}\n`)
       return 2
     }
-    const result = withMeetingKeys(inspectRuleFiles(directory, content, merge), io)
+    const result = withSharedKeys(inspectRuleFiles(directory, content, merge), io)
     const isFine = strict
       ? result.findings.length === 0
       : result.findings.every(({ severity }) => severity === 'warning')
@@ -51,8 +51,8 @@ export const check: Command = {
   },
 }
 
-/** Where the store is shared with envoyproxy/ratelimit, its keys can meet. */
-function withMeetingKeys(result: Inspection, { env }: CommandIo): Inspection {
+/** In the key format of envoyproxy/ratelimit, counters of different rules can have the same key. */
+function withSharedKeys(result: Inspection, { env }: CommandIo): Inspection {
   if (parseConfig(env).config.decisions.keyFormat !== 'compatible') return result
   const warnings = findMeetingKeys(result.rules).map((warning) => toFinding(warning, 'warning'))
   return { ...result, findings: [...result.findings, ...warnings].sort(byPlace) }
@@ -72,7 +72,7 @@ const switches: ReadonlyMap<string, 'strict' | 'merge' | 'json'> = new Map([
   ['json', 'json'],
 ])
 
-/** One or two dashes and `-flag=value`, as envoyproxy/ratelimit takes them. A text is a problem. */
+/** Accepts one or two dashes and `-flag=value`, like envoyproxy/ratelimit. Returns a string for an error. */
 function parseArguments(args: readonly string[]): Request | string {
   const request: Request = { directory: '', strict: false, merge: false, json: false }
   const rest = [...args]
@@ -81,7 +81,7 @@ function parseArguments(args: readonly string[]): Request | string {
     const field = name === undefined ? undefined : switches.get(name)
     if (field !== undefined) {
       if (value !== undefined && value !== 'true' && value !== 'false') {
-        return `${arg}: true or false is expected`
+        return `${arg}: expected true or false`
       }
       request[field] = value !== 'false'
     } else if (name === undefined || name === 'config_dir') {

@@ -1,6 +1,6 @@
 import type { Descriptor, Entry } from '../protocol/message.ts'
 
-/** What can be given on the command line, with Go's rules: one or two dashes, `-name=value`. */
+/** The command-line flags, with Go's syntax: one or two dashes, `-name=value`. */
 export interface ClientFlags {
   dial_string: string
   domain: string
@@ -30,34 +30,37 @@ const defaults: ClientFlags = {
 }
 
 interface Flag<Value> {
-  /** What stands for the value in the usage; a flag without one is a switch. */
+  /** The placeholder for the value in the help; empty for a switch. */
   readonly placeholder: string
   readonly help: string
-  /** Returns the new value, given the earlier one. What it throws is shown with flag and text. */
+  /**
+   * Returns the new value, given the earlier one. The message of an error is shown after the flag and its
+   * text.
+   */
   parse(text: string, earlier: Value): Value
   toText(value: Value): string
 }
 
 const flags: { readonly [Name in keyof ClientFlags]: Flag<ClientFlags[Name]> } = {
-  dial_string: textFlag('HOST:PORT', 'the server, or unix:PATH; by default localhost:8081'),
+  dial_string: textFlag('HOST:PORT', 'the server, or unix:PATH; default localhost:8081'),
   domain: textFlag('NAME', 'the domain of the rules'),
   descriptors: {
     placeholder: 'K=V,K=V',
-    help: 'the entries of one descriptor; may be repeated',
+    help: 'the entries of one descriptor; repeatable',
     parse: (text, earlier) => [...earlier, parseDescriptor(text)],
     toText: (descriptors) => descriptors.map(toDescriptorText).join(''),
   },
-  hits_addend: numberFlag('the hits to add; by default 1'),
-  count: numberFlag('how often to ask, one call after the other; by default 1'),
-  json: switchFlag('print responses in JSON, and nothing else'),
-  'grpc-use-tls': switchFlag('encrypt the connection'),
-  'grpc-server-ca-file': textFlag('FILE', 'trust this authority (PEM) in place of the usual ones'),
-  'grpc-cert-file': textFlag('FILE', 'the certificate to show (PEM)'),
-  'grpc-key-file': textFlag('FILE', 'its private key (PEM)'),
-  'oltp-protocol': textFlag('NAME', 'accepted and ignored: this client sends no traces'),
+  hits_addend: numberFlag('the number of hits to add; default 1'),
+  count: numberFlag('the number of calls, one after the other; default 1'),
+  json: switchFlag('print only the responses, as JSON'),
+  'grpc-use-tls': switchFlag('use TLS'),
+  'grpc-server-ca-file': textFlag('FILE', 'trust this CA (PEM) instead of the system CAs'),
+  'grpc-cert-file': textFlag('FILE', 'the client certificate (PEM)'),
+  'grpc-key-file': textFlag('FILE', 'the private key of the client certificate (PEM)'),
+  'oltp-protocol': textFlag('NAME', 'ignored, because this client sends no traces'),
 }
 
-/** Throws a `FlagError` at the first argument that is wrong. */
+/** @throws FlagError for the first invalid argument */
 export function parseClientFlags(args: readonly string[]): ClientFlags {
   const values: ClientFlags = { ...defaults }
   const rest = [...args]
@@ -71,17 +74,17 @@ export function parseClientFlags(args: readonly string[]): ClientFlags {
     setValue(values, name, text)
   }
   if ((values['grpc-cert-file'] === '') !== (values['grpc-key-file'] === '')) {
-    throw new FlagError('-grpc-cert-file and -grpc-key-file belong together: one is missing')
+    throw new FlagError('-grpc-cert-file and -grpc-key-file must be set together')
   }
   return values
 }
 
-/** A mistake in the arguments; the message is for the person who made it. */
+/** An invalid argument. Its message is shown to the user. */
 export class FlagError extends Error {
   override readonly name = 'FlagError'
 }
 
-/** `Flag: --NAME="VALUE"` for each, in the order of their names. */
+/** Formats each flag as `Flag: --NAME="VALUE"`, sorted by name. */
 export function toFlagLines(values: ClientFlags): string {
   const toLine = <Name extends keyof ClientFlags>(name: Name) =>
     `Flag: --${name}=${JSON.stringify(flags[name].toText(values[name]))}\n`
@@ -128,14 +131,14 @@ function numberFlag(help: string): Flag<number> {
 function parseNumber(text: string): number {
   const value = Number(text)
   if (/^\d+$/.test(text) && value <= 0xffff_ffff) return value
-  throw new Error('a whole number from 0 to 4294967295 is expected')
+  throw new Error('expected an integer from 0 to 4294967295')
 }
 
-/** The spellings that Go takes. */
+/** Accepts the same spellings as Go. */
 function parseSwitch(text: string): boolean {
   if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
   if (/^(0|f|F|false|FALSE|False)$/.test(text)) return false
-  throw new Error('true or false is expected')
+  throw new Error('expected true or false')
 }
 
 function parseDescriptor(text: string): Descriptor {

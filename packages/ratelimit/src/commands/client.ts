@@ -23,15 +23,15 @@ const deadlineMs = 30_000
 
 const usage = `Usage: ratelimit client -domain NAME -descriptors K=V,K=V [-descriptors …]
 
-Asks a server for a decision and shows its response.
+Sends a rate limit request to a server and shows the response.
 
 ${toFlagHelp()}
-One dash or two, and "-name value" or "-name=value". A call is given up after 30 seconds.
-Exit code: 0 there was a response, OK or OVER_LIMIT; 1 there was none; 2 wrong usage.
+Flags take one or two dashes, and "-name value" or "-name=value". A call times out after 30 seconds.
+Exit code: 0 the server responded, OK or OVER_LIMIT; 1 no response; 2 wrong usage.
 `
 
 export const client: Command = {
-  summary: 'ask a server for a decision',
+  summary: 'send a rate limit request to a server',
   usage,
   async run(args, io) {
     try {
@@ -52,18 +52,18 @@ export const client: Command = {
   },
 }
 
-/** What was asked for and is not done. */
+/** Warns about flags that have no effect. */
 function toNotes(flags: ClientFlags): string[] {
   const notes: string[] = []
   if (flags['oltp-protocol'] !== '') notes.push('-oltp-protocol: this client sends no traces')
   const { 'grpc-server-ca-file': ca, 'grpc-cert-file': cert, 'grpc-use-tls': usesTls } = flags
   if (!usesTls && (ca !== '' || cert !== '')) {
-    notes.push('the files for TLS are not used without -grpc-use-tls')
+    notes.push('the TLS files are ignored without -grpc-use-tls')
   }
   return notes
 }
 
-/** There is no response, for the reason that the message tells. */
+/** The server sent no response; the message says why. */
 class CallError extends Error {
   override readonly name = 'CallError'
 }
@@ -92,7 +92,7 @@ function toLine(response: Buffer, asJson: boolean): string {
 async function connect(flags: ClientFlags): Promise<GrpcClient> {
   try {
     const tls = flags['grpc-use-tls'] ? { tls: await readTlsFiles(flags) } : {}
-    // As in Go, the host may be left out.
+    // Like in Go, the host is optional.
     const address = flags.dial_string.replace(/^:/, 'localhost:').replace(/^dns:(\/\/\/)?/, '')
     return await openGrpcClient({ address, ...tls })
   } catch (error) {
@@ -123,7 +123,7 @@ function toRequestError(code: number, text: string): CallError {
   return new CallError(`request error: rpc error: code = ${toCodeName(code)} desc = ${text}`)
 }
 
-/** As Go spells them: InvalidArgument, and Canceled with one l. */
+/** The names that Go uses: InvalidArgument, and Canceled with one l. */
 function toCodeName(code: number): string {
   if (code === status.CANCELLED) return 'Canceled'
   const name = Object.entries(status).find(([, number]) => number === code)?.[0]

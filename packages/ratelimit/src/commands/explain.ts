@@ -11,20 +11,20 @@ import { toText } from '../tools/explain/explain-text.ts'
 
 const usage = `Usage: ratelimit explain DIR -domain DOMAIN -descriptors KEY=VALUE[,KEY=VALUE…]
 
-Shows which rule of a directory a descriptor meets and why, and where its hits are counted.
+Shows which rule in a directory matches a descriptor and why, and which counter its hits go to.
 
   -domain DOMAIN       the domain of the request
-  -descriptors ENTRIES one descriptor; may be repeated: limits can replace each other
-  --now SECONDS        the Unix time to look at, instead of the present
-  --merge              several files may define one domain (or MERGE_DOMAIN_CONFIG=true)
-  --json               one JSON object instead of text
+  -descriptors ENTRIES one descriptor; repeatable, because a limit can replace another
+  --now SECONDS        the Unix time of the request; default: the current time
+  --merge              allow several files to define one domain (or MERGE_DOMAIN_CONFIG=true)
+  --json               print one JSON object instead of text
 
-The environment counts as for serve: CACHE_KEY_PREFIX, MERGE_DOMAIN_CONFIG.
-Exit code: 0 explained, 1 faults in the rules, 2 wrong usage or a directory that cannot be read.
+CACHE_KEY_PREFIX and MERGE_DOMAIN_CONFIG have the same effect as for serve.
+Exit code: 0 success, 1 errors in the rules, 2 wrong usage or a directory that cannot be read.
 `
 
 export const explain: Command = {
-  summary: 'show which rule a descriptor meets, and why',
+  summary: 'show which rule matches a descriptor, and why',
   usage,
   async run(args, io) {
     const request = parseExplainArguments(args)
@@ -47,7 +47,7 @@ export const explain: Command = {
   },
 }
 
-/** The rules, or the exit code. */
+/** Returns the rules, or an exit code when they cannot be used. */
 async function loadRules(
   directory: string,
   mergeDomains: boolean,
@@ -60,17 +60,19 @@ async function loadRules(
   }
   const files = content.files.map(({ name, text }) => ({ name: join(directory, name), text }))
   for (const { name, reason } of content.unreadable) {
-    io.stderr.write(`${join(directory, name)} is left out, it cannot be read: ${reason}\n`)
+    io.stderr.write(`${join(directory, name)} is skipped because it cannot be read: ${reason}\n`)
   }
   const { rules, faults } = parseRuleFiles(files, { mergeDomains })
   const [first] = faults
   if (first !== undefined) {
     const { file, line, column } = first.place
     io.stderr.write(`${file}:${line}:${column}: ${first.message}\n`)
-    io.stderr.write(`Rules with faults are never used: 'ratelimit check ${directory}' shows all.\n`)
+    io.stderr.write(
+      `The rules have errors and would not be loaded. To see all errors, run: ratelimit check ${directory}\n`,
+    )
     return 1
   }
-  if (files.length === 0) io.stderr.write(`${directory} holds no *.yaml file.\n`)
+  if (files.length === 0) io.stderr.write(`${directory} contains no *.yaml files.\n`)
   const nothing = new RuleCounters()
   return compileRules(rules, { forRule: () => nothing, forRequest: () => nothing })
 }
@@ -83,7 +85,7 @@ export interface ExplainRequest {
   readonly directory: string
   readonly domain: string
   readonly descriptors: readonly Descriptor[]
-  /** Undefined: the present. */
+  /** The current time when undefined. */
   readonly nowSeconds: number | undefined
   readonly merge: boolean
   readonly json: boolean
@@ -92,14 +94,17 @@ export interface ExplainRequest {
 const switches = new Set(['json', 'merge'])
 const valued = new Set(['domain', 'descriptors', 'now'])
 
-/** One or two dashes, `-flag value` or `-flag=value`, as the client takes them. A text is a problem. */
+/**
+ * Accepts the same syntax as the client: one or two dashes, `-flag value` or `-flag=value`. Returns a string
+ * for an error.
+ */
 export function parseExplainArguments(args: readonly string[]): ExplainRequest | string {
   const given = parseFlags(args)
   if (typeof given === 'string') return given
   const { values, positional } = given
   const [directory, other] = positional
   if (directory === undefined) return 'the directory of the rules is missing'
-  if (other !== undefined) return `only one directory can be explained, and ${other} is a second`
+  if (other !== undefined) return `only one directory is allowed; ${other} is a second one`
   const domain = values.get('domain')?.at(-1)
   if (domain === undefined || domain === '') return '-domain is missing'
 
@@ -107,7 +112,7 @@ export function parseExplainArguments(args: readonly string[]): ExplainRequest |
   for (const text of values.get('descriptors') ?? []) {
     const entries = parseEntries(text)
     if (entries === undefined) {
-      return `-descriptors ${text}: entries are written key=value and separated by commas`
+      return `-descriptors ${text}: entries must be written as key=value, separated by commas`
     }
     descriptors.push({ entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false })
   }
@@ -115,7 +120,7 @@ export function parseExplainArguments(args: readonly string[]): ExplainRequest |
 
   const now = values.get('now')?.at(-1)
   if (now !== undefined && !/^\d{1,15}$/.test(now)) {
-    return `-now ${now}: whole seconds since 1970 are expected`
+    return `-now ${now}: expected a Unix time in whole seconds`
   }
   const nowSeconds = now === undefined ? undefined : Number(now)
   const isOn = (name: string) => values.has(name)

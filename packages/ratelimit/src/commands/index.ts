@@ -1,6 +1,9 @@
 import type { Command } from '@portcullis/service-kit/command'
 
-/** By name, in the order of the help text. Loaded when needed: `client` needs nothing of `serve`. */
+/**
+ * Commands by name, in the order of the help text. Each is loaded on demand: `client` needs nothing from
+ * `serve`.
+ */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serve,
   client: async () => (await import('./client.ts')).client,

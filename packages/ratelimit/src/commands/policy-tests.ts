@@ -23,42 +23,42 @@ import { PolicyTestRunner, type TestResult } from '../tools/policy-tests/run.ts'
 
 const usage = `Usage: ratelimit test DIR [--rules RULES] [--filter TEXT] [--merge] [--json] [--junit FILE]
 
-Runs the policy tests (*.test.yaml) of a directory against the rules (*.yaml) in it, in simulated
-time and with counters of their own: no server is needed, and a day passes at once.
+Runs the policy tests (*.test.yaml) in a directory against the rules (*.yaml) in it, in simulated
+time and with separate counters. No server is needed, and simulated time costs no real time.
 
-  --rules RULES  the directory of the rules, where they are not beside the tests
-  --filter TEXT  only tests whose path or name holds the text, in any letter case
-  --merge        several files may define one domain, as with MERGE_DOMAIN_CONFIG=true
-  --json         one JSON object instead of text
-  --junit FILE   also write the results to a file, in the XML of JUnit
+  --rules RULES  the directory of the rules, if it is not the directory of the tests
+  --filter TEXT  run only tests whose path or name contains the text, ignoring case
+  --merge        allow several files to define one domain, as with MERGE_DOMAIN_CONFIG=true
+  --json         print one JSON object instead of text
+  --junit FILE   also write the results to a file, as JUnit XML
 
-A file of tests:
+A test file:
 
-  domain: api                             # for requests that name none
+  domain: api                             # for requests without a domain
   tests:
     - name: a user gets 5 calls a minute
-      at: 2026-01-01T00:00:00Z            # when it starts; this unless told
+      at: 2026-01-01T00:00:00Z            # start time; this is the default
       steps:
         - request: { descriptors: [{ user: alice }] }
           times: 5
           expect: ok
         - request: { descriptors: [{ user: alice }] }
           expect: over_limit
-        - advance: 60s                    # or 1h30m, '2 days'; at: TIME goes to a time
+        - advance: 60s                    # or 1h30m, '2 days'; at: TIME jumps to a time
         - request: { descriptors: [{ user: alice }] }
           expect: { code: ok, remaining: 4, reset: 60s, rule: api.user, limit: 5/minute }
 
-A request has domain, descriptors and hits. A descriptor is a map of its entries, or has more to say:
-{ entries: { user: alice }, hits: 3, limit: 10/hour }; hits below 0 are given back. Of a request with
-several descriptors, expect: { code: ok, descriptors: [ok, { remaining: 3 }] } tells each. With times,
-the code is expected of every call and everything else of the last one.
+A request has domain, descriptors and hits. A descriptor is a map of its entries, or has more fields:
+{ entries: { user: alice }, hits: 3, limit: 10/hour }; negative hits are refunded. For a request with
+several descriptors, expect: { code: ok, descriptors: [ok, { remaining: 3 }] } checks each one. With times,
+the code is checked for every call and everything else only for the last call.
 
-Exit code: 0 all as expected, 1 failed tests, faults in the files or no test at all, 2 wrong usage or
+Exit code: 0 all tests passed, 1 failed tests, errors in the files or no tests, 2 wrong usage or
 a directory that cannot be read.
 `
 
 export const policyTests: Command = {
-  summary: 'run the policy tests beside the rules, in simulated time',
+  summary: 'run the policy tests of a directory of rules, in simulated time',
   usage,
   async run(args, io) {
     const request = parseArguments(args)
@@ -101,13 +101,13 @@ const options = {
   junit: { type: 'string' },
 } as const
 
-/** A text is a problem. */
+/** Returns a string for an error. */
 function parseArguments(args: readonly string[]): Request | string {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     const [directory, other] = positionals
     if (directory === undefined) return 'the directory of the tests is missing'
-    if (other !== undefined) return `only one directory can be tested, and ${other} is a second`
+    if (other !== undefined) return `only one directory is allowed; ${other} is a second one`
     return {
       directory,
       rules: values.rules ?? directory,
@@ -117,7 +117,7 @@ function parseArguments(args: readonly string[]): Request | string {
       junit: values.junit,
     }
   } catch (error) {
-    // What follows the first sentence is about something that nobody wants here.
+    // The sentences after the first are advice that does not apply here.
     return toReason(error).split('. ')[0] ?? ''
   }
 }
@@ -129,7 +129,7 @@ interface Loaded {
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** Undefined when there is nothing to read, which was said then. */
+/** Returns undefined when there is nothing to read, after it has printed why. */
 async function load(request: Request, io: CommandIo): Promise<Loaded | undefined> {
   const [content, tests] = await Promise.all([
     readRuleDirectory(request.rules, { ignoreDotFiles: false }).catch(toReason),
@@ -141,8 +141,8 @@ async function load(request: Request, io: CommandIo): Promise<Loaded | undefined
     return undefined
   }
   if (content.files.length === 0 && content.unreadable.length === 0) {
-    const help = 'tell where they are with --rules DIRECTORY'
-    io.stderr.write(`${request.rules} holds no rules (*.yaml): ${help}\n`)
+    const help = 'set their directory with --rules DIRECTORY'
+    io.stderr.write(`${request.rules} contains no rules (*.yaml): ${help}\n`)
     return undefined
   }
   return toLoaded(inspectRuleFiles(request.rules, content, request.merge), tests)
@@ -164,7 +164,7 @@ function toLoaded(inspection: Inspection, { files, unreadable }: PolicyTestDirec
   }
 }
 
-/** What `check` is for. */
+/** Warnings are not shown here; `check` shows them. */
 function isWarning({ severity }: Finding): boolean {
   return severity === 'warning'
 }
@@ -174,7 +174,7 @@ function isSelected({ name, place }: PolicyTest, filter: string): boolean {
 }
 
 function toNothingFound({ directory, filter }: Request, testCount: number): string {
-  if (testCount === 0) return `${directory} holds no policy tests (*.test.yaml).`
+  if (testCount === 0) return `${directory} contains no policy tests (*.test.yaml).`
   return `None of ${toCount(testCount, 'test')} has a path or a name with '${filter}'.`
 }
 
@@ -188,7 +188,7 @@ async function runAll(
   return results
 }
 
-/** Whether it could be written. */
+/** Returns whether the file could be written. */
 async function writeJunit(
   file: string,
   results: readonly TestResult[],

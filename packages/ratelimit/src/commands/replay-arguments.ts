@@ -49,7 +49,7 @@ function parse(args: readonly string[]) {
   return parseArgs({ args: [...args], options, allowPositionals: true })
 }
 
-/** A text is what is wrong with the arguments. */
+/** Returns a string for an error. */
 export function parseReplayArguments(args: readonly string[]): ReplayRequest | string {
   let parsed: ReturnType<typeof parse>
   try {
@@ -64,10 +64,9 @@ export function parseReplayArguments(args: readonly string[]): ReplayRequest | s
   if (logs.filter((log) => log === '-').length > 1) return 'standard input can be read only once'
 
   const reorderMs = parseDuration(values.reorder ?? '10s', { bareSeconds: true })
-  if (reorderMs === undefined)
-    return `--reorder ${values.reorder}: a duration such as 10s is expected`
+  if (reorderMs === undefined) return `--reorder ${values.reorder}: expected a duration such as 10s`
   const top = values.top ?? '10'
-  if (!/^\d{1,6}$/.test(top)) return `--top ${top}: a number is expected`
+  if (!/^\d{1,6}$/.test(top)) return `--top ${top}: expected a number`
   const readLine = toReader(values)
   if (typeof readLine === 'string') return readLine
   return {
@@ -93,15 +92,15 @@ function toReader(values: Values): ReadLine | string {
   const unused = (['domain-field', 'descriptors-field', 'hits-field'] as const).find(
     (name) => values[name] !== undefined,
   )
-  if (unused !== undefined) return `--${unused} is not used together with --descriptor`
+  if (unused !== undefined) return `--${unused} cannot be used together with --descriptor`
   const mapping = { domain, descriptors, hits, stripsQuery: values['strip-query'] ?? false }
   const settings = { ...mapping, timeField: values['time-field'] }
   const isDictionary = format?.trimStart().startsWith('{') === true
   const isText = format !== 'json' && !isDictionary
   if (isText && settings.timeField !== undefined) {
-    return '--time-field is for logs in JSON; the format of a text has its time as %START_TIME%'
+    return '--time-field is for JSON logs; the format of a text log contains the time as %START_TIME%'
   }
-  // What is wrong with the format must not be told as if it were the descriptor's fault.
+  // An error in the format must not be reported as an error in a descriptor.
   const probe = { ...settings, descriptors: [], hits: undefined }
   const create = (of: typeof settings): ReadLine => {
     if (format === 'json') return createJsonLogReader(of)
@@ -145,7 +144,7 @@ function firstOf(
   return undefined
 }
 
-/** With the text and a mark below the column that is meant. */
+/** Returns a message with the text and a mark below the column of the error. */
 function findFault(option: string, text: string, attempt: () => unknown): string | undefined {
   try {
     attempt()
@@ -159,61 +158,61 @@ function findFault(option: string, text: string, attempt: () => unknown): string
 
 export const usage = `Usage: ratelimit replay RULES LOG [LOG…] [OPTION…]
 
-Shows what a rule set would have refused: feeds recorded requests through the rules at the times
-they were made, and counts per rule. RULES is a directory of *.yaml files, or one file. LOG is a
-file, or - for standard input; gzip and Zstandard are recognised. Several logs are read one after
+Shows what a set of rules would have refused: applies the rules to recorded requests at the times
+they were made, and counts requests per rule. RULES is a directory of *.yaml files, or one file. LOG is a
+file, or - for standard input; gzip and Zstandard are recognized. Several logs are read one after
 the other, as if they were one.
 
-Without --descriptor, a line of the log is a request for a decision:
+Without --descriptor, each line of the log is a rate limit request:
 
   {"time": "2026-01-01T00:00:00.123Z", "domain": "api", "descriptors": [{"path": "/", "user": "7"}]}
 
 The time may also be a number: seconds, milliseconds, microseconds or nanoseconds since 1970.
 Descriptors may be written as for /json, with entries, limit and hitsAddend.
 
-  --domain NAME             the domain of lines that name none
-  --time-field NAME         where the time is, instead of time; a.b is b inside of a
-  --domain-field NAME       instead of domain
-  --descriptors-field NAME  instead of descriptors
-  --hits-field NAME         instead of hitsAddend
+  --domain NAME             the domain of lines without a domain
+  --time-field NAME         the field with the time, instead of time; a.b is b inside a
+  --domain-field NAME       the field with the domain, instead of domain
+  --descriptors-field NAME  the field with the descriptors, instead of descriptors
+  --hits-field NAME         the field with the hits, instead of hitsAddend
 
-With --descriptor, it is an access log, and the descriptors are made of its fields:
+With --descriptor, the log is an access log, and descriptors are built from its fields:
 
   --domain NAME             the domain of all requests
-  --descriptor ENTRIES      one descriptor, KEY=VALUE[,KEY=VALUE…]; may be repeated. A value is text
-                            with operators in it, as in path=%REQ(:PATH)%,user=%REQ(X-USER)%
-                            A line without one of the values (-) gets no such descriptor, and one
-                            without any descriptor is no request, as in Envoy
-  --format FORMAT           default  what Envoy writes unless told otherwise
+  --descriptor ENTRIES      one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable. A value is text
+                            with operators, as in path=%REQ(:PATH)%,user=%REQ(X-USER)%
+                            A line that lacks one of the values (-) has no such descriptor, and a line
+                            without any descriptor is skipped, as in Envoy
+  --format FORMAT           default  Envoy's default format
                             TEXT     the format string of Envoy's configuration
-                            {…}      its json_format; values are named by operators all the same
-                            json     any JSON lines; values are named by fields, as in path=%url.path%
-  --time-field NAME         the field with the time, for JSON
-  --hits VALUE              how many hits a request counts for, such as %BYTES_SENT%
-  --strip-query             paths end at their question mark
+                            {…}      its json_format; values are still operators
+                            json     any JSON lines; values are field names, as in path=%url.path%
+  --time-field NAME         the field with the time, for JSON logs
+  --hits VALUE              the number of hits of a request, such as %BYTES_SENT%
+  --strip-query             remove the query string from paths
 
-  --reorder DURATION        how late a request may stand in the log (10s): it is written when a
-                            request ends. Those still later are counted, and decided late
-  --merge                   several files may define one domain (or MERGE_DOMAIN_CONFIG=true)
-  --compare RULES           the same log through other rules too, and what differs per rule
-  --strict                  a line that cannot be read is a failure; without it they are counted,
-                            and the first ones shown
+  --reorder DURATION        how far requests in the log may be out of order (default 10s): a line is
+                            written when its request ends. Later requests are decided late and counted
+  --merge                   allow several files to define one domain (or MERGE_DOMAIN_CONFIG=true)
+  --compare RULES           apply other rules too, and show the differences per rule
+  --strict                  fail if a line cannot be read; by default such lines are counted,
+                            and the first ones are shown
 
-  --top N                   how many of the keys refused most often are shown (10)
-  --all                     all rules, also those that refused nothing or met no request
-  --json                    one JSON object instead of a table
-  --chart FILE.svg          also draws requests over time, allowed and refused, into a file
+  --top N                   the number of most refused keys to show (default 10)
+  --all                     show all rules, including those that refused or matched no request
+  --json                    print one JSON object instead of a table
+  --chart FILE.svg          also draw a chart of allowed and refused requests over time
 
-Columns: allowed, near (allowed, but near the limit), refused and shadow (over the limit, but let
-through by shadow or quota mode) count requests. peak is the most hits that one key had in one
-window, and how many times the limit that is; a sliding window and
+Columns: allowed, near (allowed, but near the limit), refused and shadow (over the limit, but allowed
+by shadow or quota mode) count requests. peak is the highest number of hits of one key in one
+window, also as a multiple of the limit; a sliding window and
 STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT do not count what they refuse. Times are UTC.
 
-The environment counts as for serve: SHADOW_MODE, QUOTA_MODE, NEAR_LIMIT_RATIO, CACHE_KEY_PREFIX,
+These variables have the same effect as for serve: SHADOW_MODE, QUOTA_MODE, NEAR_LIMIT_RATIO, CACHE_KEY_PREFIX,
 STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT, MERGE_DOMAIN_CONFIG, MEMORY_STORE_MAX_BYTES.
-Ctrl-C ends the replay and reports what was read so far.
-Exit code: 0 done, 1 faults in the rules, a log that breaks off, or with --strict a line that cannot
-be read, 2 wrong usage or files that are not there, 130 ended by Ctrl-C.
+Ctrl-C ends the replay and shows the report of what was read so far.
+Exit code: 0 success, 1 errors in the rules, a truncated log, or with --strict a line that cannot
+be read, 2 wrong usage or missing files, 130 ended by Ctrl-C.
 
 Examples:
   ratelimit replay config requests.jsonl.gz --chart refused.svg

@@ -22,7 +22,7 @@ import { Simulation, type SimulationSettings } from '../tools/replay/simulation/
 import { parseReplayArguments, type ReplayRequest, usage } from './replay-arguments.ts'
 
 export const replay: Command = {
-  summary: 'show what rules would have refused of recorded requests',
+  summary: 'show which recorded requests a set of rules would have refused',
   usage,
   async run(args, io) {
     const request = parseReplayArguments(args)
@@ -40,7 +40,7 @@ export const replay: Command = {
   },
 }
 
-/** Nothing can be replayed, for the reason that the message tells. */
+/** The replay is not possible; the message says why. */
 class ReplayError extends Error {
   override readonly name = 'ReplayError'
   readonly exitCode: number
@@ -94,7 +94,7 @@ function readConfig(io: CommandIo): Config {
   const { config, faults } = parseConfig(io.env)
   if (faults.length === 0) return config
   const lines = faults.map((fault) => `  ${toFaultText(fault)}`)
-  throw new ReplayError(`The environment is not right.\n${lines.join('\n')}`, 2)
+  throw new ReplayError(`The environment is invalid.\n${lines.join('\n')}`, 2)
 }
 
 async function loadRules(path: string, mergeDomains: boolean, io: CommandIo): Promise<RuleSet> {
@@ -105,10 +105,10 @@ async function loadRules(path: string, mergeDomains: boolean, io: CommandIo): Pr
   const faults = findings.filter(({ severity }) => severity === 'fault')
   if (faults.length === 0) return rules
   writeFindings(faults, texts, { ...io, stdout: io.stderr })
-  throw new ReplayError('Rules with faults are never used.', 1)
+  throw new ReplayError('The rules have errors and would not be loaded.', 1)
 }
 
-/** Of a directory, or of one file whatever its name. */
+/** Reads a directory, or one file with any name. */
 async function inspect(path: string, mergeDomains: boolean): Promise<Inspection> {
   if ((await stat(path)).isDirectory()) return await inspectRules(path, mergeDomains)
   const text = await readFile(path, 'utf8')
@@ -134,7 +134,7 @@ function toSimulationSettings(config: Config, request: ReplayRequest): Simulatio
   }
 }
 
-/** With a progress bar where a person sees it. The first Ctrl-C ends the replay, a second all. */
+/** Shows a progress bar in a terminal. The first Ctrl-C ends the replay; a second ends the process. */
 async function watch(
   { readLine, reorderMs }: ReplayRequest,
   logs: readonly OpenedLog[],

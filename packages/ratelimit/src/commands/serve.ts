@@ -14,11 +14,11 @@ export const serve: Command = {
   get usage() {
     return `Usage: ratelimit serve [--rules DIRECTORY]
 
-Runs the service until a signal stops it. Settings come from the environment; without any, counters
-live in this process and rules are read from /srv/runtime_data/current/config.
+Runs the service until it is stopped by a signal. Settings come from environment variables; by default, counters
+are kept in this process and rules are read from /srv/runtime_data/current/config.
 
 Options:
-  --rules DIRECTORY  read the *.yaml files of this directory and watch them for changes; in place of
+  --rules DIRECTORY  read the *.yaml files in this directory and watch them for changes; replaces
                      RUNTIME_ROOT and the other RUNTIME_ variables
 
 ${toEnvironmentHelp()}`
@@ -32,10 +32,10 @@ async function run(args: readonly string[], io: CommandIo): Promise<number> {
   const { config, faults, notes } = parseConfig(env)
   if (faults.length > 0) {
     const lines = faults.map((fault) => `  ${toFaultText(fault)}\n`).join('')
-    io.stderr.write(`The service cannot start: the environment is not right.\n${lines}`)
+    io.stderr.write(`The service cannot start: the environment is invalid.\n${lines}`)
     return 2
   }
-  // Straight to the descriptor: a full pipe must not stop decisions, as the stream would.
+  // Writes go directly to the file descriptor: with a stream, a full pipe would block decisions.
   using output = openLogOutput({ fd: 2, format: config.log.format })
   const log = createLog({ ...config.log, write: (line) => output.write(line) })
   for (const note of notes) log.warning(note)
@@ -45,19 +45,22 @@ async function run(args: readonly string[], io: CommandIo): Promise<number> {
     const open = await loadService(config)
     await open({ config, log, lifecycle, now: Date.now })
   } catch (error) {
-    // Whoever stops a service that still starts has closed what it waits for.
+    // Stopping a service during startup closes what it waits for, so an error is expected then.
     if (!lifecycle.stopping.aborted) lifecycle.fail(error)
   }
   return await lifecycle.ended
 }
 
-/** Loaded when it is known which: the process that accepts for others needs little of the service. */
+/**
+ * Loads only what is needed: a primary process, which accepts connections for its workers, needs little of
+ * the service.
+ */
 async function loadService({ workers }: Config) {
   if (workers === 1) return (await import('../app/app.ts')).openApp
   return (await import('../workers/primary.ts')).openPrimary
 }
 
-/** How much longer than their own time workers get before they are killed. */
+/** How long workers may exceed their own drain timeout before they are killed. */
 const workerMarginMs = 7_000
 
 function toLifecycleSettings({ lifecycle, workers }: Config) {
@@ -65,7 +68,7 @@ function toLifecycleSettings({ lifecycle, workers }: Config) {
   return { ...lifecycle, drainTimeoutMs: lifecycle.drainTimeoutMs + margin }
 }
 
-/** The environment with what the arguments say; undefined when they make no sense. */
+/** Returns the environment with the arguments applied, or undefined when the arguments are invalid. */
 function readArguments(args: readonly string[], io: CommandIo): CommandIo['env'] | undefined {
   try {
     const { values } = parseArgs({ args: [...args], options: { rules: { type: 'string' } } })
@@ -79,12 +82,14 @@ function readArguments(args: readonly string[], io: CommandIo): CommandIo['env']
       RUNTIME_WATCH_ROOT: 'false',
     }
   } catch {
-    io.stderr.write('The only option is --rules DIRECTORY. See: ratelimit serve --help\n')
+    io.stderr.write(
+      'Invalid arguments: the only option is --rules DIRECTORY. See: ratelimit serve --help\n',
+    )
     return undefined
   }
 }
 
-/** What `serve --help` says about the environment. */
+/** The part of `serve --help` about environment variables. */
 export function toEnvironmentHelp(): string {
   return `Environment variables, with their defaults:\n\n${toHelpText(chapters)}`
 }

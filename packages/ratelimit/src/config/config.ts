@@ -22,7 +22,7 @@ import { isSinkVariable, type StatsConfig, statsChapters, toStats } from './stat
 import { storeChapters, toStore } from './store.ts'
 import { type TracingConfig, toTracing, tracing } from './tracing.ts'
 
-/** Every variable there is. Validation, `serve --help` and the manual come from this table. */
+/** Every environment variable. Validation, `serve --help` and the manual are generated from this table. */
 export const chapters = {
   listeners,
   grpcLimits,
@@ -38,7 +38,7 @@ export interface Config {
   readonly listeners: ListenersConfig
   readonly log: LogConfig
   readonly lifecycle: LifecycleConfig
-  /** How many processes share the work; 1 for this one alone. */
+  /** The number of processes that share the work; 1 means that only this process does. */
   readonly workers: number
   readonly rules: RulesConfig
   readonly decisions: DecisionsConfig
@@ -48,9 +48,9 @@ export interface Config {
 }
 
 export interface ParsedConfig {
-  /** Only to be used when there are no faults. */
+  /** Valid only when there are no faults. */
   readonly config: Config
-  /** All that keeps the service from starting. */
+  /** The errors that keep the service from starting. */
   readonly faults: readonly Fault[]
   /** Warnings for the log. */
   readonly notes: readonly string[]
@@ -77,7 +77,7 @@ export function parseConfig(env: Environment): ParsedConfig {
   return { config: freeze(config), faults: check.faults, notes: check.notes }
 }
 
-/** Maps and patterns stay as they are: their types already say that nobody changes them. */
+/** Maps and regular expressions are not frozen: their types are already read-only. */
 function freeze<Value>(value: Value): Value {
   const isPlain =
     Array.isArray(value) ||

@@ -13,7 +13,11 @@ import { type KeyFormat, keyFormats } from '../decide/counter-key.ts'
 export const decisions = {
   title: 'Decisions',
   variables: {
-    shadowMode: boolean('SHADOW_MODE', false, 'Whether nothing is ever refused, only counted'),
+    shadowMode: boolean(
+      'SHADOW_MODE',
+      false,
+      'Whether requests are only counted, and never refused',
+    ),
     quotaMode: boolean(
       'QUOTA_MODE',
       false,
@@ -22,66 +26,70 @@ export const decisions = {
     nearLimitRatio: number(
       'NEAR_LIMIT_RATIO',
       0.8,
-      'Part of a limit from which hits count as near_limit',
+      'Fraction of a limit above which hits count as near_limit',
       { min: 0, max: 1 },
     ),
     localCacheBytes: integer(
       'LocalCacheSizeInBytes',
       0,
-      'Memory for keys known to be over their limits, which the store is not asked about; 0: none',
+      'Size of the in-process cache of keys that are over their limits, which saves store lookups; 0: no cache',
       { aliases: ['LOCAL_CACHE_SIZE_IN_BYTES'] },
     ),
-    cacheKeyPrefix: string('CACHE_KEY_PREFIX', '', 'Text before every key in the store'),
+    cacheKeyPrefix: string('CACHE_KEY_PREFIX', '', 'Prefix of every key in the store'),
     keyFormat: choice(
       'CACHE_KEY_FORMAT',
       keyFormats,
       'exact',
-      'exact: no two descriptors share a counter; compatible: the keys of envoyproxy/ratelimit, to share ' +
+      'exact: no two descriptors share a counter; compatible: the key format of envoyproxy/ratelimit, to share ' +
         'a store with it during a migration',
     ),
     mostDescriptors: integer(
       'MAX_DESCRIPTORS_PER_REQUEST',
       500,
-      'How many descriptors a request may have',
+      'Maximum number of descriptors in a request',
       { min: 1, max: 1_000_000 },
     ),
     mostEntries: integer(
       'MAX_ENTRIES_PER_DESCRIPTOR',
       100,
-      'How many entries each of them may have',
+      'Maximum number of entries in a descriptor',
       { min: 1, max: 1_000_000 },
     ),
     expirationJitterMaxSeconds: integer(
       'EXPIRATION_JITTER_MAX_SECONDS',
       300,
-      'Up to how much longer than its window a counter is kept in the store, by chance; 0 or less: no longer',
+      'Maximum of the random time that is added to the expiration of a counter in the store; 0 or less: none',
       { min: -(2 ** 31), max: 2 ** 31 - 1 },
     ),
     stopIncrement: boolean(
       'STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT',
       false,
-      'Whether one descriptor over its limit keeps the others of its request from being counted',
+      'Whether the other descriptors of a request are not counted when one of them is over its limit',
     ),
     hasHeaders: boolean(
       'LIMIT_RESPONSE_HEADERS_ENABLED',
       false,
-      'Whether answers carry the three headers below',
+      'Whether responses carry the three headers below',
     ),
-    limitHeader: string('LIMIT_LIMIT_HEADER', 'RateLimit-Limit', 'Header with the limit'),
+    limitHeader: string(
+      'LIMIT_LIMIT_HEADER',
+      'RateLimit-Limit',
+      'Name of the header with the limit',
+    ),
     remainingHeader: string(
       'LIMIT_REMAINING_HEADER',
       'RateLimit-Remaining',
-      'Header with the hits left',
+      'Name of the header with the number of remaining hits',
     ),
     resetHeader: string(
       'LIMIT_RESET_HEADER',
       'RateLimit-Reset',
-      'Header with the seconds until the window ends',
+      'Name of the header with the seconds until the window ends',
     ),
     hasDynamicMetadata: boolean(
       'RESPONSE_DYNAMIC_METADATA',
       false,
-      'Whether answers carry dynamic metadata: the request and the metadata of its rules',
+      'Whether responses carry dynamic metadata: the request and the metadata of its rules',
     ),
   },
 } satisfies Chapter
@@ -90,7 +98,7 @@ export interface DecisionsConfig {
   readonly isShadowMode: boolean
   readonly isQuotaMode: boolean
   readonly nearLimitRatio: number
-  /** 0: no cache. */
+  /** 0 disables the cache. */
   readonly localCacheBytes: number
   readonly cacheKeyPrefix: string
   readonly keyFormat: KeyFormat
@@ -136,7 +144,7 @@ function toHeaderNames(settings: DecisionSettings, check: Check): HeaderNames {
   ] as const
   for (const [variable, name] of names) {
     if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) continue
-    check.fault(variable, 'must be the name of a header, such as RateLimit-Limit')
+    check.fault(variable, 'must be a valid header name, such as RateLimit-Limit')
   }
   return {
     limit: settings.limitHeader,

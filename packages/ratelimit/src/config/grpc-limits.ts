@@ -23,13 +23,13 @@ function time(name: string, limit: keyof Limits, help: string): Variable<number>
   return duration(name, `${defaultLimits[limit] / 1000}s`, help)
 }
 
-/** Every limit of the gRPC server, by its name there. Rates are per connection. */
+/** Every limit of the gRPC server, under the name that `Limits` gives it. Rates are per connection. */
 const variables = {
   connections: count('GRPC_MAX_CONNECTIONS', 'connections', 'Open gRPC connections per process'),
   connectionsPerAddress: count(
     'GRPC_MAX_CONNECTIONS_PER_ADDRESS',
     'connectionsPerAddress',
-    'Open gRPC connections from one IP address, in all workers together; 0: no limit',
+    'Open gRPC connections from one IP address, across all workers; 0: no limit',
     0,
   ),
   concurrentStreams: count(
@@ -37,62 +37,62 @@ const variables = {
     'concurrentStreams',
     'Open calls per connection',
   ),
-  // Compressed messages become a buffer of this size at most, and a buffer has its own maximum.
+  // A decompressed message must fit into one buffer, and the size of a buffer is limited.
   messageBytes: integer(
     'GRPC_MAX_MESSAGE_BYTES',
     defaultLimits.messageBytes,
-    'Bytes of one request message, also after it was decompressed',
+    'Bytes of one request message, before and after decompression',
     { min: 1, max: 2 ** 30 },
   ),
   bufferedRequestBytes: bytes(
     'GRPC_MAX_BUFFERED_REQUEST_BYTES',
     'bufferedRequestBytes',
-    'Bytes of requests that are not whole yet, per connection',
+    'Bytes of incomplete requests, per connection',
   ),
   totalBufferedRequestBytes: bytes(
     'GRPC_MAX_TOTAL_BUFFERED_REQUEST_BYTES',
     'totalBufferedRequestBytes',
-    'Bytes of requests that are not whole yet, per process',
+    'Bytes of incomplete requests, per process',
   ),
   decompressedBytesPerSecond: bytes(
     'GRPC_MAX_DECOMPRESSED_BYTES_PER_SECOND',
     'decompressedBytesPerSecond',
-    'Bytes that messages are decompressed to, beyond 64 times their compressed size',
+    'Bytes of decompressed messages per second in excess of 64 times their compressed size',
   ),
   headerListBytes: bytes(
     'GRPC_MAX_HEADER_LIST_BYTES',
     'headerListBytes',
-    'Decoded size of the header fields (metadata) of a request, 32 bytes more for each field',
+    'Decoded size of the header fields (metadata) of a request, plus 32 bytes for each field',
   ),
   headerBlockBytes: bytes(
     'GRPC_MAX_HEADER_BLOCK_BYTES',
     'headerBlockBytes',
-    'Encoded size of the header fields of a request that needs several frames',
+    'Encoded size of the header fields of a request, when they span several frames',
   ),
   continuationFrames: count(
     'GRPC_MAX_CONTINUATION_FRAMES',
     'continuationFrames',
-    'CONTINUATION frames of the header fields of a request',
+    'CONTINUATION frames for the header fields of a request',
   ),
   heldBackBytes: bytes(
     'GRPC_MAX_HELD_BACK_BYTES',
     'heldBackBytes',
-    'Bytes of answers per connection that the flow control of the caller holds back',
+    "Bytes of responses per connection that are held back by the client's flow control",
   ),
   totalUnsentBytes: bytes(
     'GRPC_MAX_TOTAL_UNSENT_BYTES',
     'totalUnsentBytes',
-    'Bytes of answers that callers have not taken, per process',
+    'Bytes of responses that clients have not read, per process',
   ),
   heldBackTimeoutMs: time(
     'GRPC_HELD_BACK_TIMEOUT',
     'heldBackTimeoutMs',
-    'How long answers may be held back without any progress',
+    'How long responses may be held back by flow control without any progress',
   ),
   unsentBytes: bytes(
     'GRPC_MAX_UNSENT_BYTES',
     'unsentBytes',
-    'Bytes written to a connection that the caller has not read',
+    'Bytes written to a connection that the client has not read',
   ),
   unsentTimeoutMs: time(
     'GRPC_UNSENT_TIMEOUT',
@@ -102,12 +102,12 @@ const variables = {
   prefaceTimeoutMs: time(
     'GRPC_PREFACE_TIMEOUT',
     'prefaceTimeoutMs',
-    'Time for the TLS handshake, and then for the first frames',
+    'Time for the TLS handshake, and again for the first frames',
   ),
   frameTimeoutMs: time(
     'GRPC_FRAME_TIMEOUT',
     'frameTimeoutMs',
-    'Time from the first to the last byte of a frame, or of the header fields of a request',
+    'Time from the first to the last byte of a frame or of the header fields of a request',
   ),
   requestTimeoutMs: time(
     'GRPC_REQUEST_TIMEOUT',
@@ -117,58 +117,58 @@ const variables = {
   keepaliveMs: time(
     'GRPC_KEEPALIVE_TIME',
     'keepaliveMs',
-    'Silence of a caller after which it is asked for a sign of life (PING)',
+    'Idle time after which the server sends a keepalive PING',
   ),
   keepaliveTimeoutMs: time(
     'GRPC_KEEPALIVE_TIMEOUT',
     'keepaliveTimeoutMs',
-    'Time to answer that PING',
+    'Time to acknowledge the keepalive PING',
   ),
   resetsPerSecond: count(
     'GRPC_MAX_RESETS_PER_SECOND',
     'resetsPerSecond',
-    'Calls cancelled before they were answered and before their deadline',
+    'Calls that the client cancels before the response and before their deadline',
   ),
   lateResetsPerSecond: count(
     'GRPC_MAX_LATE_RESETS_PER_SECOND',
     'lateResetsPerSecond',
-    'Calls cancelled after they were answered; every second call allows one more',
+    'Calls that the client cancels after the response; every second call allows one more',
   ),
   refusedStreamsPerSecond: count(
     'GRPC_MAX_REFUSED_STREAMS_PER_SECOND',
     'refusedStreamsPerSecond',
-    'Calls beyond GRPC_MAX_CONCURRENT_STREAMS, or on a connection that the server is about to close',
+    'Calls beyond GRPC_MAX_CONCURRENT_STREAMS or on a connection that the server is closing',
   ),
   largeHeadersPerSecond: count(
     'GRPC_MAX_LARGE_HEADERS_PER_SECOND',
     'largeHeadersPerSecond',
-    'Requests beyond GRPC_MAX_HEADER_LIST_BYTES',
+    'Requests whose header fields exceed GRPC_MAX_HEADER_LIST_BYTES',
   ),
   streamErrorsPerSecond: count(
     'GRPC_MAX_STREAM_ERRORS_PER_SECOND',
     'streamErrorsPerSecond',
-    'Frames that break the rules of one stream, or come for a closed one',
+    'Frames that cause a stream error or arrive for a closed stream',
   ),
   settingsPerSecond: count('GRPC_MAX_SETTINGS_PER_SECOND', 'settingsPerSecond', 'SETTINGS frames'),
   pingsPerSecond: count(
     'GRPC_MAX_PINGS_PER_SECOND',
     'pingsPerSecond',
-    'PING frames; each call allows 4 more, and so do 2 KiB of long answers',
+    'PING frames; each call allows 4 more, and so does every 2 KiB of a long response',
   ),
   windowUpdatesPerSecond: count(
     'GRPC_MAX_WINDOW_UPDATES_PER_SECOND',
     'windowUpdatesPerSecond',
-    'WINDOW_UPDATE frames; each call allows 4 more, and so do 2 KiB of long answers',
+    'WINDOW_UPDATE frames; each call allows 4 more, and so does every 2 KiB of a long response',
   ),
   emptyDataPerSecond: count(
     'GRPC_MAX_EMPTY_DATA_PER_SECOND',
     'emptyDataPerSecond',
-    'DATA frames without content; each call allows 4 more',
+    'Empty DATA frames; each call allows 4 more',
   ),
   smallDataPerSecond: count(
     'GRPC_MAX_SMALL_DATA_PER_SECOND',
     'smallDataPerSecond',
-    'DATA frames of less than 64 bytes that do not end a request; each call allows 4 more',
+    'DATA frames of fewer than 64 bytes that do not end a request; each call allows 4 more',
   ),
   prioritiesPerSecond: count(
     'GRPC_MAX_PRIORITIES_PER_SECOND',
@@ -178,7 +178,7 @@ const variables = {
   strayFramesPerSecond: count(
     'GRPC_MAX_STRAY_FRAMES_PER_SECOND',
     'strayFramesPerSecond',
-    'Frames that change nothing, such as those of unknown type; each call allows 4 more',
+    'Frames without effect, such as frames of unknown type; each call allows 4 more',
   ),
 } satisfies Readonly<Record<keyof Limits, Variable<number>>>
 
@@ -190,22 +190,22 @@ export const grpcLimits = {
 const goaway = 'GOAWAY with ENHANCE_YOUR_CALM that names the limit; the connection is closed'
 const closed = 'the connection is closed'
 
-/** What happens beyond each limit, for the manual. */
+/** What happens when each limit is exceeded; the manual lists it. */
 export const beyondGrpcLimits: Readonly<Record<keyof Limits, string>> = {
   connections: 'new connections are closed',
-  connectionsPerAddress: 'new connections of that address are closed',
+  connectionsPerAddress: 'new connections from that address are closed',
   concurrentStreams: 'REFUSED_STREAM for the call',
   messageBytes: 'RESOURCE_EXHAUSTED for the call',
   bufferedRequestBytes: 'RESOURCE_EXHAUSTED for the call',
-  totalBufferedRequestBytes: `the connections that hold most get ${goaway}`,
+  totalBufferedRequestBytes: `the connections with the most bytes get ${goaway}`,
   decompressedBytesPerSecond: goaway,
-  headerListBytes: `RESOURCE_EXHAUSTED (HTTP status 431) for the call; at four times as much ${goaway}`,
+  headerListBytes: `RESOURCE_EXHAUSTED (HTTP status 431) for the call; at four times the limit ${goaway}`,
   headerBlockBytes: goaway,
   continuationFrames: goaway,
   heldBackBytes: 'ENHANCE_YOUR_CALM for the call',
-  totalUnsentBytes: `the connections that hold most get ${goaway}`,
+  totalUnsentBytes: `the connections with the most bytes get ${goaway}`,
   heldBackTimeoutMs: goaway,
-  unsentBytes: 'no more is read from the connection until the caller reads',
+  unsentBytes: 'the server stops reading from the connection until the client reads',
   unsentTimeoutMs: closed,
   prefaceTimeoutMs: closed,
   frameTimeoutMs: goaway,

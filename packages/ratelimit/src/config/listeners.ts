@@ -17,57 +17,69 @@ import { type grpcLimits, toGrpcLimits } from './grpc-limits.ts'
 export const listeners = {
   title: 'Listeners',
   variables: {
-    grpcHost: string('GRPC_HOST', '0.0.0.0', 'Address of the gRPC listener; `::` for IPv6 too'),
-    grpcPort: port('GRPC_PORT', 8081, 'Port of the gRPC listener; 0 takes any free one'),
-    grpcSocket: path('GRPC_UDS', '', 'Unix socket of the gRPC listener, in place of host and port'),
+    grpcHost: string(
+      'GRPC_HOST',
+      '0.0.0.0',
+      'Address of the gRPC listener; `::` listens on IPv6 and IPv4',
+    ),
+    grpcPort: port('GRPC_PORT', 8081, 'Port of the gRPC listener; 0: any free port'),
+    grpcSocket: path(
+      'GRPC_UDS',
+      '',
+      'Path of a Unix socket for the gRPC listener, instead of a host and port',
+    ),
     grpcMaxAgeMs: duration(
       'GRPC_MAX_CONNECTION_AGE',
       '24h',
-      'Age at which a gRPC connection is asked to go (GOAWAY), give or take 10 %; 0: never',
+      'Age at which a gRPC connection receives GOAWAY, varied at random by up to 10 %; 0: never',
     ),
     grpcMaxAgeGraceMs: duration(
       'GRPC_MAX_CONNECTION_AGE_GRACE',
       '1h',
-      'How long a connection past its age may finish its calls before it is closed; 0: no limit',
+      'Time for calls to finish after that GOAWAY before the connection is closed; 0: no limit',
     ),
     grpcReflection: boolean(
       'GRPC_REFLECTION',
       false,
-      'Whether the gRPC listener describes its services to tools such as grpcurl',
+      'Whether the gRPC listener offers server reflection, for tools such as grpcurl',
     ),
-    grpcTls: boolean('GRPC_SERVER_USE_TLS', false, 'Whether the gRPC listener speaks TLS'),
-    grpcTlsCert: path('GRPC_SERVER_TLS_CERT', '', 'Certificate of the gRPC listener, PEM'),
-    grpcTlsKey: path('GRPC_SERVER_TLS_KEY', '', 'Private key of the gRPC listener, PEM'),
+    grpcTls: boolean('GRPC_SERVER_USE_TLS', false, 'Whether the gRPC listener uses TLS'),
+    grpcTlsCert: path('GRPC_SERVER_TLS_CERT', '', 'Certificate file of the gRPC listener, PEM'),
+    grpcTlsKey: path('GRPC_SERVER_TLS_KEY', '', 'Private key file of the gRPC listener, PEM'),
     grpcClientCa: path(
       'GRPC_CLIENT_TLS_CACERT',
       '',
-      'CA that callers must present a certificate of (mutual TLS), PEM',
+      'CA file that client certificates are verified against (mutual TLS), PEM',
     ),
     grpcClientSan: string(
       'GRPC_CLIENT_TLS_SAN',
       '',
-      'Name that the certificate of a caller must be valid for',
+      'Name that client certificates must be valid for',
     ),
     httpHost: string('HOST', '0.0.0.0', 'Address of the HTTP listener (/json, /healthcheck)'),
-    httpPort: port('PORT', 8080, 'Port of the HTTP listener; 0 takes any free one'),
+    httpPort: port('PORT', 8080, 'Port of the HTTP listener; 0: any free port'),
     httpBodyLimitBytes: integer(
       'HTTP_BODY_LIMIT_BYTES',
       1_048_576,
-      'Largest request that /json reads; larger ones get 413',
+      'Maximum size of a request body on /json; larger requests get status 413',
       { min: 1, max: 1 << 30 },
     ),
     httpAllowedOrigins: list(
       'HTTP_ALLOWED_ORIGINS',
       [],
-      'Websites whose pages may call /json from a browser, such as https://app.example; *: all',
+      'Origins that may call /json from a browser (CORS), such as https://app.example; *: all',
     ),
-    debugHost: string('DEBUG_HOST', '0.0.0.0', 'Address of the debug listener: not for the public'),
-    debugPort: port('DEBUG_PORT', 6070, 'Port of the debug listener; 0 takes any free one'),
+    debugHost: string(
+      'DEBUG_HOST',
+      '0.0.0.0',
+      'Address of the debug listener, which must not be public',
+    ),
+    debugPort: port('DEBUG_PORT', 6070, 'Port of the debug listener; 0: any free port'),
     debugToken: string(
       'DEBUG_TOKEN',
       '',
-      'With it (authorization: Bearer) other machines may use all debug pages; without it ' +
-        '/debug/pprof/ and /workers answer only this machine',
+      'Bearer token that gives other machines access to all debug pages; without it ' +
+        '/debug/pprof/ and /workers are available only from this machine',
       { mask: hideAll },
     ),
   },
@@ -82,11 +94,11 @@ export interface ListenersConfig {
 export interface GrpcListenerConfig {
   readonly host: string
   readonly port: number
-  /** In place of host and port. */
+  /** Used instead of host and port. */
   readonly socketPath: string | undefined
-  /** 0: never. */
+  /** 0 means that connections never expire. */
   readonly maxConnectionAgeMs: number
-  /** 0: no limit. */
+  /** 0 means that there is no limit. */
   readonly maxConnectionAgeGraceMs: number
   readonly hasReflection: boolean
   readonly limits: Limits
@@ -96,7 +108,7 @@ export interface GrpcListenerConfig {
 export interface GrpcTlsConfig {
   readonly certPath: string
   readonly keyPath: string
-  /** Callers need a certificate of this CA. */
+  /** Clients need a certificate signed by this CA. */
   readonly clientCaPath: string | undefined
   readonly clientSan: string | undefined
 }
@@ -144,7 +156,7 @@ export function toListeners(
   }
 }
 
-/** As browsers send them: a slash at the end would never match. */
+/** Origins are normalized to the form that browsers send: one with a trailing slash would never match. */
 function toOrigins(written: readonly string[], check: Check): string[] {
   return written.map((text) => {
     if (text === '*') return text
@@ -176,7 +188,10 @@ function toGrpcTls(
     if (isMissing) check.fault(variable, `must name a PEM file when ${grpcTls.name} is true`)
   }
   if (settings.grpcClientSan !== '' && settings.grpcClientCa === '') {
-    check.fault(grpcClientSan, `needs ${grpcClientCa.name}: without it callers have no certificate`)
+    check.fault(
+      grpcClientSan,
+      `needs ${grpcClientCa.name}: without it clients present no certificate`,
+    )
   }
   return {
     certPath: settings.grpcTlsCert,

@@ -1,6 +1,6 @@
 import type { Chapters } from '@portcullis/service-kit/env'
 
-/** The variables of all plug-ins of a list as one table. Plug-ins may share a chapter. */
+/** Merges the variables of all plug-ins into one table. Plug-ins may share a chapter. */
 export function mergeChapters<Plugin extends { readonly chapters: Chapters }>(
   plugins: readonly Plugin[],
 ): Merged<Plugin['chapters']> {

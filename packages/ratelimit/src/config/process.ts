@@ -11,9 +11,9 @@ import {
 import { type LogFormat, type LogLevel, logFormats, logLevels } from '@portcullis/service-kit/log'
 
 export const processSettings = {
-  title: 'Logs, health, start and stop',
+  title: 'Logging, health, startup and shutdown',
   variables: {
-    logLevel: choice('LOG_LEVEL', logLevels, 'warning', 'The most talkative level to be logged', {
+    logLevel: choice('LOG_LEVEL', logLevels, 'warning', 'Least severe level that is logged', {
       spellings: { warn: 'warning' },
       refuse: () => `Could not parse log level. It must be one of: ${logLevels.join(', ')}`,
     }),
@@ -26,17 +26,17 @@ export const processSettings = {
     workers: integer(
       'WORKERS',
       0,
-      'How many processes share the ports and the statistics; counters in memory need 1',
+      'Number of processes that share the ports and the statistics; must be 1 with counters in memory',
       {
         min: 1,
         max: 1_024,
-        defaultText: 'the number of cores; 1 where counters live in memory',
+        defaultText: 'the number of cores; 1 with counters in memory',
       },
     ),
     healthNeedsRules: boolean(
       'HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED',
       false,
-      'Whether the service is unhealthy until rules of at least one domain are loaded',
+      'Whether the service is unhealthy until the rules of at least one domain are loaded',
     ),
     startWithoutRules: boolean(
       'FORCE_START_WITHOUT_INITIAL_CONFIG',
@@ -46,17 +46,17 @@ export const processSettings = {
     warmsUp: boolean(
       'WARM_UP',
       true,
-      'Whether each process decides synthetic requests before it takes connections, so that its first calls are fast',
+      'Whether each process warms up with synthetic requests before it accepts connections, so that its first calls are fast',
     ),
     drainDelayMs: duration(
       'DRAIN_DELAY',
       '5s',
-      'After SIGTERM, how long to serve on, already unhealthy, before connections are closed',
+      'How long the service keeps serving after SIGTERM, reported as unhealthy, before it closes connections',
     ),
     drainTimeoutMs: duration(
       'DRAIN_TIMEOUT',
       '20s',
-      'How long calls in progress may take to end once connections are being closed',
+      'Time for calls in progress to finish after connections start to close',
     ),
   },
 } satisfies Chapter
@@ -90,7 +90,7 @@ export function toLifecycle(settings: ProcessSettings): LifecycleConfig {
   }
 }
 
-/** @param isStoreOutside whether several processes can count in one place. */
+/** @param isStoreOutside - whether several processes can share the counters */
 export function toWorkers(
   { workers }: ProcessSettings,
   isStoreOutside: boolean,
@@ -101,7 +101,7 @@ export function toWorkers(
   if (workers > 1 && !isStoreOutside) {
     check.fault(
       variables.workers,
-      'counters in memory live in one process, so several would each admit the whole limit. ' +
+      'counters in memory belong to one process, so each process would allow the full limit. ' +
         'Set WORKERS=1, or set KVSTORE_URL to count in Redis',
     )
   }

@@ -21,12 +21,12 @@ const rules = {
     merges: boolean(
       'MERGE_DOMAIN_CONFIG',
       false,
-      'Whether several files may hold rules of the same domain',
+      'Whether several files may contain rules for the same domain',
     ),
   },
 } satisfies Chapter
 
-/** The choice of a source, and the variables of each. */
+/** The variable that selects a source, and the variables of each source. */
 export const rulesChapters = { rules, ...mergeChapters(ruleSources) }
 
 export interface RulesConfig {

@@ -14,19 +14,19 @@ import { mergeChapters } from './plugin-chapters.ts'
 const stats = {
   title: 'Statistics',
   variables: {
-    isDisabled: boolean('DISABLE_STATS', false, 'Whether statistics are sent nowhere'),
+    isDisabled: boolean('DISABLE_STATS', false, 'Whether statistics are not sent anywhere'),
     flushIntervalMs: duration('STATS_FLUSH_INTERVAL', '10s', 'How often statistics are sent'),
-    extraTags: map('EXTRA_TAGS', 'Tags on all statistics: k1:v1,k2:v2'),
+    extraTags: map('EXTRA_TAGS', 'Tags that are added to all statistics: k1:v1,k2:v2'),
     maxDynamicKeys: integer(
       'STATS_MAX_DYNAMIC_KEYS',
       10_000,
-      'How many names made from the values of requests are kept; the least used are dropped',
+      'Maximum number of statistics that are named after request values; the least used are dropped',
       { min: 1, max: 10_000_000 },
     ),
   },
 } satisfies Chapter
 
-/** What all sinks have in common, and the variables of each. */
+/** The variables that all sinks share, and the variables of each sink. */
 export const statsChapters = { stats, ...mergeChapters(sinks) }
 
 export interface StatsConfig {
@@ -58,7 +58,7 @@ function toSink(settings: StatsSettings, env: Environment, check: Check): SinkCo
   return chosen[0]?.toConfig(settings, check, env) ?? { kind: 'stdout' }
 }
 
-/** Reports the sink that was chosen besides the default one. */
+/** Reports the sink that was chosen in addition to the default sink. */
 function refuseSecond(
   chosen: readonly Pick<(typeof sinks)[number], 'choice'>[],
   check: Check,
@@ -68,7 +68,8 @@ function refuseSecond(
   const implied = choices.find((choice) => choice.default && !check.isSet(choice))
   if (other === undefined) return
   const names = choices.map(({ name }) => name).join(', ')
-  const hint = implied === undefined ? '' : ` (${implied.name} is true unless set to false.)`
+  const hint =
+    implied === undefined ? '' : ` (${implied.name} is true by default: set it to false.)`
   check.fault(
     other,
     `unable to use more than one stats sink at the same time. Set one of ${names}.${hint}`,

@@ -23,7 +23,7 @@ const store = {
   },
 } satisfies Chapter
 
-/** The choice of a store, and the variables of each. */
+/** The variable that selects a store, and the variables of each store. */
 export const storeChapters = { store, ...mergeChapters(stores) }
 
 export function toStore(

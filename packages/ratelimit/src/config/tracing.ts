@@ -15,10 +15,16 @@ export const tracing = {
   title: 'Tracing (the OTEL_EXPORTER_OTLP_* variables and OTEL_RESOURCE_ATTRIBUTES apply too)',
   variables: {
     isEnabled: boolean('TRACING_ENABLED', false, 'Whether spans are sent over OTLP'),
-    protocol: choice('TRACING_EXPORTER_PROTOCOL', protocols, 'http', 'How OTLP is spoken', {
-      refuse: (text) =>
-        `Invalid otlptrace client protocol: ${text}. It must be one of: ${protocols.join(', ')}`,
-    }),
+    protocol: choice(
+      'TRACING_EXPORTER_PROTOCOL',
+      protocols,
+      'http',
+      'Transport protocol for OTLP',
+      {
+        refuse: (text) =>
+          `Invalid otlptrace client protocol: ${text}. It must be one of: ${protocols.join(', ')}`,
+      },
+    ),
     serviceName: string('TRACING_SERVICE_NAME', 'RateLimit', 'service.name of the spans'),
     serviceNamespace: string('TRACING_SERVICE_NAMESPACE', '', 'service.namespace of the spans'),
     serviceInstanceId: string(
@@ -30,38 +36,38 @@ export const tracing = {
     samplingRate: number(
       'TRACING_SAMPLING_RATE',
       1,
-      'Part of the calls that is traced when the caller does not say',
+      'Fraction of calls that are traced when the caller has made no sampling decision',
       { min: 0, max: 1 },
     ),
     batchDelayMs: integer(
       'OTEL_BSP_SCHEDULE_DELAY',
       5_000,
-      'Milliseconds after which spans are sent, also when they are few',
+      'Maximum delay before spans are sent, in milliseconds',
       { min: 1, max: 2 ** 31 - 1 },
     ),
     batchTimeoutMs: integer(
       'OTEL_BSP_EXPORT_TIMEOUT',
       30_000,
-      'Milliseconds after which a batch of spans that is not sent yet is given up',
+      'Timeout for sending a batch of spans, in milliseconds; the batch is then dropped',
       { min: 1, max: 2 ** 31 - 1 },
     ),
     queueSize: integer(
       'OTEL_BSP_MAX_QUEUE_SIZE',
       2_048,
-      'Spans that may wait to be sent; more are dropped',
+      'Maximum number of spans that wait to be sent; further spans are dropped',
       { min: 1 },
     ),
-    // A quarter of OpenTelemetry's default: decisions wait while a batch is being encoded.
+    // A quarter of OpenTelemetry's default, because encoding a batch delays decisions.
     batchSize: integer(
       'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
       128,
-      'Spans that are sent together; at most OTEL_BSP_MAX_QUEUE_SIZE',
+      'Maximum number of spans in a batch; at most OTEL_BSP_MAX_QUEUE_SIZE',
       { min: 1 },
     ),
     maxAttributeLength: integer(
       'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT',
       8_192,
-      'Characters of an attribute of a span, such as the request; the rest is cut off',
+      'Maximum length of a span attribute, such as the request; longer values are truncated',
       { min: 1, aliases: ['OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT'] },
     ),
   },
@@ -80,7 +86,7 @@ export interface TracingConfig {
   readonly maxAttributeLength: number
 }
 
-/** Undefined: no tracing. */
+/** Returns undefined when tracing is disabled. */
 export function toTracing(settings: Settings<typeof tracing.variables>): TracingConfig | undefined {
   const { isEnabled, ...rest } = settings
   if (!isEnabled) return undefined

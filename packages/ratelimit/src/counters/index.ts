@@ -3,10 +3,10 @@ import { memory } from './memory/plugin.ts'
 import { redis } from './redis/plugin.ts'
 import type { OpenedStore, StorePlugin, StoreSurroundings } from './store-plugin.ts'
 
-/** Every counter store that the service has. */
+/** Every counter store. */
 export const stores = [memory, redis, memcached] as const satisfies readonly StorePlugin[]
 
-/** Where neither BACKEND_TYPE nor a variable of a store chooses. */
+/** Used when neither BACKEND_TYPE nor a variable of a store selects one. */
 export const defaultStore = memory
 
 export type StoreConfig = ReturnType<(typeof stores)[number]['toConfig']>
@@ -18,7 +18,7 @@ export function openStore(
   return findPlugin(config).open(config, surroundings)
 }
 
-/** Whether several processes can count in one place. */
+/** Whether several processes can share the counters. */
 export function isShared(config: StoreConfig): boolean {
   return findPlugin(config).isShared
 }

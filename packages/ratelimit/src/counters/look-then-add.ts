@@ -1,9 +1,9 @@
 import type { Counted, CounterStore, Increment } from './counter-store.ts'
 
 /**
- * `addSparing` in two steps, for where it cannot be one: counters in several places. Concurrent
- * requests may both find room, so a request that is then refused may have been counted elsewhere.
- * None is let in too many: the second step decides.
+ * `addSparing` in two steps, for counters on several servers, which cannot be changed atomically.
+ * Concurrent requests may both find room, so a request that is then refused may have been counted in
+ * another counter. No request too many is allowed, because the second step decides.
  */
 export function lookThenAdd(
   store: Pick<CounterStore, 'add' | 'read'>,
@@ -35,7 +35,9 @@ function spare(increment: Increment): Increment {
   return { key, window, unitSeconds, hits: added, most, isStrict, overlapMs, after, previous }
 }
 
-/** Who was found without room stays so, whatever a refund in between made of it: others were spared. */
+/**
+ * A counter without room stays refused even if a concurrent refund made room: the other counters were spared.
+ */
 function copyCounts(from: readonly Increment[], to: readonly Increment[]): void {
   for (const [index, increment] of to.entries()) {
     const counted = from[index]

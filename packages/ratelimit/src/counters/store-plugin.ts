@@ -12,25 +12,25 @@ export interface StorePlugin<
   Config extends StorePluginConfig = StorePluginConfig,
 > {
   readonly kind: Config['kind']
-  /** The values of BACKEND_TYPE that choose it. */
+  /** The values of BACKEND_TYPE that select it. */
   readonly backendTypes: readonly [string, ...string[]]
   /** Where it counts, for the help of BACKEND_TYPE: `in Redis (redis, kvstore)`. */
   readonly place: string
-  /** Its variables, which nothing else reads. */
+  /** The variables that only this store reads. */
   readonly chapters: C
-  /** Any of these chooses the store where BACKEND_TYPE is not set. */
+  /** Any of these selects the store if BACKEND_TYPE is not set. */
   readonly choosingVariables: readonly AnyVariable[]
-  /** Those of which a warning says that they have no effect where counters live in memory. */
+  /** Variables that cause a warning with counters in memory, because they have no effect then. */
   readonly warnedVariables: readonly AnyVariable[]
-  /** Whether several processes can count in one place. */
+  /** Whether several processes can share the counters. */
   readonly isShared: boolean
-  /** @param isDefault whether BACKEND_TYPE is not set. */
+  /** @param isDefault - whether BACKEND_TYPE is not set */
   toConfig(settings: SettingsByChapter<C>, check: Check, isDefault: boolean): Config
-  /** Loads the driver when it is called. */
+  /** Loads the driver on demand. */
   open(config: Config, surroundings: StoreSurroundings): Promise<OpenedStore>
 }
 
-/** What a store makes of its settings: plain data, which is sent to workers. */
+/** The parsed settings of a store: plain data, which is sent to workers. */
 export interface StorePluginConfig {
   readonly kind: string
 }
@@ -39,9 +39,9 @@ export interface StoreSurroundings {
   readonly log: Log
   readonly statistics: StoreStatistics
   readonly expirationJitterMaxSeconds: number
-  /** Whether keys are those of envoyproxy/ratelimit to the byte. */
+  /** Whether keys are identical to those of envoyproxy/ratelimit. */
   readonly isCompatible: boolean
-  /** Called when the store becomes reachable or unreachable, if it watches that. */
+  /** Called when the store becomes reachable or unreachable, if the store detects that. */
   readonly onHealth: (isHealthy: boolean) => void
 }
 
@@ -60,9 +60,9 @@ export interface OpenedStore {
    * (STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT).
    */
   readonly countsBeforeAnswer: boolean
-  /** Whether the warm-up reads from this store; otherwise it counts in memory of its own. */
+  /** Whether the warm-up reads from this store; otherwise it uses its own counters in memory. */
   readonly warmsUp: boolean
-  /** How traces show a call of the store; undefined where it is too little work for a span. */
+  /** The span of a call of the store; undefined if the call is too short for one. */
   readonly span: StoreSpan | undefined
 }
 

@@ -3,7 +3,7 @@ import type { DecisionParts } from './decision.ts'
 import type { Tallies, Tally } from './tally.ts'
 import { toOverlapMs, windowStart } from './windows.ts'
 
-/** Sets the window of each tally. Gives those that the store must be asked about. */
+/** Sets the window of each tally. Returns the tallies that the store must count. */
 export function openTallies(
   parts: DecisionParts,
   tallies: Tallies,
@@ -18,7 +18,7 @@ export function openTallies(
   return toCount
 }
 
-/** Whether the store must be asked about it. */
+/** Returns whether the store must count the tally. */
 function open(
   { localCache }: DecisionParts,
   tally: Tally,
@@ -34,13 +34,13 @@ function open(
   const window = windowStart(nowSeconds, unitSeconds)
   tally.window = window
   if (tally.isSliding) {
-    // Not for the local cache: there may be room again at any moment.
+    // The local cache does not apply to sliding windows, which may have room again at any moment.
     tally.overlapMs = toOverlapMs(nowMs, window, unitSeconds)
     return true
   }
   if (localCache === undefined) return true
   if (isRefund) {
-    // It may bring the counter back below the limit, so what was known no longer holds.
+    // A refund may bring the counter back below the limit, so the cached entry is no longer valid.
     localCache.delete(key, window)
     return true
   }
@@ -48,7 +48,7 @@ function open(
   return !tally.isKnownOver
 }
 
-/** Asks the store to count those of the tallies that need it. */
+/** Lets the store count the tallies that need it. */
 export function addTallies(
   { settings, store }: DecisionParts,
   tallies: Tallies,
@@ -67,7 +67,7 @@ export function addTallies(
 
 export interface Sparing {
   readonly store: CounterStore
-  /** All of the request, with those that the store is not asked about. */
+  /** All tallies of the request, including those that the store does not count. */
   readonly tallies: Tallies
   readonly toCount: readonly Tally[]
   readonly deadlineMs: number
@@ -75,9 +75,8 @@ export interface Sparing {
 }
 
 /**
- * STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: where one limit refuses the request, the counters of the
- * others stay as they are. Rules that cannot refuse by themselves, in shadow or quota mode, stop
- * nothing (5.12).
+ * STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: if one limit refuses the request, the counters of the other
+ * limits stay unchanged. Rules that cannot refuse on their own, in shadow or quota mode, have no such effect.
  */
 export function spareOthers({ store, tallies, toCount, deadlineMs, counted }: Sparing): void {
   if (!tallies.some((tally) => tally?.isKnownOver && tally.isStrict)) {
@@ -88,13 +87,15 @@ export function spareOthers({ store, tallies, toCount, deadlineMs, counted }: Sp
   store.add(toCount, deadlineMs, counted)
 }
 
-/** Descriptors that are worked off before others get their turn, and counters a store is asked for at once. */
+/**
+ * The number of descriptors that are processed in one turn of the event loop, and of counters in one call of
+ * the store.
+ */
 export const sliceLength = 64
 
 /**
- * `store.add` for many counters: so many at a time, each after the answer to those before. So one
- * request never has more than its share of a connection that all requests use. Where one slice fails, the
- * others after it are not counted.
+ * Calls `store.add` for many counters in slices, one after the other, so that a single request cannot
+ * occupy the connection that all requests share. If a slice fails, the slices after it are not counted.
  */
 export function addInSlices(
   store: Pick<CounterStore, 'add'>,

@@ -1,8 +1,9 @@
 import type { Descriptor } from '../protocol/message.ts'
 
 /**
- * `exact`: no two different descriptors share a counter. `compatible`: byte for byte the keys of
- * envoyproxy/ratelimit, which can meet, so that old and new servers can share a store during a migration.
+ * `exact`: no two different descriptors share a counter. `compatible`: the same keys as in
+ * envoyproxy/ratelimit, so that both servers can share a store during a migration. Keys of different
+ * descriptors can then be equal.
  */
 export const keyFormats = ['exact', 'compatible'] as const
 export type KeyFormat = (typeof keyFormats)[number]
@@ -12,10 +13,10 @@ export interface KeySettings {
   readonly keyFormat: KeyFormat
 }
 
-/** The rule that counts, as far as it is part of the key. */
+/** The properties of a rule that are part of the key. */
 export interface KeyRule {
   readonly windowSeconds: number
-  /** By entry: what stands for the value of the request, where rules say so. */
+  /** By entry: the text that replaces the value of the request, if the rule shares a counter. */
   readonly sharedValues: readonly (string | undefined)[] | undefined
 }
 
@@ -37,17 +38,18 @@ export function toCounterKey(
     hasSeparators ||= isExact && entry.key.includes('_')
   }
   if (!isExact) return key
-  // Domains and keys come from rules and stay readable. If they contain the separator, the key ends in
-  // how many separators each contains: otherwise (a_b, c) and (a, b_c) could share a counter.
+  // Domains and keys come from rules and are not escaped, to keep them readable. If they contain the
+  // separator, the key ends with the number of separators in each: otherwise (a_b, c) and (a, b_c)
+  // could share a counter.
   const shape = hasSeparators ? toShape(domain, entries) : ''
   return `${key}${windowSeconds}s${shape}_`
 }
 
 /**
- * The same for descriptors whose keys and rule are known beforehand, so that a counter costs one concatenation per value.
+ * Creates counter keys for descriptors whose keys and rule are known in advance, with one concatenation per value.
  */
 export class CounterKeyTemplate {
-  /** What stands before each value. */
+  /** The text before each value. */
   readonly #before: readonly string[]
   readonly #end: string
   readonly #isExact: boolean
@@ -68,7 +70,7 @@ export class CounterKeyTemplate {
     this.#sharedValues = rule.sharedValues
   }
 
-  /** @param values one for each key. */
+  /** @param values - one for each key */
   toKey(values: readonly string[]): string {
     let key = ''
     for (let i = 0; i < this.#before.length; i += 1) {
@@ -80,7 +82,10 @@ export class CounterKeyTemplate {
   }
 }
 
-/** Whether a value surely needs no escape. Most values are short, and a loop over them is quicker than the pattern. */
+/**
+ * Whether a value certainly needs no escaping. Most values are short, and a loop is faster than a regular
+ * expression.
+ */
 function isPlain(value: string): boolean {
   for (let i = 0; i < value.length; i += 1) {
     const code = value.charCodeAt(i)
@@ -92,7 +97,7 @@ function isPlain(value: string): boolean {
 const percent = 0x25
 const underscore = 0x5f
 
-/** The separator, its escape, and what a key in a store must not have in it. */
+/** The separator, the escape character, and characters that keys in stores must not contain. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const isUnsafe = /[%_\u0000-\u0020\u007f\p{Surrogate}]/u
 const unsafe = new RegExp(isUnsafe, 'gu')
@@ -100,7 +105,7 @@ const unsafe = new RegExp(isUnsafe, 'gu')
 function escapeValue(value: string): string {
   if (isPlain(value) || !isUnsafe.test(value)) return value
   return value.replaceAll(unsafe, (character) => {
-    // Half a surrogate pair has more than two digits; no other code does.
+    // Only lone surrogates have more than two hexadecimal digits.
     const code = character.charCodeAt(0).toString(16).toUpperCase()
     return `%${code.padStart(2, '0')}`
   })

@@ -13,12 +13,12 @@ import { toTallies, toTalliesInSlices } from './match.ts'
 import { toResponse } from './respond.ts'
 import type { Tallies } from './tally.ts'
 
-/** Calls back once, before it returns where the store answers at once. */
+/** Calls back once; before it returns if the store answers synchronously. */
 export type Decide = (request: RateLimitRequest, deadlineMs: number, decided: Decided) => void
 
 /**
- * The same for the encoded request between `start` and `end`. Throws a `DecodeError`, or calls back with
- * one where the request has to wait.
+ * Like `Decide`, for the encoded request between `start` and `end`. Throws a `DecodeError`, or calls back
+ * with one if the request had to wait.
  */
 export type DecideEncoded = (
   buffer: Buffer,
@@ -34,21 +34,21 @@ export interface Decider {
 }
 
 /**
- * Two ways lead into one decision:
+ * There are two entry points:
  *
  *     decide(request) ──────────────────────────┐
  *     decideEncoded(bytes) ── known? ─ decode ───┴─ match ─┬─ count ─ respond
  *                               └──────────────────────────┘
  *
  * - match (match.ts) turns descriptors into tallies: the counter, the limit and the charge of each.
- * - count (count.ts) opens the windows and asks the store to add the charges.
- * - respond (respond.ts) judges the counts and makes the response.
+ * - count (count.ts) sets the windows and lets the store add the charges.
+ * - respond (respond.ts) evaluates the counts and creates the response.
  *
- * gRPC takes the encoded way, which skips decoding and matching when the very same bytes were matched
- * before under the same rules: 790 instead of 1,690 ns for a decision with 10 rules (decision 009). JSON and
- * the tools take the plain way. Both give the same responses; a property test compares them.
+ * gRPC uses `decideEncoded`, which skips decoding and matching if the same bytes were matched before under
+ * the same rules: 790 instead of 1,690 ns for a decision with 10 rules (decision 009). JSON and the tools
+ * use `decide`. Both return the same responses; a property test compares them.
  *
- * A long request takes the same steps, in slices, behind other long ones.
+ * A long request takes the same steps in slices, and waits for earlier long requests.
  */
 export function createDecisions(parts: DecisionParts, requests: EncodedRequests): Decider {
   const { statistics } = parts
@@ -73,7 +73,7 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
     decided: Decided,
   ): void {
     if (end - start > longBytes) {
-      // The bytes are the transport's, and belong to another request soon.
+      // The transport reuses the buffer for other requests.
       const kept = Buffer.from(buffer.subarray(start, end))
       longRequests.add(kept.length, deadlineMs, decided, function* (then) {
         const request = requests.decode(kept, 0, kept.length)
@@ -107,7 +107,7 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
     countAndRespond(request, tallies, deadlineMs, decided)
   }
 
-  /** The rules to judge the request by. Undefined where nothing can be decided: then it is answered. */
+  /** Returns the rules for the request, or undefined after it was answered with an error. */
   function admit(
     request: RateLimitRequest,
     rules: Rules | undefined,
@@ -120,7 +120,7 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
     return undefined
   }
 
-  /** @param request undefined where only its tallies are known, and nothing else is needed. */
+  /** @param request - undefined if only its tallies are known, which is then sufficient */
   function countAndRespond(
     request: RateLimitRequest | undefined,
     tallies: Tallies,
@@ -151,7 +151,7 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
   return { decide, decideEncoded }
 }
 
-/** What a descriptor of a decoded request takes, about. */
+/** The approximate size of a descriptor in a decoded request. */
 const assumedBytes = 512
 
 function findRefusal(request: RateLimitRequest, rules: Rules | undefined): string | undefined {

@@ -11,11 +11,11 @@ import type { KeySettings } from './counter-key.ts'
 import type { HeaderNames } from './headers.ts'
 import type { Tallies } from './tally.ts'
 
-/** The rules in force. Replaced as a whole: a decision holds on to the one it began with. */
+/** The rules in force. They are replaced as a whole; a decision keeps using the ones it started with. */
 export interface Rules {
   hasDomain(domain: string): boolean
   match(domain: string, descriptor: Descriptor): Match | undefined
-  /** Whether these rules have the very same match for such a descriptor every time. */
+  /** Whether these rules return the same match object for such a descriptor every time. */
   isLasting(domain: string, descriptor: Descriptor): boolean
 }
 
@@ -24,7 +24,7 @@ export interface DecisionSettings extends KeySettings {
   readonly isShadowMode: boolean
   readonly isQuotaMode: boolean
   readonly stopsIncrementWhenOver: boolean
-  /** Undefined: no headers. */
+  /** No headers are returned when undefined. */
   readonly headerNames: HeaderNames | undefined
   readonly addsDynamicMetadata: boolean
 }
@@ -39,7 +39,7 @@ export interface DecisionParts {
   readonly now: () => number
 }
 
-/** Counters that were found over their limit: the store is not asked about them again. See hot/local-cache.ts. */
+/** Counters that are over their limits, which the store need not count again. See hot/local-cache.ts. */
 export interface OverLimitCache {
   isOver(key: string, window: number, limit: number, nowSeconds: number): boolean
   add(key: string, window: number, unitSeconds: number, limit: number, nowSeconds: number): void
@@ -47,15 +47,15 @@ export interface OverLimitCache {
 }
 
 /**
- * Requests as bytes, of which a decision knows nothing else. See hot/request-cache.ts, which decodes them and
- * remembers what they came down to.
+ * Handles encoded requests, whose format decisions do not know. See hot/request-cache.ts, which decodes them
+ * and caches their tallies.
  */
 export interface EncodedRequests {
   /** Throws a `DecodeError`. */
   decode(buffer: Buffer, start: number, end: number): RateLimitRequest
-  /** What a request with these very bytes came down to under the same rules, where that is known. */
+  /** Returns the cached tallies of a request with the same bytes under the same rules, if there are any. */
   find(rules: Rules, buffer: Buffer, start: number, end: number): Tallies | undefined
-  /** What the request that `find` did not find comes down to. Called before the next `find`. */
+  /** Caches the tallies of the request that `find` did not find. Must be called before the next `find`. */
   keep(request: RateLimitRequest, tallies: Tallies): void
 }
 
@@ -66,7 +66,7 @@ export interface DecisionStatistics {
   unknownDomain(domain: string): Counter
 }
 
-/** For decisions that are made without the service: the same statistics under short names. */
+/** The same statistics under short names, for decisions without the service. */
 export function createDecisionStatistics(statistics: {
   counter(name: string): Counter
   unknownDomain(domain: string): Counter
@@ -79,15 +79,15 @@ export function createDecisionStatistics(statistics: {
   }
 }
 
-/** One request on its way. */
+/** One request while it is being decided. */
 export interface Decision {
-  /** Undefined where it was known already and nobody needs it. */
+  /** Undefined if it was cached and is not needed. */
   readonly request: RateLimitRequest | undefined
   readonly nowSeconds: number
   readonly tallies: Tallies
 }
 
-/** The request makes no sense, or there is nothing to judge it by. The message is for the caller. */
+/** The request is invalid, or there are no rules. The message is sent to the client. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
 }
@@ -95,7 +95,7 @@ export class ServiceError extends Error {
 /** The request is larger than allowed. */
 export class ExcessError extends ServiceError {}
 
-/** Too much is under way already. */
+/** Too many requests are in progress. */
 export class OverloadError extends ServiceError {}
 
 export type Decided = (

@@ -7,22 +7,22 @@ import {
 
 /** The names of the three header fields that report a limit. */
 export interface HeaderNames {
-  /** How many requests a window allows. */
+  /** The header with the number of requests that a window allows. */
   readonly limit: string
-  /** How many of them are left. */
+  /** The header with the number of remaining requests. */
   readonly remaining: string
-  /** In how many seconds the window ends. */
+  /** The header with the seconds until the window ends. */
   readonly reset: string
 }
 
-/** What unlimited rules report: never the tightest. */
+/** What unlimited rules report, so that they are never the tightest limit. */
 const UNLIMITED_REMAINING = 4_294_967_295
 
 /**
- * The three headers about the limit that matters most to the caller: the last one that is over, or
- * else the first of those with the least remaining.
+ * Returns the three headers about the tightest limit: the last one that is exceeded, or else the first of
+ * those with the least remaining.
  *
- * @param isQuota whether the descriptor at an index is in quota mode: then being over is no verdict.
+ * @param isQuota - whether the descriptor at an index is in quota mode, so that it does not refuse on its own
  */
 export function toHeaders(
   statuses: readonly DescriptorStatus[],

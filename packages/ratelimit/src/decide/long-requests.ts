@@ -2,14 +2,14 @@ import { StoreError } from '../counters/counter-store.ts'
 import { DecodeError } from '../protocol/message.ts'
 import { type Decided, OverloadError, ServiceError } from './decision.ts'
 
-/** From here on a request waits its turn; those of proxies have some hundred bytes. */
+/** The size from which a request waits its turn; typical requests of proxies have a few hundred bytes. */
 export const longBytes = 2_048
 export const longDescriptors = 64
 
 const mostWaiting = 1_000
 const mostWaitingBytes = 64 * 2 ** 20
 
-/** The work on a long request: each `yield` lets others go first. */
+/** The work on a long request: each `yield` lets other requests run. */
 export type Work = (decided: Decided) => Generator<void, void, void>
 
 interface Waiting {
@@ -20,18 +20,18 @@ interface Waiting {
 }
 
 /**
- * Where long requests wait for each other and let all others pass: one is decided at a time, a slice of
- * it in each turn of the event loop. So callers that send only long requests slow down only each other.
+ * A queue of long requests, which do not delay short ones: one is decided at a time, one slice in each turn
+ * of the event loop. So clients that send long requests slow down only each other.
  */
 export class LongRequests {
   readonly #queue: Waiting[] = []
   #bytes = 0
   #isBusy = false
 
-  /** @param bytes what it holds in memory while it waits. */
+  /** @param bytes - the memory that the request occupies while it waits */
   add(bytes: number, deadlineMs: number, decided: Decided, work: Work): void {
     if (this.#queue.length >= mostWaiting || this.#bytes + bytes > mostWaitingBytes) {
-      decided(new OverloadError('too many large requests wait already'), undefined)
+      decided(new OverloadError('too many large requests are already waiting'), undefined)
       return
     }
     this.#queue.push({ work, bytes, deadlineMs, decided })

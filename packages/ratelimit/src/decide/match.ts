@@ -5,7 +5,7 @@ import { toCounterKey } from './counter-key.ts'
 import type { DecisionParts, Rules } from './decision.ts'
 import { type Tallies, Tally } from './tally.ts'
 
-/** What each descriptor of the request meets. Counts nothing but domains that nobody knows. */
+/** Matches each descriptor of the request with its rule. Updates only the statistics of unknown domains. */
 export function toTallies(parts: DecisionParts, rules: Rules, request: RateLimitRequest): Tallies {
   const { descriptors, domain } = request
   const tallies: (Tally | undefined)[] = []
@@ -23,7 +23,7 @@ export function toTallies(parts: DecisionParts, rules: Rules, request: RateLimit
   return tallies
 }
 
-/** The same, a number of descriptors at a time. */
+/** Like `toTallies`, a number of descriptors at a time. */
 export function* toTalliesInSlices(
   parts: DecisionParts,
   rules: Rules,
@@ -57,7 +57,7 @@ function toTallyUnless(
   return toTally(parts, request, descriptor, match)
 }
 
-/** A refund may be as large as it likes; hits beyond what a store can add up count as the most it can. */
+/** The size of a refund is not limited; hits are limited to the highest count of a store. */
 function toCharge({ hitsAddend, isNegativeHits }: Descriptor, ofRequest: number): number {
   const charge = hitsAddend ?? Math.max(1, ofRequest)
   return isNegativeHits ? charge : Math.min(charge, highestCount)
@@ -95,9 +95,9 @@ function toTally(
 type Matches = readonly (Match | undefined)[]
 
 /**
- * The matches that another limit of the same request names in its `replaces`; undefined when there
- * are none. Limits that are themselves replaced still replace; unlimited ones replace too, but are
- * not replaced.
+ * Finds the matches that another limit of the same request names in its `replaces`; undefined if there are
+ * none. A replaced limit still replaces others. An unlimited rule also replaces others, but is never
+ * replaced.
  */
 export function findReplaced(matches: Matches): ReadonlySet<Match> | undefined {
   if (!matches.some(hasReplaces)) return undefined

@@ -23,7 +23,7 @@ const noRule: DescriptorStatus = {
 }
 const unlimited: DescriptorStatus = { ...noRule, limitRemaining: 4_294_967_295 }
 
-/** From the counts to the answer, with the statistics that follow from it. */
+/** Creates the response from the counts, and updates the statistics. */
 export function toResponse(parts: DecisionParts, decision: Decision): RateLimitResponse {
   const { settings, statistics } = parts
   const { request, tallies } = decision
@@ -75,7 +75,7 @@ function toStatus(
   }
 }
 
-/** Metadata is returned of rules that have a limit and let the request pass. */
+/** Returns the metadata of rules that have a limit and allow the request. */
 function passedMetadata(statuses: readonly DescriptorStatus[]) {
   return (tally: Tally | undefined, index: number) =>
     tally === undefined || tally.isUnlimited || statuses[index]?.code !== OK
@@ -83,7 +83,7 @@ function passedMetadata(statuses: readonly DescriptorStatus[]) {
       : tally.metadata
 }
 
-/** What was asked, and the metadata of the rules that let it pass, for the proxy's own filters. */
+/** The request and the metadata of the rules that allow it, for other filters of the proxy. */
 export function toDynamicMetadata(
   { domain, descriptors, hitsAddend }: RateLimitRequest,
   passedMetadata: readonly (JsonObject | undefined)[],
@@ -108,7 +108,7 @@ function describe({ entries, limit, hitsAddend }: Descriptor): JsonObject {
   }
 }
 
-/** The first value wins; maps merge, lists do not. */
+/** The first value wins. Maps are merged, lists are not. */
 export function mergeMetadata(first: JsonObject, second: JsonObject): JsonObject {
   const merged = new Map<string, Json>(Object.entries(first))
   for (const [name, value] of Object.entries(second)) {

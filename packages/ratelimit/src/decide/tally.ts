@@ -2,21 +2,21 @@ import type { Increment } from '../counters/counter-store.ts'
 import type { JsonObject } from '../protocol/message.ts'
 import type { RuleCounters } from '../stats/rule-counters.ts'
 
-/** What a descriptor comes down to under the rules in force, whatever the time. */
+/** The limit and the charge of a descriptor under the rules in force, independent of the time. */
 export interface Charge {
-  /** The name of the counter up to its window; empty where the limit is unlimited. */
+  /** The name of the counter up to its window; empty if the limit is unlimited. */
   readonly key: string
-  /** 0 where the limit is unlimited: nothing is counted then. */
+  /** 0 if the limit is unlimited, which is not counted. */
   readonly unitSeconds: number
   /** The unit's number in the protocol. */
   readonly unit: number
   readonly requestsPerUnit: number
   /** The name of the limit. */
   readonly name: string
-  /** What the caller charges; for a refund what it gives back. */
+  /** The number of hits that the request adds or, for a refund, subtracts. */
   readonly charge: number
   readonly isRefund: boolean
-  /** Being over is no verdict by itself: only all quotas of a request together refuse it. */
+  /** A limit in quota mode does not refuse on its own: only all quotas of a request together do. */
   readonly isQuota: boolean
   readonly isShadowRule: boolean
   readonly isSliding: boolean
@@ -25,8 +25,8 @@ export interface Charge {
 }
 
 /**
- * One descriptor on its way through a decision: what is asked of the store, and what came back. It
- * has all that is needed of the rule, whose own objects are far apart where there are many.
+ * One descriptor during a decision: the change for the store, and its result. It contains everything that
+ * is needed of the rule, whose own objects are scattered in memory if there are many rules.
  */
 export class Tally implements Charge, Increment {
   readonly key: string
@@ -43,13 +43,13 @@ export class Tally implements Charge, Increment {
   readonly isSliding: boolean
   readonly counters: RuleCounters
   readonly metadata: JsonObject | undefined
-  /** Set when the tally is opened, where the window slides. */
+  /** Set when the tally is opened, for a sliding window. */
   overlapMs = 0
-  /** What the store adds: the charge, its negative, or nothing when the counter is spared. */
+  /** The hits that the store adds: the charge, its negative for a refund, or 0 when the counter is spared. */
   hits: number
   after = 0
   previous = 0
-  /** The local cache knew it to be over its limit: the store was not asked. */
+  /** Whether the local cache knew that it is over its limit, so that the store did not count it. */
   isKnownOver = false
 
   constructor(of: Charge) {
@@ -81,5 +81,5 @@ export class Tally implements Charge, Increment {
   }
 }
 
-/** By the descriptor's index. Undefined: no rule, or replaced by another one's. */
+/** By the index of the descriptor. Undefined if no rule matches, or if its limit is replaced by another. */
 export type Tallies = readonly (Tally | undefined)[]

@@ -2,20 +2,20 @@ import type { DecisionParts } from './decision.ts'
 import type { Tally } from './tally.ts'
 
 /**
- * From where on hits count as near the limit. In float32, as envoyproxy/ratelimit computes it:
- * with doubles 0.7 of 90 would be 62 and not 63.
+ * The count above which hits are near the limit. It is computed in float32, as in envoyproxy/ratelimit: with
+ * doubles, 0.7 of 90 would be 62 instead of 63.
  */
 export function nearLimitFrom(requestsPerUnit: number, ratio: number): number {
   return Math.floor(Math.fround(Math.fround(requestsPerUnit) * Math.fround(ratio)))
 }
 
 /**
- * Whether the counted hits are over the limit, with the statistics that follow from it. A hit is
- * within, near or over by where it fell, so a call that straddles a border counts on both sides.
+ * Returns whether the counted hits are over the limit, and updates the statistics. Each hit is counted as
+ * within, near or over the limit, so a call that crosses a threshold counts on both sides.
  */
 export function judge(tally: Tally, nearLimitRatio: number, isShadowMode: boolean): boolean {
   const { counters, charge, after, requestsPerUnit: most } = tally
-  // A refund was no hit: nothing is counted, but the caller learns how it stands.
+  // A refund is not a hit: the statistics do not change, but the response has the current state.
   if (tally.isRefund) return after > most
 
   if (tally.isKnownOver) {
@@ -27,7 +27,7 @@ export function judge(tally: Tally, nearLimitRatio: number, isShadowMode: boolea
 
   const before = after - charge
   if (after > most) {
-    // A sliding window has counted nothing of it, so that no hit of it was within or near.
+    // A sliding window did not count any of these hits, so none was within or near the limit.
     const over = before >= most || tally.isSliding ? charge : after - most
     counters.overLimit += over
     if (isShadowMode) counters.shadowMode += over
@@ -43,7 +43,10 @@ export function judge(tally: Tally, nearLimitRatio: number, isShadowMode: boolea
   return false
 }
 
-/** The overall code: any limit refuses, but those in quota mode only all together. */
+/**
+ * The overall code: any limit can refuse the request, except that limits in quota mode refuse only all
+ * together.
+ */
 export class OverallVerdict {
   readonly #isQuotaMode: boolean
   #isOver = false
@@ -63,7 +66,7 @@ export class OverallVerdict {
     }
   }
 
-  /** With QUOTA_MODE a descriptor without a rule counts as a quota that is not used up. */
+  /** With QUOTA_MODE, a descriptor without a rule counts as a quota that is not exhausted. */
   addPassedWithoutRule(): void {
     if (this.#isQuotaMode) this.#quotas += 1
   }
@@ -74,8 +77,8 @@ export class OverallVerdict {
 }
 
 /**
- * Judges what was counted and adds it to the verdict of its request. The local cache learns of a counter that is over.
- * @returns whether the limit is exceeded, also where it does not refuse.
+ * Evaluates a count and adds it to the verdict of its request. A counter that is over its limit is added to the local cache.
+ * @returns whether the limit is exceeded, even if it does not refuse the request
  */
 export function judgeInto(
   verdict: OverallVerdict,

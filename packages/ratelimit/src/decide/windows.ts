@@ -6,26 +6,26 @@ export function windowStart(nowSeconds: number, unitSeconds: number): number {
   return nowSeconds - (nowSeconds % unitSeconds)
 }
 
-/** From 1 to the whole window: at its very start all of it is left. */
+/** From 1 to the full length of the window, which is left at its very start. */
 export function secondsUntilReset(nowSeconds: number, unitSeconds: number): number {
   return unitSeconds - (nowSeconds % unitSeconds)
 }
 
 /**
- * How much of the window before lies within one window's length of now: from 1 to the whole of it.
- * @param window the start of the window that `nowMs` lies in, in seconds
+ * How much of the previous window is within one window's length of now, from 1 to its full length.
+ * @param window - the start of the window that contains `nowMs`, in seconds
  */
 export function toOverlapMs(nowMs: number, window: number, unitSeconds: number): number {
   return (window + unitSeconds) * 1000 - Math.floor(nowMs)
 }
 
-/** What is asked of a sliding window, and what came back. */
+/** The change of a sliding counter and its result. */
 export type SlidingTally = Pick<
   Tally,
   'unitSeconds' | 'most' | 'charge' | 'isRefund' | 'hits' | 'overlapMs' | 'after' | 'previous'
 >
 
-/** After how many seconds the window ends; of a sliding one that refused, when it has room again. */
+/** The seconds until the window ends, or for a sliding window that refused, until it has room again. */
 export function toResetSeconds(tally: Tally, isOver: boolean, nowSeconds: number): number {
   return isOver && tally.isSliding
     ? secondsUntilRoom(tally)
@@ -33,16 +33,16 @@ export function toResetSeconds(tally: Tally, isOver: boolean, nowSeconds: number
 }
 
 /**
- * After how many whole seconds a sliding window that refused would let the same hits in, if nobody
- * else called: from 1 to two windows. Hits that are more than the limit are never let in: for them
- * it is the time until the window ends.
+ * The whole seconds until a sliding window that refused would allow the same hits, without any other
+ * calls: from 1 to two windows. More hits than the limit are never allowed: for them it is the time until
+ * the window ends.
  */
 export function secondsUntilRoom(tally: SlidingTally): number {
   const room = tally.most - (tally.isRefund ? 0 : tally.charge)
   const untilReset = Math.ceil(tally.overlapMs / 1000)
   if (room < 0) return untilReset
 
-  // The count never grows as time passes, so the moment is found by halving.
+  // The count never grows over time, so a binary search finds the moment.
   let tooEarly = 0
   let enough = untilReset + tally.unitSeconds
   while (enough - tooEarly > 1) {
@@ -53,7 +53,7 @@ export function secondsUntilRoom(tally: SlidingTally): number {
   return enough
 }
 
-/** The count so much later, before two windows are over, if nobody else calls. */
+/** The count at a later time, within two windows, without any other calls. */
 function countAfter(tally: SlidingTally, laterMs: number): number {
   const { unitSeconds, hits, overlapMs, after, previous } = tally
   const counted = after - Math.max(0, hits) - toShare(previous, overlapMs, unitSeconds)

@@ -1,15 +1,15 @@
 /* The hash tables of packed rules, which another thread builds; see packed-rules.ts for the measurements. */
 
 /**
- * A table from hashes to places in another one, built once and only read afterwards. A slot is two
- * words: the hash, and the place plus 1; 0 where there is none. Who searches goes on until then: it
- * is up to him to compare what lies behind the hash.
+ * A table from hashes to places in another table, which is built once and then only read. A slot is two
+ * words: the hash, and the place plus 1; 0 for an empty slot. A search continues until an empty slot, and
+ * must compare the entries, because different entries can have the same hash.
  */
 export type HashSlots = Int32Array<ArrayBuffer>
 
 export const hashStart = 0x811c9dc5 | 0
 
-/** Takes the text from `from` to `to` into the hash of what stands before it. */
+/** Extends the hash of the preceding text by the text from `from` to `to`. */
 export function extendHash(hash: number, text: string, from: number, to: number): number {
   let extended = hash
   for (let i = from; i < to; i += 1) {
@@ -22,7 +22,7 @@ export function hashText(text: string): number {
   return extendHash(hashStart, text, 0, text.length)
 }
 
-/** The hash of a text below a row, from that of the text: the same text stands below many. */
+/** Combines the hash of a text with a row, because the same text occurs below many rows. */
 export function hashBelow(row: number, textHash: number): number {
   let mixed = Math.imul(row, 0x9e3779b1) ^ textHash
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
@@ -30,7 +30,7 @@ export function hashBelow(row: number, textHash: number): number {
   return mixed ^ (mixed >>> 16)
 }
 
-/** At least a third of the slots stays free: a search must come to an end, and soon. */
+/** At least a third of the slots stays empty, so that searches end quickly. */
 export function createSlots(places: number): HashSlots {
   const slots = 1 << Math.max(1, 32 - Math.clz32((places * 3) >> 1))
   return new Int32Array(slots * 2)

@@ -1,12 +1,12 @@
 /**
- * Code that is harder to read than it would have to be, because a decision or a reload is faster for it.
- * Other folders import this file and none behind it. Each file says what was measured, also where that is little.
+ * Code that is harder to read than necessary, because it makes decisions or reloads faster. Other folders
+ * import only this file. Each file states what was measured, even if the gain is small.
  *
  * | what | for |
  * |---|---|
- * | packed rules | all rules in a few buffers: a reload stops no decision, and a match touches few cache lines |
+ * | packed rules | all rules in a few buffers: a reload does not block decisions, and a match touches few cache lines |
  * | request cache | repeated requests are neither decoded nor matched again |
- * | local cache | counters that are known to be over their limit, without the store |
+ * | local cache | counters that are over their limits are refused without the store |
  * | key pages | tables from counter keys to numbers, in pages that are split one at a time and whose bytes can be counted |
  * | large map | a map that never rehashes all of its entries at once |
  */

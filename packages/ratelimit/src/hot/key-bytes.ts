@@ -1,12 +1,12 @@
 /* Part of the tables in key-page.ts, where the measurements are. */
 
-/** Secret multipliers: a caller who knows them can choose keys that meet in one place of the table. */
+/** Secret multipliers: a client that knows them could choose keys that collide. */
 let multiplierA = 0
 let multiplierB = 0
 let startA = 0
 let startB = 0
 
-/** With the first table: loading `node:crypto` takes longer than loading everything else. */
+/** Called with the first table, because loading `node:crypto` takes longer than loading everything else. */
 function chooseSecrets(): void {
   if (multiplierA !== 0) return
   const bytes = process.getBuiltinModule('node:crypto').randomBytes(16)
@@ -17,12 +17,12 @@ function chooseSecrets(): void {
 }
 
 /**
- * The bytes of one key at a time, as words, with their hash. Hot path: the key is written natively
- * (three times faster than character by character), hashed and compared four bytes at a time.
+ * The bytes of one key at a time, as words, with their hash. Hot path: the key is encoded natively (three
+ * times faster than character by character), and hashed and compared four bytes at a time.
  */
 export class KeyBytes {
   #bytes = Buffer.alloc(4096)
-  /** The bytes, the last word filled up with zeros. */
+  /** The bytes; the last word is padded with zeros. */
   words = new Int32Array(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length / 4)
   byteLength = 0
 
@@ -30,9 +30,9 @@ export class KeyBytes {
     chooseSecrets()
   }
 
-  /** Takes the bytes of `text` and gives their hash, all 32 bits of it equally good. */
+  /** Stores the bytes of `text` and returns their hash, whose 32 bits are all equally distributed. */
   set(text: string): number {
-    // Three bytes for each code unit are always enough, and one word stays free to be filled up.
+    // Three bytes for each code unit are always enough, and one word is left for padding.
     if (text.length * 3 + 4 > this.#bytes.length) this.#grow(text.length * 3 + 4)
     let length = this.#bytes.write(text)
     // Only ASCII takes one byte for each code unit.
@@ -42,8 +42,8 @@ export class KeyBytes {
     words[end] = (words[end] ?? 0) & ((1 << ((length & 3) << 3)) - 1)
     this.byteLength = length
 
-    // Two lanes see each word with its halves exchanged, because a change of the high bits passes
-    // a multiplication almost untouched: what one lane shows, the other hides behind its secret.
+    // The second lane hashes each word with its halves swapped, because a multiplication mixes the high
+    // bits poorly: a difference that one lane hardly mixes is mixed well in the other.
     const timesA = multiplierA
     const timesB = multiplierB
     let a = startA ^ length
@@ -57,8 +57,8 @@ export class KeyBytes {
   }
 
   /**
-   * Not UTF-8 but each code unit by itself: the encoder gives all lone surrogates the same bytes,
-   * and two keys would be one counter.
+   * Writes code units instead of UTF-8: the encoder maps all lone surrogates to the same bytes, so two keys
+   * would share a counter.
    */
   #writeCodeUnits(text: string): number {
     const bytes = this.#bytes
@@ -86,7 +86,7 @@ export class KeyBytes {
   }
 }
 
-/** Lets every bit of `h` decide about every bit of the result. */
+/** Mixes the bits, so that every bit of `h` affects every bit of the result. */
 function mix(h: number): number {
   let mixed = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)

@@ -7,18 +7,18 @@ import type { KeyBytes } from './key-bytes.ts'
  * takes 1.8 to 3.3 µs, in a `Map` 0.7 to 1.0. Undecided: a full garbage collection took 73 to 147 ms with pages and 80 to
  * 216 ms with a `Map`, but 75 to 166 ms with neither; a counter takes 92 bytes with its key, in a `Map` 61 without it.
  *
- * One buffer holds an index and the records behind it. A record, in words of 32 bits:
+ * One buffer contains an index, followed by the records. A record, in words of 32 bits:
  *
- *     0  what is kept: a float64, or two words
+ *     0  value         a float64, or two words
  *     2  window        float64
  *     4  unitSeconds
  *     5  hash
- *     6  keyBytes      how many
- *     7  key           filled up with zeros to whole words
+ *     6  keyBytes      the length of the key
+ *     7  key           padded with zeros to whole words
  *
- * Records start at even words, because a float64 does. An index cell is 0 when empty; otherwise 24
- * bits say where the record starts, in steps of two words, and 8 bits are of its hash (bits 11 to
- * 18, which neither choose the cell nor the page), so that hardly any record is touched in vain.
+ * Records start at even words, because of the alignment of a float64. An index cell is 0 when empty;
+ * otherwise 24 bits are the start of the record, in steps of two words, and 8 bits are from its hash (bits
+ * 11 to 18, which select neither the cell nor the page), so that few records are compared in vain.
  */
 const windowAt = 2
 const unitAt = 4
@@ -26,23 +26,23 @@ const hashAt = 5
 const keyBytesAt = 6
 const keyAt = 7
 
-/** What the 24 bits of an index cell can reach. */
+/** The number of words that the 24 bits of an index cell can address. */
 export const mostPageWords = 2 ** 25
 
-/** The words of a record whose key has so many bytes. */
+/** The length in words of a record whose key has this many bytes. */
 export function toRecordWords(keyBytes: number): number {
   return (keyAt + ((keyBytes + 3) >> 2) + 1) & ~1
 }
 
 /**
- * A power of two of which open addressing keeps at least a quarter free. Made with integer
- * operators: places and lengths that come from it must be small integers to the compiler.
+ * A power of two that leaves at least a quarter of the slots free for open addressing. It is computed with
+ * integer operators, so that V8 treats derived positions and lengths as small integers.
  */
 function toSlots(records: number): number {
   return 1 << Math.max(4, 32 - Math.clz32((records * 4) / 3))
 }
 
-/** What the records of a page amount to. */
+/** The total size of the records of a page. */
 export interface Extent {
   readonly records: number
   readonly words: number
@@ -53,8 +53,8 @@ export function toPageBytes(room: Extent): number {
 }
 
 /**
- * A table of fixed size from (key, window) to a record. Records are appended and changed in place;
- * a removed one stays as a stale record until the page is cleared or copied.
+ * A table of fixed size from (key, window) to a record. Records are appended and changed in place; a
+ * removed record remains as a stale record until the page is cleared or copied.
  */
 export class Page {
   readonly #buffer: ArrayBuffer
@@ -63,18 +63,18 @@ export class Page {
   readonly floats: Float64Array
   readonly #mask: number
   #next: number
-  /** Records, stale ones included. */
+  /** The number of records, including stale ones. */
   size = 0
-  /** No record's window is over before this second. */
+  /** No window of a record ends before this second. */
   earliestEnd = Number.POSITIVE_INFINITY
-  /** How many high bits of their hashes all records share. */
+  /** The number of high bits that the hashes of all records share. */
   readonly depth: number
 
   constructor(room: Extent, depth = 0) {
     const slots = toSlots(room.records)
     const bytes = toPageBytes(room)
-    // A resizable buffer is mapped by itself, outside the heap of malloc, and `free` gives it back
-    // to the system at once. A plain one waits for the collector and then stays in the process.
+    // A resizable buffer has its own memory mapping outside the malloc heap, and `free` returns it to the
+    // system immediately. A plain one waits for garbage collection and then stays in the process.
     this.#buffer = new ArrayBuffer(bytes, { maxByteLength: bytes })
     this.words = new Int32Array(this.#buffer, 0, bytes / 4)
     this.floats = new Float64Array(this.#buffer, 0, bytes / 8)
@@ -87,12 +87,12 @@ export class Page {
     return this.words.byteLength
   }
 
-  /** The words of all records, stale ones included. */
+  /** The words of all records, including stale ones. */
   get usedWords(): number {
     return this.#next - this.#mask - 1
   }
 
-  /** The record of the key in the window, or 0. */
+  /** Returns the record of the key in the window, or 0. */
   find(key: KeyBytes, hash: number, window: number): number {
     const { words } = this
     const mask = this.#mask
@@ -105,7 +105,7 @@ export class Page {
     }
   }
 
-  /** A record of the key in any window that is over, or 0. */
+  /** Returns a record of the key in any window that has ended, or 0. */
   findStale(key: KeyBytes, hash: number, nowSeconds: number): number {
     const { words } = this
     const mask = this.#mask
@@ -130,7 +130,7 @@ export class Page {
     return true
   }
 
-  /** A new record with 0 in its first float64, or 0 when the page is full. */
+  /** Returns a new record with 0 in its first float64, or 0 when the page is full. */
   insert(key: KeyBytes, hash: number, window: number, unitSeconds: number): number {
     const length = toRecordWords(key.byteLength)
     const fits = this.#next + length <= this.words.length
@@ -157,7 +157,7 @@ export class Page {
     this.size++
   }
 
-  /** Gives a record to another window, with 0 in its first float64. */
+  /** Reuses a record for another window, with 0 in its first float64. */
   renew(at: number, window: number, unitSeconds: number): void {
     this.floats[at >> 1] = 0
     this.floats[(at + windowAt) >> 1] = window
@@ -165,12 +165,12 @@ export class Page {
     this.earliestEnd = Math.min(this.earliestEnd, window + unitSeconds)
   }
 
-  /** Keeps a record for the longest of the units that count in it. */
+  /** Keeps a record for the longest unit that uses it. */
   prolong(at: number, unitSeconds: number): void {
     if ((this.words[at + unitAt] ?? 0) < unitSeconds) this.words[at + unitAt] = unitSeconds
   }
 
-  /** Nothing finds the record any more, and it is stale at any time. */
+  /** Makes the record stale, so that it is not found any more. */
   remove(at: number): void {
     this.floats[(at + windowAt) >> 1] = Number.NEGATIVE_INFINITY
     this.earliestEnd = Number.NEGATIVE_INFINITY
@@ -197,7 +197,7 @@ export class Page {
     return this.size === 0 ? 0 : this.#mask + 1
   }
 
-  /** The record behind this one, or 0. */
+  /** The next record, or 0. */
   next(at: number): number {
     const next = at + this.wordsOf(at)
     return next < this.#next ? next : 0
@@ -207,10 +207,10 @@ export class Page {
     return toRecordWords(this.words[at + keyBytesAt] ?? 0)
   }
 
-  /** Appends records of another page that lie side by side. There must be room. */
+  /** Appends adjacent records of another page. There must be room. */
   copy(from: Page, start: number, end: number): void {
     const { words } = this
-    // Natively, because a resizable buffer is slow to go through word by word.
+    // A native copy, because accessing a resizable buffer word by word is slow.
     words.set(from.words.subarray(start, end), this.#next)
     const next = this.#next + end - start
     for (let at = this.#next; at < next; at += this.wordsOf(at)) {
@@ -220,7 +220,7 @@ export class Page {
     this.#next = next
   }
 
-  /** What is not stale. Looks at the records only when one of them can be. */
+  /** The size of the records that are not stale. Reads the records only if one of them can be stale. */
   measureLive(nowSeconds: number): Extent {
     if (this.earliestEnd > nowSeconds) return { records: this.size, words: this.usedWords }
     let [records, words, earliestEnd] = [0, 0, Number.POSITIVE_INFINITY]
@@ -235,7 +235,7 @@ export class Page {
     return { records, words }
   }
 
-  /** Gives the memory back. The page is not to be used any more. */
+  /** Releases the memory. The page must not be used afterwards. */
   free(): void {
     this.#buffer.resize(0)
   }

@@ -3,30 +3,30 @@ import { KeyBytes } from './key-bytes.ts'
 import { Page } from './key-page.ts'
 
 /*
- * Refuses a counter that is known to be over its limit without asking the store, as envoyproxy/ratelimit does. What it
- * gains was not measured apart from the key pages that it lies in: see key-page.ts.
+ * Refuses a counter that is known to be over its limit without the store, as in envoyproxy/ratelimit. Its gain was not
+ * measured separately from the key pages that it uses: see key-page.ts.
  */
 
 export interface LocalCacheSettings {
-  /** Raised to 512 KiB, as RS does. */
+  /** Raised to at least 512 KiB, as in envoyproxy/ratelimit. */
   readonly sizeInBytes: number
   /** The wall clock in milliseconds. */
   readonly now: () => number
 }
 
 const leastBytes = 512 * 1024
-/** Dropping a generation is the longest pause there is: larger caches have more cells instead. */
+/** Dropping a generation is the longest pause, so larger caches have more cells instead of larger ones. */
 const generationBytes = 512 * 1024
 const longestKeyBytes = 65_535
 
-/** What is kept in the first two words of a record. */
+/** The content of the first two words of a record. */
 const limitAt = 0
 const accessSecondAt = 1
 
 /**
- * A part of the cache in two generations. Entries enter the young one; when it is full it becomes
- * the old one, and what the old one held is dropped but for what was asked for in the meantime.
- * So the least recently used go first, and there is no list to keep.
+ * A part of the cache with two generations. Entries are added to the young one; when it is full, it becomes
+ * the old one, and the previous old one is dropped, except for entries that were used in the meantime. So
+ * the least recently used entries are dropped first, without a list.
  */
 interface Cell {
   young: Page
@@ -34,9 +34,9 @@ interface Cell {
 }
 
 /**
- * Remembers counters that were found over their limit, so that they are refused without the store
- * (reference 5.8). With each goes the limit it was over: a higher one is not refused. The fields
- * are the gauges `ratelimit.localcache.*` and mean what they mean in RS.
+ * Remembers counters that are over their limits, so that they are refused without the store. Each entry
+ * contains the limit that was exceeded: a higher limit is not refused. The fields are the gauges
+ * `ratelimit.localcache.*`, with the same meaning as in envoyproxy/ratelimit.
  */
 export function createLocalCache(settings: LocalCacheSettings): LocalCache {
   return new LocalCache(settings)
@@ -48,14 +48,14 @@ export class LocalCache implements OverLimitCache {
   readonly #generationBytes: number
   readonly #cells: (Cell | undefined)[]
   #accessSeconds = 0
-  /** Entries moved to the young generation because they were asked for. */
+  /** Entries that were moved to the young generation because they were used. */
   evacuateCount = 0
-  /** Entries found or dropped after their window. */
+  /** Entries that were found or dropped after their window had ended. */
   expiredCount = 0
   entryCount = 0
   hitCount = 0
   missCount = 0
-  /** Entries that were there when they were added. */
+  /** Entries that already existed when they were added. */
   overwriteCount = 0
 
   constructor({ sizeInBytes, now }: LocalCacheSettings) {
@@ -77,7 +77,7 @@ export class LocalCache implements OverLimitCache {
 
   /**
    * Whether the counter is known to be over this limit. Hot path.
-   * @param now the Unix second, where the caller has it: the clock costs a third of the look-up.
+   * @param now - the Unix time in seconds, if the caller has it: reading the clock takes a third of the lookup
    */
   isOver(
     key: string,
@@ -128,13 +128,13 @@ export class LocalCache implements OverLimitCache {
       return
     }
     this.overwriteCount++
-    // What is over a limit is over every lower one.
+    // A counter that is over a limit is over every lower one.
     page.words[at + limitAt] = Math.max(toLimit(page, at), requestsPerUnit)
     page.prolong(at, unitSeconds)
     this.#touch(page, at, now)
   }
 
-  /** Forgets a counter, because a refund may have brought it below its limit again. */
+  /** Removes a counter, because a refund may have brought it below its limit again. */
   delete(key: string, window: number): void {
     const hash = this.#key.set(key)
     const cell = this.#cells[this.#toCell(hash)]
@@ -145,7 +145,7 @@ export class LocalCache implements OverLimitCache {
     }
   }
 
-  /** By bits that choose nothing inside a page. */
+  /** Uses bits of the hash that have no role within a page. */
   #toCell(hash: number): number {
     return (hash >>> 16) & (this.#cells.length - 1)
   }
@@ -197,7 +197,7 @@ export class LocalCache implements OverLimitCache {
     this.#accessSeconds += now
   }
 
-  /** Moves an entry of the old generation, whose key is the present one, to the young. */
+  /** Moves the entry of the current key from the old generation to the young one. */
   #evacuate(cell: Cell, at: number, hash: number, window: number, now: number): void {
     const limit = toLimit(cell.old, at)
     const unitSeconds = cell.old.endOf(at) - window

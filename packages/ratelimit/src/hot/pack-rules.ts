@@ -20,20 +20,19 @@ import {
 import { emptyText, TextPacker } from './packed-texts.ts'
 
 /*
- * Runs in the parser's thread, so that the thread of decisions does not wait for it: see packed-rules.ts for the
- * measurements.
+ * Runs in the parser's thread, so that it does not block decisions: see packed-rules.ts for the measurements.
  */
 
-/** Works out all that can be known of rules before a request comes. */
+/** Precomputes everything about rules that does not depend on a request. */
 export function packRules({ domains, rules }: RuleSet): PackedRules {
-  // Those with rules come first, in the order of the rules.
+  // Domains with rules come first, in the order of the rules.
   const names = new Set([...rules.map(({ domain }) => domain), ...domains])
   const packer = new RulePacker(names, rules.length)
   for (const rule of rules) packer.add(rule)
   return packer.finish()
 }
 
-/** What is to be found by its hash. */
+/** An entry that is found by its hash. */
 interface Hashed {
   readonly hash: number
   readonly place: number
@@ -41,7 +40,7 @@ interface Hashed {
 
 /** A rule with a value. */
 interface Valued {
-  /** The first rule with the same key beside it. */
+  /** The first sibling with the same key. */
   readonly head: number
   readonly value: string
   readonly row: number
@@ -182,7 +181,7 @@ class RulePacker {
     this.#set(row, word.name, this.#texts.add(limit.name))
   }
 
-  /** Finds the first rule of each key among those nested in this row. */
+  /** Finds the first rule of each key among the children of this row. */
   #sortChildren(parent: number, heads: number[], valued: Valued[]): void {
     const first = this.#get(parent, word.firstChild)
     if (first === noRow) return
@@ -210,7 +209,7 @@ class RulePacker {
     }
   }
 
-  /** Patterns that begin alike are listed together, each list once. */
+  /** Lists patterns by their prefix; equal lists are stored once. */
   #listPatterns(valued: readonly Valued[], lists: number[]): Hashed[] {
     const prefixes: Hashed[] = []
     const patterns = valued.filter(({ value }) => isWildcard(value))

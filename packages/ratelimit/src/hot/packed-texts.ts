@@ -1,19 +1,19 @@
 /*
  * The texts of packed rules; see packed-rules.ts for the measurements.
  *
- * A text, from the word that stands for it:
+ * A text, starting at the word that refers to it:
  *
- *     how many code units it has, times two, and 1 more where they are wide
- *     the code units, a byte each, or two bytes each where one of them needs that
+ *     the number of code units times two, plus 1 if they are wide
+ *     the code units, one byte each, or two bytes each if one of them needs that
  *
- * filled up to whole words of 32 bits.
+ * padded to whole words of 32 bits.
  */
 const isWide = 1
 
-/** What stands for the empty text, in every set of texts. */
+/** The number of the empty text in every set of texts. */
 export const emptyText = 0
 
-/** Writes texts behind each other in one buffer, each of them once. */
+/** Writes texts into one buffer, each of them once. */
 export class TextPacker {
   #words = new Int32Array(1_024)
   #bytes = Buffer.from(this.#words.buffer)
@@ -24,7 +24,7 @@ export class TextPacker {
     this.add('')
   }
 
-  /** The number that stands for the text. */
+  /** Returns the number of the text. */
   add(text: string): number {
     const known = this.#known.get(text)
     if (known !== undefined) return known
@@ -39,7 +39,7 @@ export class TextPacker {
     return start
   }
 
-  /** All of them. Nothing can be added any more. */
+  /** Returns all texts. Nothing can be added afterwards. */
   finish(): Int32Array<ArrayBuffer> {
     this.#known.clear()
     return this.#words.slice(0, this.#next)
@@ -58,7 +58,7 @@ function hasWideUnit(text: string): boolean {
   return false
 }
 
-/** Reads what a `TextPacker` wrote. */
+/** Reads the buffer of a `TextPacker`. */
 export class PackedTexts {
   readonly #words: Int32Array<ArrayBuffer>
   readonly #bytes: Buffer
@@ -76,7 +76,7 @@ export class PackedTexts {
     return this.#bytes.toString(wide ? 'utf16le' : 'latin1', start, end)
   }
 
-  /** Hot path: whether it is this text, without making a string of it. */
+  /** Compares the text without creating a string. Hot path. */
   is(at: number, text: string): boolean {
     const head = this.#words[at] ?? 0
     const { length } = text

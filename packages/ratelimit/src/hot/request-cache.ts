@@ -7,17 +7,17 @@ import { TallyArena } from './tally-arena.ts'
 
 /*
  * Measured (decision 009): 790 instead of 1,690 ns for a decision with 10 rules, 1,450 instead of 4,200 ns with
- * 100,000 rules and 10,000 different requests. Requests that never come again cost 6 % more with 10 rules.
+ * 100,000 rules and 10,000 different requests. Requests that are never repeated cost 6 % more with 10 rules.
  */
 
-/** Every request is decoded and matched. */
+/** Without a cache, every request is decoded and matched. */
 const plainRequests: EncodedRequests = {
   decode: decodeRequest,
   find: () => undefined,
   keep() {},
 }
 
-/** Dynamic metadata repeats the request, which is not kept. */
+/** There is no cache with dynamic metadata, which needs the decoded request. */
 export function createEncodedRequests({
   addsDynamicMetadata,
 }: Pick<DecisionSettings, 'addsDynamicMetadata'>): EncodedRequests {
@@ -25,59 +25,59 @@ export function createEncodedRequests({
 }
 
 export interface RequestCacheSettings {
-  /** A power of two. Each set keeps four requests. */
+  /** A power of two. Each set caches four requests. */
   readonly sets?: number
-  /** What the kept requests may take. */
+  /** The most memory that cached requests may take. */
   readonly maxBytes?: number
 }
 
-/** Longer ones are rare, and hashing them would cost more of the decisions that gain nothing. */
+/** Longer requests are rare, and hashing them would slow down decisions that gain nothing. */
 const longestBytes = 1_024
 
-/** A set has places for so many requests that are kept, and for the hashes of so many newcomers. */
+/** The number of cached requests in a set, and of hashes of new requests. */
 const keptPerSet = 4
 const newcomersPerSet = 4
 const placesPerSet = keptPerSet + newcomersPerSet
 const nowhere = -1
 
-/** A request that is found saves about as much as looking for so many in vain costs. */
+/** A hit saves about as much as this many misses cost. */
 const worthOfFind = 8
 const mostCredit = 4_096
-/** While there is no credit, all but one of so many requests are not looked for. */
+/** While there is no credit, only one of this many requests is looked up. */
 const oneOf = 8
 /**
- * From here on a request has several descriptors, and takes so long to decode and match that looking
- * for it in vain costs next to nothing: these are always looked for.
+ * The size from which a request has several descriptors. Decoding and matching it takes so long that a
+ * miss costs almost nothing in comparison, so such requests are always looked up.
  */
 const severalBytes = 128
 
 /**
- * What encoded requests come down to under the rules in force, so that a caller who repeats itself
- * is neither decoded nor matched again.
+ * Caches the tallies of encoded requests under the rules in force, so that repeated requests are neither
+ * decoded nor matched again.
  *
- * The hash of a request chooses its set. At the first sight of a request the set only notes the hash,
- * in the same line of memory that is looked at anyway, so that callers who never repeat themselves cost
- * next to nothing and replace no kept request. At a second sight, the request is kept if its hash is
- * still noted: a later newcomer of the same set may have overwritten it. So a request is certain to be
- * kept only if it comes again before the next newcomer of its set; otherwise it may take more sights.
+ * The hash of a request selects its set. The first time, the set only records the hash, in a cache line
+ * that is read anyway, so that requests that are never repeated cost almost nothing and replace no cached
+ * request. The second time, the request is cached if its hash is still recorded: a later new request of the
+ * same set may have overwritten it. So a request is certain to be cached only if it is repeated before the
+ * next new request of its set; otherwise it may take more repetitions.
  *
- * A kept request is replaced only by another request of its set, and only when all four places are
- * taken. Nothing is promised about how many of a number of requests are kept: if all their hashes choose
- * one set, four are. The hash has a secret, so no caller can bring that about.
+ * A cached request is replaced only by another request of its set, and only when all four places are
+ * taken. There is no guarantee about how many of a number of requests are cached: if all their hashes
+ * select the same set, four are. The hash has a secret, so clients cannot cause that.
  *
- * While hardly any request repeats itself, only one in eight of the short ones is looked up. When all room is used, or the
- * rules change, everything is forgotten but the hashes, and what is in use comes back at once.
+ * While few requests are repeated, only one in eight of the short ones is looked up. When the cache is full or the rules
+ * change, everything but the hashes is dropped, and requests in use are cached again immediately.
  */
 export class RequestCache implements EncodedRequests {
   readonly #request = new RequestWords(longestBytes)
   readonly #arena: TallyArena
   readonly #sets: number
-  /** By place; 0 where nobody is. */
+  /** By place; 0 for an empty place. */
   readonly #hashes: Int32Array
-  /** By place: the record of a request that is kept. */
+  /** By place: the record of a cached request. */
   readonly #records: Int32Array
   #rules: Rules | undefined = undefined
-  /** The place of the request that was asked for last, if it is to be kept. */
+  /** The place of the last request that was looked up, if it is to be cached. */
   #place = nowhere
   #turn = 0
   #credit = mostCredit
@@ -98,7 +98,7 @@ export class RequestCache implements EncodedRequests {
     return decodeRequest(buffer, start, end)
   }
 
-  /** Hot path. What it does not find may be handed to `keep` before the next one is asked for. */
+  /** Hot path. After a miss, `keep` may be called before the next `find`. */
   find(rules: Rules, buffer: Buffer, start: number, end: number): Tallies | undefined {
     if (rules !== this.#rules) {
       this.#rules = rules
@@ -121,7 +121,7 @@ export class RequestCache implements EncodedRequests {
     return undefined
   }
 
-  /** What the request that was not found comes down to. */
+  /** Caches the tallies of the request that was not found. */
   keep(request: RateLimitRequest, tallies: Tallies): void {
     if (this.#place === nowhere || !this.#isLasting(request)) return
     const recordWords = this.#arena.measure(this.#request, tallies)
@@ -152,7 +152,9 @@ export class RequestCache implements EncodedRequests {
     this.#credit = Math.min(mostCredit, this.#credit + worthOfFind)
   }
 
-  /** The place where the hash is noted; otherwise notes it in that of an earlier newcomer. */
+  /**
+   * Returns the place where the hash is recorded; otherwise records it in place of an earlier new request.
+   */
   #placeOf(hash: number): number {
     const hashes = this.#hashes
     const first = (hash & (this.#sets - 1)) * placesPerSet
@@ -164,7 +166,7 @@ export class RequestCache implements EncodedRequests {
     return nowhere
   }
 
-  /** Gives a newcomer a place among those that are kept, which may be another one's. */
+  /** Gives a new request a place among the cached ones, possibly that of another one. */
   #settle(place: number): number {
     const inSet = place % placesPerSet
     if (inSet < keptPerSet) return place

@@ -3,11 +3,14 @@
  * measurements.
  */
 
-/** Secret: a caller who knows them can choose requests that meet in one place of a table. */
+/** Secret: a client that knows them could choose requests that collide. */
 let multiplier = 0
 let seed = 0
 
-/** With the first cache: a limiter loads this file and has none, and loading `node:crypto` takes long. */
+/**
+ * Called with the first cache: a limiter loads this file but has no cache, and loading `node:crypto` takes
+ * long.
+ */
 function chooseSecrets(): void {
   if (multiplier !== 0) return
   const secret = process.getBuiltinModule('node:crypto').randomBytes(8)
@@ -17,15 +20,15 @@ function chooseSecrets(): void {
 
 /** The bytes of one request at a time: as words, to be compared four at a time, with their hash. */
 export class RequestWords {
-  /** The last one in use is filled up with zeros. */
+  /** The last word in use is padded with zeros. */
   readonly words: Int32Array
-  /** How many words are in use. */
+  /** The number of words in use. */
   length = 0
   byteLength = 0
   /** Never 0. */
   hash = 0
 
-  /** @param mostBytes what a request may have at most. */
+  /** @param mostBytes - the maximum size of a request */
   constructor(mostBytes: number) {
     chooseSecrets()
     this.words = new Int32Array((mostBytes + 3) >> 2)
@@ -37,7 +40,7 @@ export class RequestWords {
     let hash = seed ^ (end - start)
     let length = 0
     let at = start
-    // Byte by byte, because requests start anywhere; a native copy costs more than it saves.
+    // Bytes are read one by one, because requests are not aligned; a native copy costs more than it saves.
     for (; at + 3 < end; at += 4) {
       const word =
         (buffer[at] ?? 0) |
@@ -60,7 +63,7 @@ export class RequestWords {
   }
 }
 
-/** Lets every bit of `hash` decide about every bit of the result. */
+/** Mixes the bits, so that every bit of `hash` affects every bit of the result. */
 function mix(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)

@@ -12,11 +12,13 @@ import { algorithmShift, flag, type RuleDetail, readDetail, word } from './packe
 import type { RuleTable } from './rule-table.ts'
 
 /*
- * Views of packed rows instead of objects per rule. Decision 009 found that the objects on the way from a rule to its
- * limit made decisions slower with 100,000 rules, by misses of the processor's caches. This part alone was not measured.
+ * Views of packed rows instead of objects per rule. Decision 009 found that the objects between a rule and its limit made
+ * decisions slower with 100,000 rules, because of CPU cache misses. This part was not measured separately.
  */
 
-/** What few rules have: the same object for all others, so that it stays in the caches. */
+/**
+ * The properties that few rules have. All other rules share one object, so that it stays in the CPU caches.
+ */
 interface Extras extends RuleDetail {
   readonly name: string
   readonly sharedValues: readonly (string | undefined)[] | undefined
@@ -25,8 +27,8 @@ interface Extras extends RuleDetail {
 const noExtras: Extras = { name: '', replaces: [], metadata: undefined, sharedValues: undefined }
 
 /**
- * The limit of a rule, which must have one. It reads the row of the rule, which lies in the caches
- * when the rule was just found; copies of all that would not.
+ * The limit of a rule, which must have one. It reads the row of the rule, which is in the CPU caches when the
+ * rule was just found; copies would not be.
  */
 export class RuleLimit implements Limit {
   readonly #table: RuleTable
@@ -91,7 +93,7 @@ export class RuleLimit implements Limit {
   }
 }
 
-/** As plain data, for programs. */
+/** Copies the limit to a plain object, for programs. */
 export function toPlainLimit(limit: Limit): Limit {
   const { requestsPerUnit, unit, windowSeconds, algorithm, unlimited } = limit
   const { name, replaces, shadowMode, quotaMode, metadata, path } = limit
@@ -127,7 +129,7 @@ function toSharedValues(table: RuleTable, row: number): (string | undefined)[] {
   return values.reverse()
 }
 
-/** A rule that was met, with its limit in one object: each object costs a miss of the caches. */
+/** A matched rule and its limit in one object, because each object costs a CPU cache miss. */
 export class RuleMatch extends RuleLimit implements Match {
   readonly counters: RuleCounters
 

@@ -13,7 +13,7 @@ import { WildcardIndex } from './wildcard-index.ts'
 
 const noText = -1
 
-/** Finds and reads packed rules. A rule or a domain is a row; `noRow` says that there is none. */
+/** Finds and reads packed rules. A rule or a domain is a row; `noRow` means that there is none. */
 export class RuleTable {
   readonly #rules: PackedRules
   readonly #rows: PackedRules['rows']
@@ -21,7 +21,7 @@ export class RuleTable {
   readonly #wildcards: WildcardIndex
   readonly domainCount: number
   readonly rowCount: number
-  /** Requests bring the same few strings again and again, and a `Map` knows those by sight. */
+  /** The keys of requests are interned strings, whose hashes are already computed for a `Map`. */
   readonly #metKeys = new Map<string, number>()
   // Most requests are for the domain of the last one.
   #lastDomain: string | undefined = undefined
@@ -48,8 +48,8 @@ export class RuleTable {
   }
 
   /**
-   * The rule a descriptor ends at. There is no way back: once a level has chosen, a sibling is not
-   * tried any more, even where nothing below the choice matches.
+   * Finds the rule of a descriptor. There is no backtracking: once a level has selected a rule, its siblings
+   * are not tried, even if no child of the selected rule matches.
    */
   find(domain: number, entries: readonly Entry[]): number {
     if (entries.length === 0) return noRow
@@ -81,7 +81,7 @@ export class RuleTable {
     return this.get(head, word.any)
   }
 
-  /** What stands for a key in all rules that have it. */
+  /** The number of the text that all rules with the key refer to. */
   #findText(key: string): number {
     const met = this.#metKeys.get(key)
     if (met !== undefined) return met
@@ -98,7 +98,7 @@ export class RuleTable {
   }
 
   /**
-   * The first rule with the key. Key and value are compared apart, unlike in envoyproxy/ratelimit,
+   * Finds the first rule with the key. Key and value are compared separately, unlike in envoyproxy/ratelimit,
    * where key `a_b` with value `c` equals key `a` with value `b_c`.
    */
   #findKey(parent: number, key: number): number {
@@ -112,7 +112,7 @@ export class RuleTable {
     }
   }
 
-  /** Patterns are found too: a value that spells the pattern is an exact match. */
+  /** Patterns are found too: a value that equals the text of the pattern is an exact match. */
   #findValue(head: number, value: string): number {
     const { byValue } = this.#rules
     const hash = hashBelow(head, hashText(value))
@@ -124,7 +124,7 @@ export class RuleTable {
     }
   }
 
-  /** Whether two rules have one key in one place: a key is one text however often it is used. */
+  /** Whether two rules are siblings with the same key. Equal keys refer to the same text. */
   #isBeside(row: number, other: number): boolean {
     return (
       this.get(row, word.parent) === this.get(other, word.parent) &&
@@ -132,17 +132,17 @@ export class RuleTable {
     )
   }
 
-  /** @param at one of `word`. */
+  /** @param at - one of `word` */
   get(row: number, at: number): number {
     return this.#rows[(row << rowShift) + at] ?? 0
   }
 
-  /** @param bit one of `flag`. */
+  /** @param bit - one of `flag` */
   has(row: number, bit: number): boolean {
     return (this.get(row, word.flags) & bit) !== 0
   }
 
-  /** @param at a `word` that stands for a text. */
+  /** @param at - a `word` that refers to a text */
   text(row: number, at: number): string {
     return this.#texts.read(this.get(row, at))
   }
@@ -151,14 +151,14 @@ export class RuleTable {
     return row < this.domainCount
   }
 
-  /** In the order of their first rules, and then those without any. */
+  /** Domains in the order of their first rules, followed by those without rules. */
   domainNames(): string[] {
     return Array.from({ length: this.domainCount }, (_, row) => this.keyOf(row))
   }
 
   /**
-   * Whether the statistics of a rule go by the request's values: `detailed_metric` of the rule
-   * itself names the values of all levels, `value_to_metric` that of its own level.
+   * Whether the statistics of a rule are named after request values: `detailed_metric` of the rule adds the
+   * values of all levels, `value_to_metric` that of its own level.
    */
   namesValues(row: number): boolean {
     const isDetailed = this.has(row, flag.detailedMetric)
@@ -166,8 +166,8 @@ export class RuleTable {
   }
 
   /**
-   * The path of a rule whose statistics go by the request's values: see `namesValues`.
-   * @param entries as many as the rule is deep.
+   * The path of a rule whose statistics are named after request values: see `namesValues`.
+   * @param entries - one for each level of the rule
    */
   requestPathOf(leaf: number, entries: readonly Entry[]): string {
     const isDetailed = this.has(leaf, flag.detailedMetric)
@@ -193,7 +193,7 @@ export class RuleTable {
     return this.text(row, word.key)
   }
 
-  /** Empty: any value. */
+  /** Empty for any value. */
   valueOf(row: number): string {
     return this.text(row, word.value)
   }
@@ -221,7 +221,7 @@ export class RuleTable {
     return this.isDomain(row) ? row : this.domainOf(this.get(row, word.parent))
   }
 
-  /** From 1. A descriptor with another number of entries never ends at this rule. */
+  /** Starts at 1. Only a descriptor with this number of entries can match the rule. */
   depthOf(row: number): number {
     return this.isDomain(row) ? 0 : this.depthOf(this.get(row, word.parent)) + 1
   }

@@ -12,7 +12,7 @@ import type { RequestWords } from './request-words.ts'
  *     number of tallies
  *     index of the first tally's objects
  *
- * and then for each tally, of which one that is undefined has the flags only:
+ * and then for each tally (only the flags if it is undefined):
  *
  *     flags
  *     unitSeconds
@@ -23,9 +23,9 @@ import type { RequestWords } from './request-words.ts'
  */
 const headWords = 3
 const tallyWords = 6
-/** Larger ones would leave no room for others. */
+/** Larger records would leave no room for others. */
 const mostRecordWords = 4_096
-/** At first: several of the largest records. */
+/** The initial size, which has room for several of the largest records. */
 const fewestWords = 16_384
 const mostCharge = 2 ** 31 - 1
 
@@ -37,21 +37,20 @@ const isWideKey = 16
 const isSliding = 32
 
 /**
- * Requests and what they come down to, packed behind each other in one buffer. As objects they would
- * lie scattered in the heap: to walk from one to the next costs more misses of the processor's
- * caches than to decode the request and look up its rules once more. The buffer grows with what is kept,
- * for there are limiters that hardly ever see a request again.
+ * Requests and their tallies, packed into one buffer. As objects they would be scattered in the heap, and
+ * following them would cost more CPU cache misses than decoding the request and matching its rules again.
+ * The buffer grows on demand, because in some limiters requests are hardly ever repeated.
  */
 export class TallyArena {
   readonly #mostWords: number
   #words: Int32Array<ArrayBuffer>
   #bytes: Buffer
-  // What cannot be packed, by the index that its record has.
+  // Objects that cannot be packed, by the index in their records.
   readonly #counters: RuleCounters[] = []
   readonly #names: string[] = []
   #next = 0
 
-  /** @param mostBytes what it may grow to. */
+  /** @param mostBytes - the maximum size of the buffer */
   constructor(mostBytes: number) {
     this.#mostWords = mostBytes >> 2
     this.#words = new Int32Array(Math.min(this.#mostWords, fewestWords))
@@ -68,7 +67,7 @@ export class TallyArena {
     this.#names.length = 0
   }
 
-  /** How large the record will be; undefined for one that is not to be added. */
+  /** The size of the record in words; undefined if it must not be added. */
   measure(request: RequestWords, tallies: Tallies): number | undefined {
     let words = headWords + request.length
     for (const tally of tallies) {
@@ -79,7 +78,7 @@ export class TallyArena {
     return words > mostRecordWords ? undefined : words
   }
 
-  /** Whether there is room, which it makes if it may. */
+  /** Returns whether there is room, after growing the buffer if necessary. */
   makeRoomFor(recordWords: number): boolean {
     const end = this.#next + recordWords
     if (end > this.#mostWords) return false
@@ -94,7 +93,7 @@ export class TallyArena {
     this.#bytes = Buffer.from(words.buffer)
   }
 
-  /** There must be room. Gives the place of the record. */
+  /** Adds a record, for which there must be room, and returns its position. */
   add({ words, length, byteLength }: RequestWords, tallies: Tallies): number {
     const start = this.#next
     const to = this.#words
@@ -134,7 +133,7 @@ export class TallyArena {
     return keyAt + ((keyBytes + 3) >> 2)
   }
 
-  /** Whether the record is about this very request. */
+  /** Whether the record is that of this request. */
   isOf({ words, length, byteLength }: RequestWords, start: number): boolean {
     const known = this.#words
     if (known[start] !== byteLength) return false
@@ -144,7 +143,7 @@ export class TallyArena {
     return true
   }
 
-  /** What was added, as new objects: those of the last call are still warm in the caches. */
+  /** Returns the tallies as new objects, which are in the CPU caches. */
   talliesOf(start: number): Tallies {
     const words = this.#words
     let at = start + 1 + (((words[start] ?? 0) + 3) >> 2)

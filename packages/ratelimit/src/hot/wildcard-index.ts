@@ -4,21 +4,20 @@ import { noRow, type PackedRules, rowShift, word } from './packed-rules.ts'
 import type { PackedTexts } from './packed-texts.ts'
 
 /*
- * Measured with 5,000 patterns beside each other (bench/hot.bench.ts, CPU time on an overloaded machine with 2 cores, three
- * runs): 0.8 to 3.4 µs by prefix, 110 to 260 µs when they are tried one after the other. With 10 patterns it is a little
- * slower: 207 instead of 146 ns.
+ * Measured with 5,000 sibling patterns (bench/hot.bench.ts, CPU time on an overloaded machine with 2 cores, three runs):
+ * 0.8 to 3.4 µs by prefix, 110 to 260 µs when they are tried one after the other. With 10 patterns it is slightly slower:
+ * 207 instead of 146 ns.
  */
 
 /**
- * Finds patterns by a hash of the text before their first star. A value is hashed once from its
- * front; wherever a prefix could end, only the patterns with that hash are tried. So thousands of
- * `foo*` beside each other cost little more than a few. Patterns that begin with the star have no
- * such text and are tried one after the other.
+ * Finds patterns by a hash of the text before their first star. A value is hashed once from its start;
+ * wherever a prefix could end, only the patterns with that hash are tried. So thousands of sibling patterns
+ * such as `foo*` cost little more than a few. Patterns that begin with a star are tried one after the other.
  */
 export class WildcardIndex {
   readonly #rules: PackedRules
   readonly #texts: PackedTexts
-  /** By row, of those that were tried once. */
+  /** By row; compiled when first tried. */
   readonly #wildcards = new Map<number, Wildcard>()
 
   constructor(rules: PackedRules, texts: PackedTexts) {
@@ -27,8 +26,8 @@ export class WildcardIndex {
   }
 
   /**
-   * The pattern that stands first in the file, not the longest.
-   * @param head the first rule with the key, and so of the patterns beside it.
+   * Finds the first matching pattern in the order of the file, not the longest one.
+   * @param head - the first rule with the key of the patterns
    */
   find(head: number, value: string): number {
     const { lists, rows } = this.#rules

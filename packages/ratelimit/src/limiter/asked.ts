@@ -10,15 +10,15 @@ import { toKeyText } from './limit-request.ts'
 import type { KeyValues } from './limits.ts'
 import type { KeyLimits, LimitLevel, LimitNode, ParsedLimits } from './parse-limits.ts'
 
-/** What a caller asks, with the limits that apply to it. */
+/** A request with the limits that apply to it. */
 export interface Asked {
   readonly domain: string
   readonly tallies: Tallies
   /** By the index of the tally. */
   readonly keys: readonly (readonly string[])[]
-  /** By the index of the tally: whether a rule applies. An index that it does not have is matched. */
+  /** By the index of the tally: whether a rule applies. A missing index counts as matched. */
   readonly isMatched: readonly boolean[]
-  /** What no rule applies to. */
+  /** The entries that no rule applies to. */
   readonly unmatched: readonly (readonly Entry[])[]
 }
 
@@ -31,7 +31,7 @@ export interface Charging {
 const alwaysMatched: readonly boolean[] = []
 const nothing: readonly (readonly Entry[])[] = []
 
-/** The limits that apply to each descriptor of a request. */
+/** Finds the limits that apply to each descriptor of a request. */
 export function askRules(
   parts: DecisionParts,
   rules: RuleSnapshot,
@@ -44,14 +44,14 @@ export function askRules(
   for (const [index, { entries }] of descriptors.entries()) {
     const isKnown = tallies[index] !== undefined || rules.hasRule(domain, entries)
     isMatched.push(isKnown)
-    // Without entries all values were undefined: the caller left the descriptor out.
+    // Without entries, all values were undefined: the caller omitted the descriptor.
     if (!isKnown && entries.length > 0) unmatched.push(entries)
   }
   const keys = descriptors.map(({ entries }) => entries.map(({ key }) => key))
   return { domain, tallies, keys, isMatched, unmatched }
 }
 
-/** The limits of objects, ready for decisions: every limit applies whose keys all have a value. */
+/** Limits from objects, prepared for decisions: a limit applies if all of its keys have a value. */
 export class KeyedLimits {
   readonly #limits: ParsedLimits
   readonly #domain: string
@@ -65,7 +65,7 @@ export class KeyedLimits {
     this.#rules = rules
   }
 
-  /** @throws {TypeError} where a value is not a text or a number. */
+  /** @throws TypeError when a value is neither a string nor a number */
   ask(parts: DecisionParts, values: KeyValues, charging: Charging): Asked {
     const found: Found = { nodes: [], values: [] }
     const unmatched: Entry[] = []
@@ -161,17 +161,17 @@ export class KeyedLimits {
   }
 }
 
-/** What is the same for all requests that a limit applies to. */
+/** The part that is the same for all requests that a limit applies to. */
 interface PreparedLimit {
   readonly match: Match
-  /** Undefined for one that counts nothing. */
+  /** Undefined for a limit that counts nothing. */
   readonly keys: CounterKeyTemplate | undefined
   readonly charge: Omit<Charge, 'key' | 'charge' | 'isRefund'>
 }
 
 interface Found {
   readonly nodes: LimitNode[]
-  /** Of the keys of the node with the same index. */
+  /** The values of the keys of the node with the same index. */
   readonly values: (readonly string[])[]
 }
 

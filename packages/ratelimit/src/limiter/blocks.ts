@@ -6,9 +6,9 @@ import {
 } from '../counters/counter-store.ts'
 import type { Tallies, Tally } from '../decide/tally.ts'
 
-/** Above this many blocks, those that are over are dropped with the next one. */
+/** With more blocks than this, adding another one drops those that have ended. */
 const mostKept = 10_000
-/** A record outlives its block by this, so that a block that is prolonged does not end early. */
+/** A record outlives its block by this time, so that a prolonged block does not end early. */
 const keptSeconds = 86_400
 
 export interface BlockSettings {
@@ -17,12 +17,13 @@ export interface BlockSettings {
   readonly isShared: boolean
 }
 
-/** Until when a counter is blocked, by its key. */
+/** The time until which a counter is blocked. */
 export type BlockedUntil = ReadonlyMap<Tally, number>
 
 /**
- * Counters that are blocked. This process remembers those that it blocked or met. In a store the record of a
- * block is a counter too, whose count is the Unix second at which the block ends: every store can keep it.
+ * Blocked counters. This process remembers those that it has blocked or found in the store. In a store, the
+ * record of a block is a counter whose count is the Unix second at which the block ends, so every store
+ * supports it.
  */
 export class Blocks {
   readonly #settings: BlockSettings
@@ -36,7 +37,7 @@ export class Blocks {
     return this.#settings.isShared
   }
 
-  /** Those that are known here to be blocked; undefined where none is. Hot path. */
+  /** Returns the counters that this process knows to be blocked; undefined if there are none. Hot path. */
   find(tallies: Tallies, nowMs: number): BlockedUntil | undefined {
     if (this.#untilMs.size === 0) return undefined
     let found: Map<Tally, number> | undefined
@@ -53,7 +54,7 @@ export class Blocks {
     return found
   }
 
-  /** Looks the blocks up in the store, so that `find` knows them. */
+  /** Looks up the blocks in the store, so that `find` returns them. */
   look(tallies: readonly Tally[], deadlineMs: number, counted: Counted): void {
     const records = tallies.map(({ key }) => toRecord(toRecordKey(key), 0, 1))
     this.#settings.store.read(records, deadlineMs, (error) => {
@@ -81,7 +82,7 @@ export class Blocks {
         return
       }
       const nowSeconds = Math.floor(nowMs / 1000)
-      // Redis renews the life of a counter it knows only where the life differs.
+      // The Redis store renews the TTL of a known counter only if its lifetime differs.
       const lifeSeconds = untilSeconds - nowSeconds + keptSeconds + (nowSeconds % 1000)
       const added = records
         .map(({ key, after }) => toRecord(key, untilSeconds - after, lifeSeconds))

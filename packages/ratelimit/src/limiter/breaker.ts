@@ -1,58 +1,58 @@
 import { StoreError } from '../counters/counter-store.ts'
 
-/** When a store that fails is not asked any more. */
+/** When calls to a failing store are suspended. */
 export interface BreakerSettings {
-  /** After how many failures in a row the store is not asked for a while. Default: 5. */
+  /** The number of consecutive failures after which calls to the store are suspended. Default: 5. */
   readonly failures?: number | undefined
-  /** How long it is not asked; then one call tries it. In milliseconds. Default: 1000. */
+  /** How long calls are suspended, in milliseconds; then one call tries the store. Default: 1000. */
   readonly pauseMs?: number | undefined
 }
 
 export interface BreakerParts {
-  /** Undefined: the store is always asked. */
+  /** When undefined, calls are never suspended. */
   readonly settings: { readonly failures: number; readonly pauseMs: number } | undefined
-  /** Milliseconds of a clock that is never set. */
+  /** A monotonic clock in milliseconds. */
   readonly elapsed: () => number
-  /** Called for the first failure after an answer. */
+  /** Called for the first failure after a success. */
   readonly onOutage: (error: StoreError) => void
-  /** Called for the first answer after a failure. */
+  /** Called for the first success after a failure. */
   readonly onRecovery: () => void
 }
 
 /**
- * Knows whether a store answers. After some failures in a row it is not asked for a while: calls that wait for
- * their timeout one after the other would hold up every request.
+ * A circuit breaker for a store. After several consecutive failures, calls are suspended: otherwise every
+ * request would wait for its timeout.
  */
 export class Breaker {
   readonly #parts: BreakerParts
   #failures = 0
   #isDown = false
-  #asksAgainAtMs = 0
+  #retriesAtMs = 0
 
   constructor(parts: BreakerParts) {
     this.#parts = parts
   }
 
-  /** Why the store is not to be asked; undefined where it is. */
+  /** Returns why the store must not be called now; undefined if it may be called. */
   refuse(): StoreError | undefined {
     const { settings, elapsed } = this.#parts
     if (settings === undefined || this.#failures < settings.failures) return undefined
-    const leftMs = this.#asksAgainAtMs - elapsed()
+    const leftMs = this.#retriesAtMs - elapsed()
     if (leftMs > 0) {
       return new StoreError(
-        `the store was not asked: ${this.#failures} calls in a row failed, and the next one is tried in ` +
+        `the store was not called: the last ${this.#failures} calls failed, and the next attempt is made in ` +
           `${Math.ceil(leftMs)} ms`,
       )
     }
-    // This call tries it; others wait for its outcome.
-    this.#asksAgainAtMs = elapsed() + settings.pauseMs
+    // This call tries the store; the others depend on its result.
+    this.#retriesAtMs = elapsed() + settings.pauseMs
     return undefined
   }
 
   noteFailure(error: StoreError): void {
     const { settings, elapsed, onOutage } = this.#parts
     this.#failures += 1
-    if (settings !== undefined) this.#asksAgainAtMs = elapsed() + settings.pauseMs
+    if (settings !== undefined) this.#retriesAtMs = elapsed() + settings.pauseMs
     if (this.#isDown) return
     this.#isDown = true
     onOutage(error)

@@ -2,12 +2,12 @@ import type { Log } from '@portcullis/service-kit/log'
 import { Breaker } from './breaker.ts'
 import type { SharedOptions } from './options.ts'
 
-/** At most one warning in this time: a store that answers every second call would fill the log. */
+/** The minimum interval between warnings: a store that fails every second call would fill the log. */
 const logPauseMs = 60_000
 
 /**
- * A breaker by the options of a limiter, which logs outages.
- * @param consequence what an outage means, for the log.
+ * Creates a breaker from the options of a limiter. It logs outages.
+ * @param consequence - the effect of an outage, for the log
  */
 export function createBreaker(
   options: Pick<SharedOptions, 'breaker' | 'onOutage' | 'onRecovery'>,

@@ -8,7 +8,7 @@ import {
 import type { Breaker } from './breaker.ts'
 
 export interface GuardSettings {
-  /** Counts while the store does not answer; undefined: calls fail. */
+  /** Counts while the store does not answer. When undefined, calls fail. */
   readonly fallback: CounterStore | undefined
   readonly breaker: Breaker
 }
@@ -16,14 +16,14 @@ export interface GuardSettings {
 type Method = 'add' | 'addSparing' | 'read'
 
 /**
- * A store that may not answer. Calls fail at once while it is known to be away, or are counted by the
- * fallback.
+ * A store that may be unavailable. While it is known to be unavailable, calls fail immediately or are
+ * counted by the fallback.
  */
 export class GuardedStore implements CounterStore {
   readonly #inner: CounterStore
   readonly #settings: GuardSettings
   #away: StoreError | undefined
-  /** Whether the call that is being answered was counted by the fallback. */
+  /** Whether the fallback counted the call that is being answered. */
   isFallback = false
 
   constructor(inner: CounterStore, settings: GuardSettings) {
@@ -31,7 +31,7 @@ export class GuardedStore implements CounterStore {
     this.#settings = settings
   }
 
-  /** The store is known to be away: calls fail with this until `markPresent`. */
+  /** The store is unavailable: calls fail with this error until `markPresent`. */
   markAway(error: StoreError): void {
     this.#away = error
     this.#settings.breaker.noteFailure(error)
@@ -93,7 +93,7 @@ export class GuardedStore implements CounterStore {
       counted(error)
       return
     }
-    // A late answer of the store must not meet them: they are counted as copies.
+    // The fallback counts copies, because a late reply of the store may still change the originals.
     const copies = increments.map(toCopy)
     fallback[method](copies, deadlineMs, (failure) => {
       for (const [index, copy] of copies.entries()) {

@@ -2,19 +2,19 @@ import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
 import { type LimitUnit, parseUnit } from './limits.ts'
 import { describe, isRecord } from './parse-limits.ts'
 
-/** What a request counts as, where the rules are text or files. */
+/** Describes a request for rules that are text or files. */
 export interface LimitRequest {
   /** The domain of the rules. Default: `domain` of the limiter, or else the only one of its rules. */
   readonly domain?: string | undefined
-  /** Each is checked against the rules by itself; one that is over its limit refuses the request. */
+  /** Each is checked against the rules separately; one that is over its limit refuses the request. */
   readonly descriptors: readonly DescriptorInput[]
-  /** How many hits every descriptor counts that does not say so itself, from 1. Default: 1. */
+  /** The number of hits of each descriptor without its own `hits`, at least 1. Default: 1. */
   readonly hits?: number | undefined
 }
 
 /**
  * `{ user: 'alice', path: '/login' }`: keys and values in the order of the rules. Keys whose value is
- * `undefined` or `null` are skipped. Names that are whole numbers change the order in JavaScript; write the
+ * `undefined` or `null` are skipped. JavaScript moves keys that are whole numbers to the front; use the
  * longer form for them.
  */
 export type DescriptorInput =
@@ -28,17 +28,17 @@ export interface DetailedDescriptor {
     readonly key: string
     readonly value: string | number | bigint | undefined | null
   }[]
-  /** 0 counts nothing; a negative number gives hits back. Default: that of the request. */
+  /** 0 counts nothing; a negative number refunds hits. Default: `hits` of the request. */
   readonly hits?: number | undefined
-  /** Used in place of the rule's limit. Default: none. */
+  /** Overrides the limit of the rule. Default: none. */
   readonly limit?:
     | { readonly requestsPerUnit: number; readonly unit: LimitUnit | Uppercase<LimitUnit> }
     | undefined
 }
 
 /**
- * @param hits in place of those of the request.
- * @throws {TypeError} which says what is wrong with it.
+ * @param hits - overrides the hits of the request
+ * @throws TypeError when the request is invalid
  */
 export function toRateLimitRequest(
   request: LimitRequest,
@@ -52,7 +52,7 @@ export function toRateLimitRequest(
   }
   const { domain = defaultDomain, descriptors } = request
   if (typeof domain !== 'string') {
-    throw new TypeError(`domain must be a text, not ${describe(domain)}`)
+    throw new TypeError(`domain must be a string, not ${describe(domain)}`)
   }
   if (!Array.isArray(descriptors)) {
     const given = describe(descriptors)
@@ -94,32 +94,36 @@ function addEntry(entries: { key: string; value: string }[], key: string, value:
 }
 
 /**
- * The text that a value counts as; undefined for a key to skip. Types do not hold for callers in JavaScript:
- * an object would be counted as `[object Object]`, together with all others.
- * @throws {TypeError} where it has no text.
+ * Converts a value to text; undefined means that the key is skipped. JavaScript callers can pass anything: an
+ * object would be counted as `[object Object]`, together with all other objects.
+ * @throws TypeError when the value cannot be converted
  */
 export function toKeyText(key: string, value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' || typeof value === 'bigint') return `${value}`
   throw new TypeError(
-    `the value of the key '${key}' must be a text or a number, not ${describe(value)}`,
+    `the value of the key '${key}' must be a string or a number, not ${describe(value)}`,
   )
 }
 
 function toOverride({ requestsPerUnit, unit }: NonNullable<DetailedDescriptor['limit']>) {
   if (!Number.isInteger(requestsPerUnit) || requestsPerUnit < 0 || requestsPerUnit >= 2 ** 32) {
     const given = describe(requestsPerUnit)
-    throw new TypeError(`requestsPerUnit of a limit must be a whole number from 0, not ${given}`)
+    throw new TypeError(
+      `requestsPerUnit of a limit must be a whole number of at least 0, not ${given}`,
+    )
   }
   return { requestsPerUnit, unit: parseUnit(unit).wire }
 }
 
-/** @throws {TypeError} where a request cannot count so many hits. */
+/** @throws TypeError when a request cannot count this number of hits */
 export function checkCharge(hits: number): void {
   checkHits(hits, 'hits')
   if (hits >= 1) return
-  throw new TypeError('hits must be at least 1; peek counts none, and refund gives hits back')
+  throw new TypeError(
+    'hits must be at least 1; use peek to count nothing, and refund to give hits back',
+  )
 }
 
 function checkHits(hits: unknown, name: string): void {

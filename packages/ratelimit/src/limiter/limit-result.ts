@@ -7,44 +7,44 @@ import { unitByWire } from '../rules/model/rule.ts'
 import type { Asked } from './asked.ts'
 import type { LimitUnit } from './limits.ts'
 
-/** Whether a request is allowed, and how its limits stand. */
+/** Whether a request is allowed, and the state of its limits. */
 export interface LimitResult {
   /** Whether the request is allowed. */
   readonly isAllowed: boolean
-  /** Whether a rule applies to every descriptor or key that was given. False: check their names. */
+  /** Whether a rule applies to every descriptor or key. If false, check their names. */
   readonly isMatched: boolean
-  /** Whether the store did not answer and the decision was made with the counters of this process. */
+  /** Whether the store was unavailable and the decision was made with the counters of this process. */
   readonly isFallback: boolean
-  /** One per descriptor in their order, or one per limit that applies where limits are objects. */
+  /** One per descriptor, in their order; with limits that are objects, one per limit that applies. */
   readonly statuses: readonly LimitStatus[]
   /**
-   * Name and value of the header fields about the limit that matters most, in a form that `new Headers()`
-   * takes. Empty where no limit applies.
+   * Name and value of the header fields about the tightest limit, in a form that `new Headers()` accepts.
+   * Empty if no limit applies.
    */
   readonly headers: [name: string, value: string][]
-  /** When to try again, from 1; undefined where the request is allowed. */
+  /** The seconds to wait before the next attempt, at least 1; undefined if the request is allowed. */
   readonly retryAfterSeconds: number | undefined
 }
 
-/** How one limit stands. */
+/** The state of one limit. */
 export interface LimitStatus {
   /** Whether the limit is reached and refuses the request. Never in shadow mode. */
   readonly isOver: boolean
-  /** Whether a rule applies, even if only to say that there is no limit. */
+  /** Whether a rule applies, even if it is unlimited. */
   readonly isMatched: boolean
-  /** The keys that it counts by. */
+  /** The keys that the limit counts by. */
   readonly keys: readonly string[]
-  /** Undefined where no rule applies, or one without a limit. */
+  /** Undefined if no rule applies, or if the rule is unlimited. */
   readonly limit: AppliedLimit | undefined
-  /** How many hits are left in the window. */
+  /** The number of remaining hits in the window. */
   readonly remaining: number
-  /** When the window ends, or has room again; undefined where there is no limit. */
+  /** The seconds until the window ends or has room again; undefined if there is no limit. */
   readonly resetSeconds: number | undefined
 }
 
 /** The limit that applies. */
 export interface AppliedLimit {
-  /** How many hits are allowed in a window. */
+  /** The number of hits that are allowed in a window. */
   readonly requestsPerUnit: number
   /** The unit of the window. */
   readonly unit: LimitUnit
@@ -59,14 +59,14 @@ export interface ResultSettings {
 
 const unlimitedRemaining = 4_294_967_295
 
-/** From the counts to the result, with the statistics that follow from them. */
+/** Creates the result from the counts, and updates the statistics. */
 export function toLimitResult(
   parts: DecisionParts,
   { headerNames }: ResultSettings,
   asked: Asked,
   nowSeconds: number,
   isFallback: boolean,
-  /** Whether the counts have hits in them that were not counted. */
+  /** Whether the counts include hits that were not stored. */
   isPeek = false,
 ): LimitResult {
   const { settings } = parts
@@ -74,8 +74,8 @@ export function toLimitResult(
   const statuses: LimitStatus[] = []
   const verdict = new OverallVerdict(settings.isQuotaMode)
   let isMatched = true
-  // The limit that the headers are about: the last one that is over, or else the first of those with the
-  // least remaining, as in headers.ts.
+  // The limit that the headers report: the last one that is exceeded, or else the first of those with
+  // the least remaining, as in headers.ts.
   let tightest: LimitStatus | undefined
   let least = unlimitedRemaining
   let retryAfter = 1

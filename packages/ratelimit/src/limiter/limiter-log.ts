@@ -1,20 +1,20 @@
 import { createLog, type Log, type LogMessage } from '@portcullis/service-kit/log'
 
-/** Gets what an operator should know. `console`, pino and winston are such. */
+/** Receives messages for the operator. `console`, pino and winston have this interface. */
 export interface Logger {
-  /** Something works less well than it should, such as a store that does not answer. */
+  /** The service is degraded, for example because the store does not answer. */
   warn(message: string): void
-  /** Something does not work. Default: `warn` gets these too. */
+  /** Something does not work. If it is missing, `warn` receives these messages too. */
   error?(message: string): void
 }
 
-/** @param log gets formatted lines; used where there is no logger. */
+/** @param log - receives formatted lines; used if there is no logger */
 export function createLimiterLog(
   logger: Logger | false | undefined,
   log: ((line: string) => void) | undefined,
 ): Log {
   if (logger === undefined) {
-    // Not imported: that would open all standard streams, which takes longer than loading the limiter.
+    // An import would open all standard streams, which takes longer than loading the limiter.
     const write = log ?? ((line: string) => globalThis.process.stderr.write(line))
     return createLog({ level: 'warning', format: 'text', write })
   }

@@ -26,33 +26,33 @@ export interface Limits {
   readonly [key: string]: LimitDefinition
 }
 
-/** A limit: its text alone, or with more about it. */
+/** A limit as text, or as an object with more options. */
 export type LimitDefinition = LimitText | LimitObject
 
-/** A limit with more about it than its text. It has a `limit`, `values`, `per`, or several of them. */
+/** A limit with options. It has a `limit`, `values`, `per`, or several of them. */
 export interface LimitObject {
-  /** For each value of the key that `values` does not name. Default: none. */
+  /** The limit for each value of the key that `values` does not list. Default: none. */
   readonly limit?: LimitText | undefined
   /**
-   * `fixed_window` (the default) starts to count anew with each window; `sliding_window` also counts
-   * the share of the window before that is still within one window's length.
+   * `fixed_window` (the default) starts at 0 with each window; `sliding_window` also counts the share of the
+   * previous window that is still within one window's length.
    */
   readonly algorithm?: Algorithm | undefined
-  /** Whether the limit is counted and never refuses. Default: false. */
+  /** Whether the limit only counts and never refuses. Default: false. */
   readonly shadowMode?: boolean | undefined
-  /** Whether it refuses only together with all other limits in quota mode. Default: false. */
+  /** Whether the limit refuses only together with all other limits in quota mode. Default: false. */
   readonly quotaMode?: boolean | undefined
-  /** For `replaces` of others. Default: none. */
+  /** A name that other limits can list in `replaces`. Default: none. */
   readonly name?: string | undefined
-  /** The names of limits that do not count where this one applies. Default: none. */
+  /** The names of limits that are not counted when this one applies. Default: none. */
   readonly replaces?: readonly string[] | undefined
-  /** Other limits for certain values of the key; `*` in a value stands for any text. Default: none. */
+  /** Different limits for certain values of the key; `*` in a value matches any text. Default: none. */
   readonly values?: { readonly [value: string]: LimitDefinition } | undefined
   /** Limits by a further key, counted for each pair of values. Default: none. */
   readonly per?: Limits | undefined
 }
 
-/** The keys of limits, with those that `per` names at any depth. */
+/** The keys of limits, including those in `per` at any depth. */
 export type LimitKeys<Given> = Given extends Limits
   ? { [Key in keyof Given & string]: Key | KeysWithin<Given[Key]> }[keyof Given & string]
   : never
@@ -68,8 +68,8 @@ type KeysOfValues<Definition> = Definition extends { readonly values: infer Valu
   : never
 
 /**
- * What a request counts as: a value for each key that applies to it. Keys whose value is `undefined` or
- * `null` are skipped, and the order does not matter.
+ * Describes a request: a value for each key that applies to it. Keys whose value is `undefined` or `null` are
+ * skipped. The order does not matter.
  */
 export type KeyValues<Keys extends string = string> = {
   readonly [Key in Keys]?: string | number | bigint | undefined | null
@@ -79,20 +79,20 @@ export type KeyValues<Keys extends string = string> = {
 export type LimitUnit = Lowercase<Unit['name']>
 
 /**
- * How many requests are allowed in which time: `'100/minute'`, `'5/10 minutes'`, or `'unlimited'`.
+ * The number of requests that are allowed in a time: `'100/minute'`, `'5/10 minutes'`, or `'unlimited'`.
  */
 export type LimitText = 'unlimited' | `${number}/${LimitUnit}` | `${number}/${number} ${LimitUnit}s`
 
 export interface ParsedLimit {
   readonly requestsPerUnit: number
-  /** Undefined where it is unlimited. */
+  /** Undefined if the limit is unlimited. */
   readonly unit: Unit | undefined
   readonly unitMultiplier: number
 }
 
 const pattern = /^(?<requests>[\d_]+)\s*(?:\/|\sper\s)\s*(?:(?<count>\d+)\s+)?(?<unit>[a-z]+)$/i
 
-/** @throws {TypeError} whose message says what is wrong and what to write. */
+/** @throws TypeError whose message says what to write instead */
 export function parseLimitText(text: string): ParsedLimit {
   const written = text.trim()
   if (written === 'unlimited') return { requestsPerUnit: 0, unit: undefined, unitMultiplier: 1 }
@@ -118,7 +118,7 @@ export function parseLimitText(text: string): ParsedLimit {
   return { requestsPerUnit, unit, unitMultiplier }
 }
 
-/** @throws {TypeError} where it is not a unit. */
+/** @throws TypeError when the name is not a unit */
 export function parseUnit(name: unknown): Unit {
   const unit = typeof name === 'string' ? unitByName(name) : undefined
   if (unit === undefined) throw new TypeError(describeUnit(String(name)))

@@ -7,16 +7,16 @@ import { findScheme, memoryUrl, type OpenedStore, openMemory } from './store-by-
 
 export interface LimiterStore {
   readonly store: CounterStore
-  /** Undefined where the store is this process and cannot be away. */
+  /** Undefined for counters in memory, which are always available. */
   readonly guard: GuardedStore | undefined
-  /** Resolves when the store answers, or is known to be away. Rejects when it cannot be used at all. */
+  /** Resolves when the store answers or is known to be unavailable. Rejects when it cannot be used at all. */
   readonly firstAttempt: Promise<void>
-  /** The store answers. */
+  /** Resolves when the store answers. */
   readonly answers: Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Opens the store of a limiter with what protects the program from its failures. */
+/** Opens the store of a limiter, with a circuit breaker and an optional fallback. */
 export function openLimiterStore(
   options: SharedOptions,
   log: Log,
@@ -33,7 +33,7 @@ export function openLimiterStore(
   const consequence =
     fallback === undefined
       ? 'decisions fail until it answers'
-      : 'this process counts by itself until it answers'
+      : 'this process counts on its own until it answers'
   const settings = { fallback, breaker: createBreaker(options, log, consequence) }
   if (typeof given !== 'string') {
     const guard = new GuardedStore(given, settings)
@@ -61,7 +61,7 @@ export function openLimiterStore(
       firstAttempt.reject(error)
     },
   )
-  // Callers who do not wait for it get the reason with their decisions.
+  // Callers that do not await it get the error with their decisions.
   firstAttempt.promise.catch(() => undefined)
   return {
     store: guard,
@@ -75,7 +75,7 @@ export function openLimiterStore(
   }
 }
 
-/** A store whose driver is still being loaded. It is not asked before `ready`, except to be closed. */
+/** A store whose driver is still being loaded. Before `ready` it can only be closed. */
 export function createLateStore(opening: Promise<OpenedStore>): OpenedStore {
   let opened: CounterStore | undefined
   const ready = opening.then(async ({ store, ready: answers }) => {
@@ -94,7 +94,7 @@ export function createLateStore(opening: Promise<OpenedStore>): OpenedStore {
     addSparing: late('addSparing'),
     read: late('read'),
     async [Symbol.asyncDispose]() {
-      // One that could not be opened has nothing to close.
+      // A store that could not be opened has nothing to close.
       const store = await opening.then((each) => each.store).catch(() => undefined)
       await store?.[Symbol.asyncDispose]()
     },

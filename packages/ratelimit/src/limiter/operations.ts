@@ -13,14 +13,14 @@ export interface OperationParts {
   readonly decision: DecisionParts
   readonly results: ResultSettings
   readonly blocks: Blocks
-  /** Undefined where the store is this process. */
+  /** Undefined for counters in memory. */
   readonly guard: GuardedStore | undefined
 }
 
-/** Called once, before the operation returns where the store answers at once. */
+/** Called once; before the operation returns if the store answers synchronously. */
 export type Done<Result> = (error: StoreError | undefined, result: Result | undefined) => void
 
-/** What is done with the counters of the limits that apply to a request. */
+/** An operation on the counters of the limits that apply to a request. */
 export type Operation<Result> = (
   parts: OperationParts,
   asked: Asked,
@@ -36,7 +36,7 @@ export const count: Operation<LimitResult> = (parts, asked, deadlineMs, done) =>
   else refuseBlocked(parts, asked, blocked, deadlineMs, done)
 }
 
-/** Gives the hits of tallies back that are refunds, blocked or not. */
+/** Refunds the hits of the tallies, whether they are blocked or not. */
 export const refund: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
   change(parts, asked, parts.decision.now(), false, deadlineMs, done)
 }
@@ -66,7 +66,7 @@ function change(
       done(undefined, toLimitResult(decision, results, asked, nowSeconds, false))
       return
     }
-    // What this process counted by itself says nothing about the counters of the store.
+    // The counts of the fallback must not enter the local cache of the store.
     const uncached = { ...decision, localCache: undefined }
     done(undefined, toLimitResult(uncached, results, asked, nowSeconds, true))
   }
@@ -74,7 +74,7 @@ function change(
     addTallies(decision, tallies, toCount, deadlineMs, counted)
     return
   }
-  // Both leave in one write. What was counted of a blocked request does no harm.
+  // Both are sent in one write. Counting the hits of a blocked request does no harm.
   const both = createBoth((error) => {
     const met = error === undefined ? blocks.find(tallies, nowMs) : undefined
     if (met === undefined) counted(error)
@@ -84,7 +84,7 @@ function change(
   addTallies(decision, tallies, toCount, deadlineMs, both)
 }
 
-/** How the limits stand, and whether so many hits would be allowed. Counts nothing. */
+/** Returns the state of the limits, and whether the hits would be allowed. Counts nothing. */
 export const peek: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
   const { blocks } = parts
   const limited = findLimited(asked)
@@ -98,7 +98,7 @@ export const peek: Operation<LimitResult> = (parts, asked, deadlineMs, done) => 
   else finish(undefined)
 }
 
-/** Counts hits even where there is no room for them, which a sliding window refuses otherwise. */
+/** Counts hits even if there is no room for them, which a sliding window would not do otherwise. */
 export const penalize: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
   const { decision, guard, results } = parts
   const nowMs = decision.now()
@@ -122,7 +122,7 @@ export const penalize: Operation<LimitResult> = (parts, asked, deadlineMs, done)
   })
 }
 
-/** Sets the counters to 0 and lifts blocks. */
+/** Sets the counters to 0 and removes blocks. */
 export const reset: Operation<true> = (parts, asked, deadlineMs, done) => {
   const { decision, blocks } = parts
   const nowMs = decision.now()
@@ -131,7 +131,7 @@ export const reset: Operation<true> = (parts, asked, deadlineMs, done) => {
   const increments = limited.flatMap((tally) => {
     const window = windowStart(nowSeconds, tally.unitSeconds)
     decision.localCache?.delete(tally.key, window)
-    // Large enough for any count; a counter stops at 0.
+    // Large enough for any count; a counter never goes below 0.
     if (!tally.isSliding) return [toIncrement(tally, window, -highestCount)]
     tally.overlapMs = toOverlapMs(nowMs, window, tally.unitSeconds)
     const before = window - tally.unitSeconds
@@ -145,7 +145,7 @@ export const reset: Operation<true> = (parts, asked, deadlineMs, done) => {
   decision.store.add(increments, deadlineMs, both)
 }
 
-/** Refuses requests until the time, whatever the counters say. */
+/** Refuses requests until the time, whatever the counters are. */
 export function block(untilMs: number): Operation<true> {
   return (parts, asked, _deadlineMs, done) => {
     const { decision, blocks } = parts
@@ -168,7 +168,7 @@ function read(
 ): void {
   const nowMs = decision.now()
   const nowSeconds = Math.floor(nowMs / 1000)
-  // With counters and a cache of their own, so that looking changes neither.
+  // Separate statistics and no cache, so that a peek changes neither.
   const scratch = new RuleCounters()
   const tallies = asked.tallies.map((tally) => tally && new Tally({ ...tally, counters: scratch }))
   const looking = { ...decision, localCache: undefined }
@@ -186,7 +186,9 @@ function read(
   })
 }
 
-/** The result where some counters are blocked: nothing more is counted, and the others are only read. */
+/**
+ * Creates the result if some counters are blocked: nothing is counted, and the other counters are only read.
+ */
 function refuseBlocked(
   parts: OperationParts,
   asked: Asked,
@@ -239,7 +241,7 @@ function fail(parts: OperationParts, error: StoreError, done: Done<never>): void
   done(error, undefined)
 }
 
-/** Calls back after the second call, with the first error there was. */
+/** Calls back after the second call, with the first error if there was one. */
 function createBoth(
   done: (error: StoreError | undefined) => void,
 ): (error: StoreError | undefined) => void {

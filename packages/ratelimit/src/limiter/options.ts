@@ -10,61 +10,67 @@ import type { RulesInput } from './rules-input.ts'
 import { describeStores, isStoreUrl } from './store-by-url.ts'
 import { type UnmatchedMode, unmatchedModes } from './unmatched.ts'
 
-/** What every limiter takes, wherever its rules come from. */
+/** The options of every limiter, wherever its rules come from. */
 export interface SharedOptions {
   /** The domain of requests that do not name one. Default: the only domain of the rules, if there is one. */
   readonly domain?: string | undefined
   /**
    * `memory:` (the default), `redis://[user:password@]host:port[/db]`, `rediss://…`,
    * `redis-cluster://host:port,…`, `redis-sentinel://master,host:port,…`, `memcached://host:port,…`,
-   * or an object of your own. The limiter closes what it opened itself.
+   * or your own object. The limiter closes only a store that it opened itself.
    */
   readonly store?: string | CounterStore | undefined
   /**
-   * `memory`: while the store does not answer, this process counts by itself, so that each process allows
-   * the whole limit. Default: decisions fail with a `StoreError` at once.
+   * `memory`: while the store does not answer, this process counts on its own, so that each process allows
+   * the full limit. Default: decisions fail immediately with a `StoreError`.
    */
   readonly fallback?: 'memory' | undefined
-  /** When a store that fails is left alone for a while; `false`: never. */
+  /** When calls to a failing store are suspended; `false`: never. */
   readonly breaker?: BreakerSettings | false | undefined
   /**
-   * What happens when no rule applies to a request, which mostly is a misspelt domain or key: `warn` (the
-   * default) allows it and logs each combination of keys once, `allow` is silent, `throw` rejects it with an
-   * `UnmatchedError`.
+   * What happens when no rule applies to a request, usually because of a misspelled domain or key: `warn` (the
+   * default) allows it and logs each combination of keys once, `allow` allows it silently, `throw` rejects it
+   * with an `UnmatchedError`.
    */
   readonly onUnmatched?: UnmatchedMode | undefined
   /**
-   * Whether a counter that is over its limit is refused without asking the store until its window ends. Costs
-   * 1 MiB at most. What other processes give back is not noticed meanwhile. Not for sliding windows, nor for
-   * counters in memory. Default: true.
+   * Whether a counter that is over its limit is refused without the store until its window ends. It takes at
+   * most 1 MiB. Refunds by other processes are not noticed until then. It does not apply to sliding windows or
+   * to counters in memory. Default: true.
    */
   readonly localCache?: boolean | undefined
   /**
-   * Whether `block` concerns all processes that use the same store. Every decision then also looks for a
-   * block, in the same write. Counters in memory do not need it. Default: false.
+   * Whether `block` applies to all processes that use the same store. Every decision then also looks up
+   * blocks, in the same write. Counters in memory do not need it. Default: false.
    */
   readonly sharedBlocks?: boolean | undefined
   /** How long `ready` waits for the store, in milliseconds. Default: 10 s. */
   readonly readyTimeoutMs?: number | undefined
-  /** How long a decision may take, in milliseconds, where `limit` does not say. Default: 1 s. */
+  /** The default timeout of a decision, in milliseconds. Default: 1 s. */
   readonly timeoutMs?: number | undefined
-  /** Written in front of every counter's name, to share a store with other programs. Default: nothing. */
+  /** The prefix of every counter's name, to share a store with other programs. Default: empty. */
   readonly keyPrefix?: string | undefined
-  /** The names of counters: `exact` (the default), or `compatible` to share them with envoyproxy/ratelimit. */
+  /**
+   * The names of counters: `exact` (the default), or `compatible` to share them with envoyproxy/ratelimit.
+   */
   readonly keyFormat?: KeyFormat | undefined
   /** The share of a limit above which hits count as near it in the statistics. Default: 0.8. */
   readonly nearLimitRatio?: number | undefined
-  /** Whether requests are counted and never refused. Default: false. */
+  /** Whether requests are only counted and never refused. Default: false. */
   readonly shadowMode?: boolean | undefined
-  /** Whether one limit that refuses leaves the counters of the others as they are. Default: false. */
+  /** Whether the other counters stay unchanged when one limit refuses the request. Default: false. */
   readonly stopsIncrementWhenOver?: boolean | undefined
   /** The names of the three headers. Default: `RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset`. */
   readonly headerNames?: HeaderNames | undefined
-  /** Gets warnings, such as that the store does not answer. Default: standard error; `false`: nothing. */
+  /**
+   * Receives warnings, such as that the store does not answer. Default: standard error; `false`: no warnings.
+   */
   readonly logger?: Logger | false | undefined
-  /** Gets the same as formatted lines, where there is no `logger`. */
+  /** Receives the same messages as formatted lines, if there is no `logger`. */
   readonly log?: ((line: string) => void) | undefined
-  /** Called when the store stops answering, with the reason: decisions fail or fall back from now on. */
+  /**
+   * Called with the reason when the store stops answering: decisions fail or use the fallback from now on.
+   */
   readonly onOutage?: ((error: Error) => void) | undefined
   /** Called when the store answers again. */
   readonly onRecovery?: (() => void) | undefined
@@ -76,7 +82,7 @@ export interface SharedOptions {
 export interface RateLimiterOptions extends SharedOptions {
   /** YAML text, several texts by name, or a directory of files that is watched. */
   readonly rules: RulesInput
-  /** Limits are objects in place of rules: see {@link KeyedLimiterOptions}. */
+  /** For limits that are objects, see {@link KeyedLimiterOptions}. */
   readonly limits?: undefined
 }
 
@@ -84,14 +90,14 @@ export interface RateLimiterOptions extends SharedOptions {
 export interface KeyedLimiterOptions<Given extends Limits = Limits> extends SharedOptions {
   /** Limits by the key they are counted by, such as `{ ip: '100/minute' }`. */
   readonly limits: Given
-  /** Rules are text or files in place of limits: see {@link RateLimiterOptions}. */
+  /** For rules that are text or files, see {@link RateLimiterOptions}. */
   readonly rules?: undefined
 }
 
-/** The domain of limits that are objects, unless there is an option `domain`. */
+/** The domain of limits that are objects, unless the option `domain` is set. */
 export const defaultDomain = 'default'
 
-/** What is wrong with a value; undefined where nothing is. */
+/** Returns why a value is invalid; undefined if it is valid. */
 type Check = (value: unknown) => string | undefined
 
 const isNot = (wanted: string, value: unknown) => `must be ${wanted}, not ${describe(value)}`
@@ -124,7 +130,7 @@ const checks: { readonly [Name in keyof Required<RateLimiterOptions>]: Check } =
   domain: (value) =>
     typeof value === 'string' && value !== ''
       ? undefined
-      : isNot('a text that is not empty', value),
+      : isNot('a string that is not empty', value),
   store: checkStore,
   fallback: oneOf(['memory']),
   breaker: checkBreaker,
@@ -152,7 +158,7 @@ const checks: { readonly [Name in keyof Required<RateLimiterOptions>]: Check } =
 
 /**
  * Checks all options.
- * @throws {TypeError} which names everything that is wrong.
+ * @throws TypeError that lists every error
  */
 export function checkOptions(
   options: RateLimiterOptions | KeyedLimiterOptions,
@@ -171,9 +177,9 @@ export function checkOptions(
   }
   const { rules, limits, domain = defaultDomain } = options
   if (rules !== undefined && limits !== undefined) {
-    faults.push('rules and limits exclude each other: give one of them')
+    faults.push('rules and limits are mutually exclusive: set one of them')
   } else if (rules === undefined && limits === undefined) {
-    faults.push("limits is missing: write { ip: '100/minute' }, or give rules as YAML text")
+    faults.push("limits is missing: write { ip: '100/minute' }, or set rules to YAML text")
   }
   const parsed = limits === undefined ? undefined : parseLimits(limits, domain, faults)
   if (faults.length > 0) throw new TypeError(toMessage(faults))

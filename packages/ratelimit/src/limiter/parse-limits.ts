@@ -3,9 +3,9 @@ import { algorithms, type LimitRecord, type RuleRecord, type RuleSet } from '../
 import { isWildcard, toWildcard, type Wildcard } from '../rules/model/wildcard.ts'
 import { type LimitObject, type ParsedLimit, parseLimitText } from './limits.ts'
 
-/** What applies to one value, or to any value, of a key. */
+/** The limit of one value, or of any value, of a key. */
 export interface LimitNode {
-  /** Its place in the rules, for what is compiled of it. */
+  /** Its index in the compiled rules. */
   readonly index: number
   /** The keys that lead to it. */
   readonly keys: readonly string[]
@@ -26,7 +26,7 @@ export type LimitLevel = ReadonlyMap<string, KeyLimits>
 export interface ParsedLimits {
   readonly rules: RuleSet
   readonly top: LimitLevel
-  /** Of all levels. */
+  /** The keys of all levels. */
   readonly keys: ReadonlySet<string>
 }
 
@@ -42,8 +42,8 @@ const objectNames = new Set<keyof LimitObject>([
 ])
 
 /**
- * Turns limits that are written as objects into the rules they stand for.
- * @param faults gets everything that is wrong, by its path; the rules are then not to be used.
+ * Converts limits that are objects to rules.
+ * @param faults - receives every error with its path; if there are any, the rules must not be used
  */
 export function parseLimits(limits: unknown, domain: string, faults: string[]): ParsedLimits {
   return new Parsing(domain, faults).parse(limits)
@@ -117,7 +117,7 @@ class Parsing {
       const object = this.#toObject(definition, at)
       if (object === undefined) continue
       if (object.values !== undefined)
-        this.#faults.push(`${at} has values already: it is one value`)
+        this.#faults.push(`${at} must not have values: it is one value itself`)
       const node = this.#node(object, key, value, at, parent, keys)
       rules.byValue.set(value, node)
       if (isWildcard(value)) rules.patterns.push({ wildcard: toWildcard(value), node })
@@ -156,7 +156,7 @@ class Parsing {
   #toObject(definition: unknown, path: string): LimitObject | undefined {
     if (typeof definition === 'string') return { limit: definition as LimitObject['limit'] }
     if (!isRecord(definition)) {
-      const wanted = "a limit such as '100/minute', or an object with more about it"
+      const wanted = "a limit such as '100/minute', or an object with options"
       this.#faults.push(`${path} must be ${wanted}, not ${describe(definition)}`)
       return undefined
     }
@@ -182,7 +182,7 @@ class Parsing {
       )
     }
     if (typeof name !== 'string') {
-      this.#faults.push(`${path}.name must be a text, not ${describe(name)}`)
+      this.#faults.push(`${path}.name must be a string, not ${describe(name)}`)
     }
     if (!Array.isArray(replaces)) {
       this.#faults.push(`${path}.replaces must be an array of names, not ${describe(replaces)}`)
@@ -226,7 +226,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A value in a message. Texts are cut, so that none of them fills a log. */
+/** Formats a value for a message. Long strings are truncated, so that they do not fill the log. */
 export function describe(value: unknown): string {
   if (typeof value === 'string')
     return value.length > 40 ? `'${value.slice(0, 40)}…'` : `'${value}'`

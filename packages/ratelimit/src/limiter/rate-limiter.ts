@@ -44,12 +44,12 @@ const defaultHeaderNames: HeaderNames = {
   reset: 'RateLimit-Reset',
 }
 
-/** How many statistics are kept whose names are made from requests. */
+/** The maximum number of statistics that are named after request values. */
 const maxRequestKeys = 10_000
 
 /**
- * Creates a limiter. Limits are objects, whose keys TypeScript checks, or the rules of the service, as text or
- * as a directory of files.
+ * Creates a limiter. Limits are objects, whose keys TypeScript checks, or rules of the service, as text or as a
+ * directory of files.
  *
  * @example
  * ```ts
@@ -68,8 +68,8 @@ const maxRequestKeys = 10_000
  * const { isAllowed } = await limiter.limit({ descriptors: [{ user: 'alice' }] })
  * ```
  *
- * @throws {TypeError} when options are wrong, with all of them
- * @throws {RulesError} when the text of the rules is wrong, with everything that is wrong in it
+ * @throws TypeError that lists all invalid options
+ * @throws RulesError that lists all errors in the text of the rules
  */
 export function createRateLimiter<const Given extends Limits>(
   options: KeyedLimiterOptions<Given>,
@@ -180,7 +180,8 @@ function createLimiter<Input, Rules>(
       result = answer
       failure = error
     })
-    if (result === undefined) throw failure ?? new StoreError('the store did not answer at once')
+    if (result === undefined)
+      throw failure ?? new StoreError('the store did not answer synchronously')
     return result
   }
 
@@ -209,7 +210,7 @@ function createLimiter<Input, Rules>(
     get ready() {
       if (ready === undefined) {
         ready = hold.during(waitUntilReady())
-        // A caller who does not wait for it learns of the failure with the first decision.
+        // Callers that do not await it get the error with their first decision.
         ready.catch(() => undefined)
       }
       return ready
@@ -218,7 +219,7 @@ function createLimiter<Input, Rules>(
     limitSync(request, { hits = 1 } = {}) {
       if (!isReadyAtOnce) {
         throw new TypeError(
-          'limitSync needs counters in memory and rules that are not in a directory: call limit',
+          'limitSync needs counters in memory and rules that are not in a directory: use limit instead',
         )
       }
       checkCharge(hits)
@@ -237,7 +238,7 @@ function createLimiter<Input, Rules>(
       }
       if (guard !== undefined && options.sharedBlocks !== true) {
         throw new TypeError(
-          'block needs the option sharedBlocks: true with this store, so that all processes look blocks up',
+          'block needs the option sharedBlocks: true with this store, so that all processes look up blocks',
         )
       }
       await run(block(now() + seconds * 1_000), request, given, false)
@@ -260,7 +261,7 @@ function createLimiter<Input, Rules>(
 
 const cacheBytes = 1024 * 1024
 
-/** What is counted in this process is known at once: only other stores are worth a cache. */
+/** Counters in memory are fast: only other stores benefit from a cache. */
 function createCache(
   { localCache }: SharedOptions,
   isRemote: boolean,
@@ -274,7 +275,9 @@ function createCache(
 async function withTimeout(promise: Promise<void>, timeoutMs: number): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<void>()
   const timer = setTimeout(() => {
-    reject(new StoreError(`the store did not answer within ${timeoutMs} ms; it is tried further`))
+    reject(
+      new StoreError(`the store did not answer within ${timeoutMs} ms; the limiter keeps trying`),
+    )
   }, timeoutMs)
   try {
     await Promise.race([promise, late])

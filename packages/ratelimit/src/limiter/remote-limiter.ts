@@ -13,25 +13,25 @@ import type { SharedOptions } from './options.ts'
 import { describe, isRecord } from './parse-limits.ts'
 import { type ServiceAnswer, ServiceClient, type ServiceStatus } from './service-client.ts'
 
-/** The options of a limiter that asks a service. */
+/** The options of a limiter that uses a service. */
 export interface RemoteLimiterOptions
   extends Pick<
     SharedOptions,
     'breaker' | 'headerNames' | 'log' | 'logger' | 'onOutage' | 'onRecovery' | 'timeoutMs'
   > {
-  /** Where the service answers, such as `http://127.0.0.1:8080`. The path is `/json` where it has none. */
+  /** The URL of the service, such as `http://127.0.0.1:8080`. The path defaults to `/json`. */
   readonly url: string | URL
   /** The domain of requests that do not name one. Default: none. */
   readonly domain?: string | undefined
-  /** Header fields of every request to the service, such as for a proxy before it. Default: none. */
+  /** Header fields of every request to the service, such as for a proxy in front of it. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Whether a descriptor that no rule of the service applies to is logged, once for its keys. Default: true. */
+  /** Whether to log a descriptor that no rule of the service applies to, once for its keys. Default: true. */
   readonly warnsUnmatched?: boolean | undefined
 }
 
 /**
- * A limiter that asks a service, which has the rules. `block` needs counters of one's own: it is not
- * available here.
+ * A limiter that uses a service, which has the rules. `block` is not available, because it needs access to the
+ * counters.
  */
 export type RemoteRateLimiter = AsyncDisposable &
   Pick<RateLimiter, 'limit' | 'peek' | 'refund' | 'penalty' | 'reward' | 'reset' | 'close'>
@@ -56,11 +56,11 @@ const defaultHeaderNames: HeaderNames = {
   reset: 'RateLimit-Reset',
 }
 const unlimitedRemaining = 4_294_967_295
-/** Different combinations of keys that are warned of. */
+/** The maximum number of combinations of keys that cause a warning. */
 const mostWarnings = 100
 
 /**
- * Creates a limiter that asks a running rate limit service, so that the rules of all your servers are in one
+ * Creates a limiter that uses a running rate limit service, so that the rules of all your servers are in one
  * place.
  *
  * @example
@@ -71,7 +71,7 @@ const mostWarnings = 100
  * const { isAllowed } = await limiter.limit({ descriptors: [{ user: 'alice' }] })
  * ```
  *
- * @throws {TypeError} when options are wrong
+ * @throws TypeError when options are invalid
  */
 export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRateLimiter {
   const url = checkOptions(options)
@@ -154,7 +154,7 @@ function withHits(
   }
 }
 
-/** The service reports neither: it does not say whether a rule without a limit applies. */
+/** Without a matching rule, the service reports neither. A rule that is unlimited looks the same. */
 function isMatched({ currentLimit, limitRemaining }: ServiceStatus): boolean {
   return currentLimit !== undefined || limitRemaining === unlimitedRemaining
 }
@@ -205,7 +205,7 @@ function toStatus(status: ServiceStatus, keys: readonly string[]): LimitStatus {
   }
 }
 
-/** Nothing was counted: the request is allowed where all limits have room for it. */
+/** Nothing was counted: the request is allowed if all limits have room for it. */
 function toPeek(result: LimitResult, hits: number): LimitResult {
   const full = result.statuses.filter(({ limit, remaining }) => limit && remaining < hits)
   if (full.length === 0) return result

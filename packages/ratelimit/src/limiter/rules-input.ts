@@ -6,14 +6,14 @@ import type { RuleSource } from '../rules/sources/source.ts'
 import { parseRuleFiles } from '../rules/yaml/parse.ts'
 import type { Statistics } from '../stats/registry.ts'
 
-/** The rules as text: one file or several, with names for what is said about them. */
+/** The rules as text: one file, or several by the names that messages use. */
 export type RulesText = string | Readonly<Record<string, string>>
 
 /** A directory of `*.yaml` files, read now and whenever they change. */
 export interface RulesDirectory {
   /** The path, relative to the working directory of the process. */
   readonly directory: string
-  /** Whether several files may hold rules of one domain. */
+  /** Whether several files may contain rules for one domain. */
   readonly mergeDomains?: boolean
 }
 
@@ -24,12 +24,12 @@ export function isDirectory(input: RulesInput): input is RulesDirectory {
   return typeof input === 'object' && 'directory' in input
 }
 
-/** Something is wrong in the rules. The message tells all of it, a line each. */
+/** The rules are invalid. The message lists every error, one per line. */
 export class RulesError extends Error {
   override readonly name = 'RulesError'
 }
 
-/** @throws {RulesError} */
+/** @throws RulesError */
 export function parseRulesText(input: RulesText): RuleSet {
   const files = Object.entries(typeof input === 'string' ? { rules: input } : input).map(
     ([name, text]) => ({ name, text }),
@@ -52,8 +52,8 @@ export interface DirectoryParts {
 }
 
 /**
- * Loads the rule files of a directory, now and whenever they change. What reads files is loaded only for
- * limiters that need it.
+ * Loads the rule files of a directory, now and whenever they change. The modules for files are loaded only
+ * for limiters that need them.
  */
 export function openDirectory(input: RulesDirectory, parts: DirectoryParts): RuleSource {
   const opening = openSource(input, parts)
@@ -80,7 +80,7 @@ async function openSource(
     watchRoot: false,
     ignoreDotFiles: true,
     mergeDomains,
-    advice: 'name another one in the option rules: { directory }',
+    advice: 'set another one in the option rules: { directory }',
     isBackground: true,
     log,
     counters: statistics.rules,

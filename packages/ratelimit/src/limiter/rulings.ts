@@ -16,16 +16,16 @@ import {
   type RulesText,
 } from './rules-input.ts'
 
-/** Where the rules come from, and how a caller asks by them. */
+/** The source of the rules, and how requests are matched with them. */
 export interface Ruling<Input, Rules> {
-  /** Opens the rules, and calls back with each snapshot. Gives the source to close, where there is one. */
+  /** Opens the rules, and calls back with each snapshot. Returns the source to close, if there is one. */
   open(parts: DirectoryParts): RuleSource | undefined
   ask(parts: DecisionParts, rules: RuleSnapshot, input: Input, charging: Charging): Asked
-  /** @throws {RulesError} */
+  /** @throws RulesError */
   parse(rules: Rules, statistics: Statistics): RuleSnapshot
 }
 
-/** Limits that are objects. */
+/** Rules from limits that are objects. */
 export function createKeyedRules(first: ParsedLimits, domain: string): Ruling<KeyValues, Limits> {
   let limits: KeyedLimits | undefined
   const compile = (parsed: ParsedLimits, statistics: Statistics) => {
@@ -54,7 +54,7 @@ export function createKeyedRules(first: ParsedLimits, domain: string): Ruling<Ke
 
 /**
  * Rules as text or in files.
- * @throws {RulesError} when there are faults in the text.
+ * @throws RulesError when there are errors in the text
  */
 export function createWrittenRules(
   input: RulesInput,
@@ -74,7 +74,9 @@ export function createWrittenRules(
     ask(parts, rules, input, { hits, isRefund }) {
       const message = toRateLimitRequest(input, domainOf(rules), hits === 1 ? undefined : hits)
       if (message.domain === '') {
-        throw new ServiceError('no domain is named: give one in the request, or an option domain')
+        throw new ServiceError(
+          'the domain is missing: set it in the request or in the option domain',
+        )
       }
       if (message.descriptors.length === 0) throw new ServiceError('descriptors must not be empty')
       if (!isRefund) return askRules(parts, rules, message)

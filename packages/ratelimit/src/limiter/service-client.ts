@@ -4,7 +4,7 @@ import { StoreError } from '../counters/counter-store.ts'
 import { ServiceError } from '../decide/decision.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
 
-/** What the service answers, as far as it is read here. */
+/** The parts of a response of the service that are used here. */
 export interface ServiceAnswer {
   readonly overallCode?: string
   readonly statuses?: readonly ServiceStatus[]
@@ -14,14 +14,14 @@ export interface ServiceStatus {
   readonly code?: string
   readonly currentLimit?: { readonly requestsPerUnit?: number; readonly unit?: string }
   readonly limitRemaining?: number
-  /** Such as `34s`. */
+  /** For example `34s`. */
   readonly durationUntilReset?: string
 }
 
-/** A larger answer is not one of the service. */
+/** The service never sends a larger response. */
 const mostAnswerBytes = 16 * 1024 * 1024
 
-/** Asks `/json` of a rate limit service, over connections that are kept. */
+/** Calls `/json` of a rate limit service over persistent connections. */
 export class ServiceClient {
   readonly #url: URL
   readonly #headers: Readonly<Record<string, string>>
@@ -32,12 +32,15 @@ export class ServiceClient {
     this.#url = url
     this.#headers = headers
     const isTls = url.protocol === 'https:'
-    // Node lets the process end while such connections are idle.
+    // The process can exit while such connections are idle.
     this.#agent = isTls ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true })
     this.#send = isTls ? sendHttps : sendHttp
   }
 
-  /** Rejects with a `ServiceError` for what the service refuses, and with a `StoreError` for all else. */
+  /**
+   * Rejects with a `ServiceError` if the service refuses the request, and with a `StoreError` for other
+   * failures.
+   */
   ask(request: RateLimitRequest, timeoutMs: number): Promise<ServiceAnswer> {
     const body = JSON.stringify(toJson(request))
     return new Promise((resolve, reject) => {
@@ -60,9 +63,9 @@ export class ServiceClient {
         response.setEncoding('utf8')
         response.on('data', (piece: string) => {
           text += piece
-          if (text.length > mostAnswerBytes) fail('answered too much')
+          if (text.length > mostAnswerBytes) fail('sent a response that is too large')
         })
-        response.on('error', (error) => fail(`broke off its answer: ${error.message}`, error))
+        response.on('error', (error) => fail(`broke off its response: ${error.message}`, error))
         response.on('end', () => {
           clearTimeout(timer)
           try {
@@ -86,7 +89,7 @@ function parseAnswer(status: number, text: string): ServiceAnswer {
     try {
       return JSON.parse(text)
     } catch (error) {
-      const reason = 'the rate limit service did not answer in JSON: check its URL'
+      const reason = 'the rate limit service did not return JSON: check its URL'
       throw new StoreError(reason, { cause: error })
     }
   }
@@ -105,7 +108,7 @@ function toJson({ domain, descriptors, hitsAddend }: RateLimitRequest): unknown 
     descriptors: descriptors.map(({ entries, limit, hitsAddend: own, isNegativeHits }) => ({
       entries,
       limit,
-      // JSON has 64-bit numbers of protobuf as text.
+      // In JSON, protobuf encodes 64-bit numbers as strings.
       hitsAddend: own === undefined ? undefined : `${own}`,
       isNegativeHits,
     })),

@@ -11,13 +11,13 @@ export interface OpenedStore {
 
 export interface OpenStoreParts {
   readonly log: Log
-  /** Called after each attempt to reach the store at the start that failed. */
+  /** Called after each failed attempt to reach the store at startup. */
   readonly onFailedStart: (error: unknown) => void
 }
 
 type OpenStore = (url: string, parts: OpenStoreParts) => Promise<OpenedStore>
 
-/** By the scheme of the URL. Drivers are loaded when used. */
+/** By the scheme of the URL. Drivers are loaded on demand. */
 const schemes: Readonly<Record<string, OpenStore>> = {
   'redis:': openRedis,
   'rediss:': openRedis,
@@ -26,7 +26,7 @@ const schemes: Readonly<Record<string, OpenStore>> = {
   'memcached:': openMemcached,
 }
 
-/** Counters that live in this process. */
+/** Counters in this process. */
 export const memoryUrl = 'memory:'
 
 export function openMemory(now: () => number): CounterStore {
@@ -43,13 +43,13 @@ export function isStoreUrl(url: string): boolean {
   return url === memoryUrl || findScheme(url) !== undefined
 }
 
-/** Shows no more of the URL than its scheme: the rest may have a password in it. */
+/** Shows only the scheme of the URL, because the rest may contain a password. */
 export function describeStores(url: string): string {
   const known = [memoryUrl, ...Object.keys(schemes).map((scheme) => `${scheme}//`)]
   const scheme = toScheme(url)
   const meant = findSimilarName(scheme === '' ? url : scheme, [memoryUrl, ...Object.keys(schemes)])
   const question = meant === undefined ? '' : ` Did you mean ${meant}?`
-  const given = scheme === '' ? 'a text without a scheme' : `'${scheme}'`
+  const given = scheme === '' ? 'a string without a scheme' : `'${scheme}'`
   return `must begin with one of ${known.join(', ')}, not ${given}.${question}`
 }
 

@@ -12,7 +12,7 @@ export class UnmatchedError extends TypeError {
   override readonly name = 'UnmatchedError'
 }
 
-/** Different combinations of keys that are warned of: callers choose neither domains nor keys. */
+/** The maximum number of combinations of keys that cause a warning. */
 const mostWarnings = 100
 
 /** Reports requests that no rule applies to, each combination of domain and keys once. */
@@ -26,7 +26,7 @@ export class UnmatchedReports {
     this.#warn = warn
   }
 
-  /** @throws {UnmatchedError} where the mode is 'throw'. */
+  /** @throws UnmatchedError in the mode 'throw' */
   report({ domain, unmatched }: Asked, rules: RuleSnapshot): void {
     if (this.#mode === 'allow') return
     for (const entries of unmatched) {
@@ -42,7 +42,7 @@ export class UnmatchedReports {
   }
 }
 
-/** Names keys and no values: those may be secret. */
+/** Shows keys but no values, which may be secret. */
 function describe(domain: string, entries: readonly Entry[], rules: RuleSnapshot): string {
   const keys = entries.map(({ key }) => key).join(', ')
   const descriptor = { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }

@@ -1,8 +1,8 @@
 import { StoreError } from '../counters/counter-store.ts'
 
 /**
- * Whether decisions can be made. Those who wait are kept in a list that they leave when their time is over:
- * a promise that never settles would keep all of them.
+ * Whether decisions can be made. Waiting calls are kept in a list, which they leave after their timeout: a
+ * promise that never settles would retain all of them.
  */
 export class Readiness {
   #isOver = false
@@ -13,7 +13,7 @@ export class Readiness {
     return this.#isOver
   }
 
-  /** How many wait. */
+  /** The number of waiting calls. */
   get waiting(): number {
     return this.#waiting.size
   }
@@ -41,11 +41,11 @@ export class Readiness {
   }
 }
 
-/** The longest a timer can wait. */
+/** The longest delay of a timer. */
 const longestMs = 2 ** 31 - 1
 
 /**
- * Keeps the process running while calls wait for an answer. The sockets of the limiter do not: a script ends
+ * Keeps the process running while calls are in progress. The sockets of the limiter do not: a script exits
  * when it has nothing left to do, even if it did not close its limiter.
  */
 export class ProcessHold {
@@ -64,7 +64,7 @@ export class ProcessHold {
     if (this.#pending === 0) this.#timer?.unref()
   }
 
-  /** Waits for something with the process kept running. */
+  /** Keeps the process running until the promise settles. */
   async during<Value>(promise: Promise<Value>): Promise<Value> {
     this.begin()
     try {

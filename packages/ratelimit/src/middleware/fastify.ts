@@ -49,7 +49,7 @@ export function limitRequests<Keys extends string = string>(
     const { headers, answer } = await gate(request, reply)
     for (const [name, value] of headers) {
       const earlier = isAppended(name) ? reply.getHeader(name) : undefined
-      // Fastify adds cookies to earlier ones by itself.
+      // Fastify itself appends cookies to earlier ones.
       const isJoined = earlier !== undefined && name.toLowerCase() !== 'set-cookie'
       reply.header(name, isJoined ? `${earlier}, ${value}` : value)
     }

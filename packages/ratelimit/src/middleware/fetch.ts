@@ -22,13 +22,13 @@ const peer: Peer<[request: Request, ...rest: readonly unknown[]]> = {
   advice: "Count by ipKey(forwardedAddress(request.headers.get('x-forwarded-for'))).",
 }
 
-/** What Deno and Bun pass besides the request. */
+/** The second argument that Deno and Bun pass. */
 interface HostInfo {
   readonly remoteAddr?: { readonly hostname?: string }
   readonly requestIP?: (request: Request) => { readonly address: string } | null
 }
 
-/** The address of the connection, on the runtimes that say it. */
+/** The address of the connection, on runtimes that provide it. */
 function findAddress(request: Request, [info]: readonly unknown[]): string | undefined {
   if (typeof info !== 'object' || info === null) return undefined
   const host: HostInfo = info
@@ -83,7 +83,7 @@ export function limitRequests<
 }
 
 function withHeaders(response: Response, headers: Outcome['headers']): Response {
-  // The answer to an upgrade is not copied: no runtime can make one from another.
+  // The response to an upgrade cannot be copied.
   if (headers.length === 0 || response.status === 101) return response
   try {
     setHeaders(response, headers)

@@ -14,7 +14,7 @@ export type LimitRequestsOptions<Keys extends string = string> = MiddlewareOptio
 
 const peer: Peer<[c: Context]> = {
   findHeader: (name, c) => c.req.header(name),
-  // Where @hono/node-server has Node's request; other runtimes do not say it in the same way.
+  // The place where @hono/node-server has Node's request; other runtimes differ.
   findUntrustedAddress: (c) => c.env?.incoming?.socket?.remoteAddress,
   advice: "Count by ipKey(forwardedAddress(c.req.header('x-forwarded-for'))).",
 }
@@ -51,7 +51,7 @@ export function limitRequests<Keys extends string = string>(
       return c.newResponse(answer.body, answer.status as 429)
     }
     await next()
-    // The answer to an upgrade is not copied: no runtime can make one from another.
+    // The response to an upgrade cannot be copied.
     if (headers.length > 0 && c.res.status !== 101) setHeaders(c, headers)
     return undefined
   }

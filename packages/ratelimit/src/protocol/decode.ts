@@ -52,7 +52,7 @@ function decodeEntry(): Entry {
   return { key, value }
 }
 
-/** A field that is no list but comes twice is one message in two parts, here and below. */
+/** Protobuf merges a message field that occurs twice but is not a list, here and below. */
 function decodeOverride(earlier: LimitOverride | undefined): LimitOverride {
   let requestsPerUnit = earlier?.requestsPerUnit ?? 0
   let unit = earlier?.unit ?? 0

@@ -9,7 +9,7 @@ import { writeStruct } from './struct.ts'
 import * as tags from './tags.ts'
 import { WireWriter } from './wire-writer.ts'
 
-/** The message is `buffer` from 0 to `length`, until the next one is encoded. */
+/** The message is `buffer` from 0 to `length`. It is valid until the next one is encoded. */
 export interface Encoded {
   readonly buffer: Buffer
   readonly length: number
@@ -60,7 +60,7 @@ function writeCurrentLimit(limit: CurrentLimit): void {
   writer.finish(start)
 }
 
-/** What a caller sends; the same rules as for `encodeResponse`. */
+/** Encodes the request of a client, with the same restrictions as `encodeResponse`. */
 export function encodeRequest(request: RateLimitRequest): Encoded {
   writer.reset()
   writeStringField(tags.request.domain, request.domain)
@@ -96,7 +96,7 @@ function writeDescriptor({ entries, limit, hitsAddend, isNegativeHits }: Descrip
   writer.finish(start)
 }
 
-/** An entry and a header are written alike: key and value. */
+/** Entries and headers have the same encoding: key and value. */
 function writePair(tag: number, key: string, value: string): void {
   writer.writeTag(tag)
   const start = writer.begin()
@@ -105,7 +105,7 @@ function writePair(tag: number, key: string, value: string): void {
   writer.finish(start)
 }
 
-// proto3 leaves out what has its default value.
+// proto3 omits default values.
 
 function writeUint32Field(tag: number, value: number): void {
   if (value === 0) return

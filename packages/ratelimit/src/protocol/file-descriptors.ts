@@ -5,19 +5,19 @@ import { file_envoy_service_ratelimit_v3_rls } from './generated/envoy/service/r
 import { file_grpc_health_v1_health } from './generated/grpc/health/v1/health_pb.ts'
 import { file_grpc_reflection_v1_reflection } from './generated/grpc/reflection/v1/reflection_pb.ts'
 
-/** A `.proto` file as gRPC reflection hands it out. */
+/** A `.proto` file in the form that gRPC reflection returns. */
 export interface FileDescriptor {
-  /** Such as `envoy/service/ratelimit/v3/rls.proto`. */
+  /** For example `envoy/service/ratelimit/v3/rls.proto`. */
   readonly name: string
   /** The names of the files that it imports; they are in the list too. */
   readonly dependencies: readonly string[]
   /** The full names of its messages, fields, enums, services and methods. */
   readonly symbols: readonly string[]
-  /** The serialised `google.protobuf.FileDescriptorProto`. */
+  /** The serialized `google.protobuf.FileDescriptorProto`. */
   readonly encoded: Uint8Array
 }
 
-/** The files that define the services of this server, and all that those import; imports first. */
+/** The files that define the services of this server, and all their imports; imports come first. */
 export function toFileDescriptors(): readonly FileDescriptor[] {
   const files = new Map<string, FileDescriptor>()
   const services = [

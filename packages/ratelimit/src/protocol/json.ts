@@ -82,7 +82,7 @@ function toHeaderJson({ key, value }: HeaderValue) {
   return { key: unlessDefault(key), value: unlessDefault(value) }
 }
 
-/** proto3 leaves out what has its default value, and so does JSON what is undefined. */
+/** proto3 omits default values; `JSON.stringify` omits undefined. */
 function unlessDefault<Value extends string | number>(value: Value): Value | undefined {
   return value === '' || value === 0 ? undefined : value
 }
@@ -92,7 +92,7 @@ export class RequestSyntaxError extends Error {
   override readonly name = 'RequestSyntaxError'
 }
 
-/** The members of a message by both spellings that proto3 JSON allows: hitsAddend, hits_addend. */
+/** The members of a message by both names that proto3 JSON allows: hitsAddend, hits_addend. */
 function toMemberNames<Name extends string>(...names: Name[]): ReadonlyMap<string, Name> {
   const toSnakeCase = (name: string) =>
     name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -158,7 +158,7 @@ function parseUint32(json: unknown, path: string): number {
   return value
 }
 
-/** Above 2^53 the nearest number there is. JSON numbers are rounded before they get here. */
+/** Above 2^53 the nearest double. JSON numbers are already rounded by the JSON parser. */
 function parseUint64(json: unknown, path: string): number {
   const value = parseInteger(json, path)
   const isTooLarge =
@@ -169,7 +169,7 @@ function parseUint64(json: unknown, path: string): number {
   return value
 }
 
-/** The number of an enum by its name; numbers may be ones that have no name. */
+/** Returns the number of an enum value by its name. Numbers without a name are accepted. */
 function parseEnum(json: unknown, path: string, names: readonly string[]): number {
   if (json === undefined) return 0
   if (typeof json === 'string' && names.includes(json)) return names.indexOf(json)
@@ -179,12 +179,12 @@ function parseEnum(json: unknown, path: string, names: readonly string[]): numbe
 
 function parseInteger(json: unknown, path: string): number {
   const value = typeof json === 'string' && isNumeral(json) ? Number(json) : json
-  // Adding 0 makes 0 of the -0 that JSON knows.
+  // Adding 0 turns -0, which JSON allows, into 0.
   if (typeof value === 'number' && Number.isInteger(value)) return value + 0
   throw fail(path, `expected an integer, got ${toKind(json)}`)
 }
 
-/** A string is read as the JSON number it holds. */
+/** Whether the string contains a JSON number. */
 function isNumeral(text: string): boolean {
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)
 }

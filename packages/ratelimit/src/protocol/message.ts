@@ -2,22 +2,22 @@
 export interface RateLimitRequest {
   readonly domain: string
   readonly descriptors: readonly Descriptor[]
-  /** As sent; 0 where the caller sent nothing. */
+  /** 0 if the client did not send it. */
   readonly hitsAddend: number
 }
 
 export interface Descriptor {
   readonly entries: readonly Entry[]
-  /** A limit sent by the caller, to be used in place of the rule's. */
+  /** A limit in the request, which overrides the limit of the rule. */
   readonly limit: LimitOverride | undefined
-  /** Undefined where the caller sent nothing, which differs from 0. Above 2^53 it is rounded. */
+  /** Undefined if the client did not send it, which differs from 0. Values above 2^53 are rounded. */
   readonly hitsAddend: number | undefined
   readonly isNegativeHits: boolean
 }
 
 /** An entry of a descriptor. */
 export interface Entry {
-  /** What is described, such as `user`. */
+  /** The name of the property, such as `user`. */
   readonly key: string
   /** Its value, such as the id of the user. */
   readonly value: string
@@ -25,7 +25,7 @@ export interface Entry {
 
 export interface LimitOverride {
   readonly requestsPerUnit: number
-  /** The enum's number: what it means is not the decoder's business. */
+  /** The number of the enum value, which the decoder does not check. */
   readonly unit: number
 }
 
@@ -46,13 +46,13 @@ export interface DescriptorStatus {
   readonly code: Code
   readonly currentLimit: CurrentLimit | undefined
   readonly limitRemaining: number
-  /** Whole seconds from 1; undefined where there is no limit. */
+  /** Whole seconds, at least 1; undefined if there is no limit. */
   readonly resetSeconds: number | undefined
 }
 
 export interface CurrentLimit {
   readonly requestsPerUnit: number
-  /** The enum's number. */
+  /** The number of the enum value. */
   readonly unit: number
   readonly name: string
 }
@@ -62,12 +62,13 @@ export interface HeaderValue {
   readonly value: string
 }
 
-// By hand, so that a server starts without the generated code and its library; tests compare them.
+// Written by hand, so that a server starts without the generated code and its library. Tests compare
+// both.
 
 /** `envoy.service.ratelimit.v3.RateLimitResponse.Code`: the index is the number. */
 export const codeNames: readonly string[] = ['UNKNOWN', 'OK', 'OVER_LIMIT']
 
-/** `envoy.type.v3.RateLimitUnit`, which a caller sends. */
+/** `envoy.type.v3.RateLimitUnit`, which is used in requests. */
 export const overrideUnitNames: readonly string[] = [
   'UNKNOWN',
   'SECOND',
@@ -78,10 +79,10 @@ export const overrideUnitNames: readonly string[] = [
   'YEAR',
 ]
 
-/** `envoy.service.ratelimit.v3.RateLimitResponse.RateLimit.Unit`, which a caller gets. */
+/** `envoy.service.ratelimit.v3.RateLimitResponse.RateLimit.Unit`, which is used in responses. */
 export const limitUnitNames: readonly string[] = [...overrideUnitNames, 'WEEK']
 
-/** A limit sent by the caller in protobuf's text form: `requests_per_unit:5 unit:HOUR`. */
+/** A limit from a request in protobuf's text format: `requests_per_unit:5 unit:HOUR`. */
 export function toOverrideText({ requestsPerUnit, unit }: LimitOverride): string {
   const fields: string[] = []
   if (requestsPerUnit !== 0) fields.push(`requests_per_unit:${requestsPerUnit}`)
@@ -94,7 +95,7 @@ export class DecodeError extends Error {
   override readonly name = 'DecodeError'
 }
 
-/** What a protobuf `Struct` holds. */
+/** The content of a protobuf `Struct`. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [name: string]: Json

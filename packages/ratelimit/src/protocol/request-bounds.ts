@@ -2,13 +2,13 @@ import { DecodeError, type Descriptor } from './message.ts'
 import { descriptor, request } from './tags.ts'
 import { WireReader } from './wire-reader.ts'
 
-/** How large a request may be: one of a hundred thousand descriptors would keep all others waiting. */
+/** Limits of the size of a request: one with a hundred thousand descriptors would delay all others. */
 export interface RequestBounds {
   readonly mostDescriptors: number
   readonly mostEntries: number
 }
 
-/** What is wrong with the size of a request, for its caller; undefined: nothing. */
+/** Returns which limit a request exceeds, for the client; undefined if it exceeds none. */
 export function findExcess(
   descriptors: readonly Pick<Descriptor, 'entries'>[],
   bounds: RequestBounds,
@@ -20,19 +20,19 @@ export function findExcess(
 
 const reader = new WireReader()
 
-/** The same for an encoded request, of which no more is read than it takes. */
+/** Like `findExcess`, for an encoded request, which is read only as far as necessary. */
 export function findEncodedExcess(
   buffer: Buffer,
   start: number,
   end: number,
   bounds: RequestBounds,
 ): string | undefined {
-  // Nothing of either kind takes less than two bytes.
+  // A descriptor or an entry takes at least two bytes.
   if (end - start <= 2 * Math.min(bounds.mostDescriptors, bounds.mostEntries)) return undefined
   try {
     return countEncoded(buffer, start, end, bounds)
   } catch (error) {
-    // Decoding it reports what is wrong.
+    // The error is reported when the request is decoded.
     if (error instanceof DecodeError) return undefined
     throw error
   }

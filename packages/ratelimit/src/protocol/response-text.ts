@@ -2,12 +2,14 @@ import { fromBinary } from '@bufbuild/protobuf'
 import { toText } from '@bufbuild/protobuf/txtpb'
 import { RateLimitResponseSchema } from './generated/envoy/service/ratelimit/v3/rls_pb.ts'
 
-/** An encoded `RateLimitResponse` in protobuf's text form, on one line, with all it holds. */
+/**
+ * Formats an encoded `RateLimitResponse` in protobuf's text format, on one line, including unknown fields.
+ */
 export function toResponseText(encoded: Uint8Array): string {
   return toOneLine(toText(RateLimitResponseSchema, fromBinary(RateLimitResponseSchema, encoded)))
 }
 
-/** Texts cannot be cut apart by this: what breaks a line is escaped in them. */
+/** Strings stay intact, because line breaks in them are escaped. */
 function toOneLine(text: string): string {
   let line = ''
   for (const indented of text.split('\n')) {

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './message.ts'
 import * as tags from './tags.ts'
 import type { WireWriter } from './wire-writer.ts'
 
-/** Writes length and content of a `google.protobuf.Struct`. */
+/** Writes the length and content of a `google.protobuf.Struct`. */
 export function writeStruct(writer: WireWriter, object: JsonObject): void {
   const start = writer.begin()
   for (const [name, value] of Object.entries(object)) {
@@ -50,7 +50,7 @@ function writeList(writer: WireWriter, values: readonly Json[]): void {
   writer.finish(start)
 }
 
-// `Array.isArray` does not tell a readonly array from an object.
+// The type guard of `Array.isArray` does not exclude a readonly array from the object type.
 function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
   return Array.isArray(value)
 }

@@ -67,13 +67,13 @@ export const struct = {
   fields: (1 << 3) | wire.bytes,
 } as const
 
-/** A member of a struct: protobuf writes maps as lists of pairs. */
+/** A member of a struct: protobuf encodes maps as lists of pairs. */
 export const structField = {
   key: (1 << 3) | wire.bytes,
   value: (2 << 3) | wire.bytes,
 } as const
 
-/** Exactly one of them. */
+/** Exactly one of these fields is present. */
 export const structValue = {
   nullValue: (1 << 3) | wire.varint,
   numberValue: (2 << 3) | wire.fixed64,

@@ -2,19 +2,19 @@ import { isUtf8 } from 'node:buffer'
 import { DecodeError } from './message.ts'
 import { wire } from './tags.ts'
 
-/** As deep as other implementations of protobuf go by default. */
+/** The default limit of other protobuf implementations. */
 const deepestLevel = 100
-/** Bytes of a message whose texts share one string. */
+/** The maximum length of a message whose texts are cut out of one string. */
 const longestShared = 4_096
 
 /**
  * Reads the fields of a protobuf message, and of the messages inside it, from a part of a buffer.
- * Made to be kept: `open` turns to the next message.
+ * An instance can be reused: `open` starts the next message.
  */
 export class WireReader {
   private buffer: Buffer = Buffer.alloc(0)
   private position = 0
-  /** Where the innermost message that was entered ends. */
+  /** The end of the innermost message that was entered. */
   private end = 0
   /** The upper half of the last varint that took more than one byte. */
   private high = 0
@@ -37,7 +37,7 @@ export class WireReader {
     return this.position < this.end
   }
 
-  /** Steps into a nested message; what it returns is for `leave`. */
+  /** Enters a nested message. Pass the result to `leave`. */
   enter(): number {
     const outerEnd = this.end
     if (++this.depth > deepestLevel) this.fail(`messages are nested over ${deepestLevel} deep`)
@@ -50,7 +50,7 @@ export class WireReader {
     this.end = outerEnd
   }
 
-  /** Not yet checked: `skip` refuses what is no tag. */
+  /** The tag is not checked; `skip` refuses invalid ones. */
   readTag(): number {
     const first = this.peekByte()
     return first < 0x80 ? this.takeByte(first) : this.readLongUint32()
@@ -65,7 +65,7 @@ export class WireReader {
     return this.readUint32() | 0
   }
 
-  /** Above 2^53 the nearest number there is. */
+  /** Above 2^53 the nearest double. */
   readUint64(): number {
     const low = this.readVarint()
     return this.high * 0x1_0000_0000 + low
@@ -75,7 +75,7 @@ export class WireReader {
     return this.readVarint() !== 0 || this.high !== 0
   }
 
-  /** For a text that few callers vary: a domain, a key. */
+  /** For a text that is mostly the same, such as a domain or a key. */
   readName(): string {
     const end = this.readLength()
     const start = this.position
@@ -91,7 +91,7 @@ export class WireReader {
     return this.toText(start, end)
   }
 
-  /** Passes over the value of a field that is not known, or not of the type that it should have. */
+  /** Skips the value of a field that is unknown or has the wrong type. */
   skip(tag: number): void {
     if (tag >>> 3 === 0) this.fail('a field has the number 0')
     switch (tag & 7) {
@@ -139,7 +139,7 @@ export class WireReader {
     return byte
   }
 
-  /** Reads a length; returns where the bytes that follow it end. */
+  /** Reads a length and returns the end of the bytes after it. */
   private readLength(): number {
     const first = this.peekByte()
     const length = first < 0x80 ? this.takeByte(first) : this.readLongUint32()
@@ -153,14 +153,14 @@ export class WireReader {
     if (this.position > this.end) this.failTruncated()
   }
 
-  /** A tag or a length: values would lose their upper half, which these cannot have. */
+  /** Reads a tag or a length, whose upper half must be 0. */
   private readLongUint32(): number {
     const low = this.readVarint()
     if (this.high !== 0) this.fail('a field number or a length is out of range')
     return low
   }
 
-  /** The lower half; the upper one goes to `high`. */
+  /** Returns the lower half and stores the upper half in `high`. */
   private readVarint(): number {
     let low = 0
     let high = 0
@@ -179,9 +179,9 @@ export class WireReader {
   }
 
   /**
-   * One native call makes a string of all the rest, and further fields are cut out of that. It is
-   * right for ASCII only, so any other text is decoded by itself; and what is cut out keeps the whole
-   * alive, so big messages are not treated like that.
+   * One native call creates a string of the remaining bytes, and further fields are cut out of it. This works
+   * only for ASCII, so other texts are decoded separately. Substrings keep the whole string alive, so long
+   * messages are not read like this.
    */
   private toText(start: number, end: number): string {
     if (!this.isAscii(start, end)) return this.toUnicode(start, end)
@@ -221,11 +221,11 @@ const lengths = new Uint8Array(slots)
 const bytes = new Uint8Array(slots * longest)
 
 /**
- * Domains and keys come by the million and are few: the same bytes give the same string, so that
- * nothing is allocated and whoever looks it up in a map finds its hash already computed.
- * A slot keeps the latest text that fell into it, so memory is bounded whatever callers send.
+ * There are few different domains and keys in millions of requests. The same bytes return the same string, so
+ * nothing is allocated, and a lookup in a map finds its hash already computed. A slot keeps only its latest
+ * text, so memory is bounded whatever clients send.
  *
- * Undefined where the text is not ASCII or too long to be kept.
+ * Returns undefined if the text is not ASCII or too long.
  */
 function internName(buffer: Buffer, start: number, end: number): string | undefined {
   const length = end - start

@@ -1,18 +1,18 @@
-/** What a varint takes at most. */
+/** The maximum length of a varint in bytes. */
 const longestVarint = 10
-/** Up to here a loop in JavaScript beats the call into native code. */
+/** Up to this length, a loop in JavaScript is faster than a call into native code. */
 const longestLoop = 24
 const smallest = 1_024
 /** A buffer that one huge message needed is not kept for the small ones after it. */
 const largestKept = 1_048_576
 
 /**
- * Writes protobuf fields one after the other into a buffer of its own, which grows as needed.
- * Made to be kept: `reset` starts the next message in the same buffer.
+ * Writes protobuf fields into its own buffer, which grows as needed.
+ * An instance can be reused: `reset` starts the next message in the same buffer.
  */
 export class WireWriter {
   buffer = Buffer.allocUnsafeSlow(smallest)
-  /** How much of the buffer is written. */
+  /** The number of bytes that were written. */
   length = 0
 
   reset(): void {
@@ -20,7 +20,7 @@ export class WireWriter {
     if (this.buffer.length > largestKept) this.buffer = Buffer.allocUnsafeSlow(smallest)
   }
 
-  /** Tags below 128 (fields 1 to 15) are all there are in the messages of this service. */
+  /** The messages of this service have only tags below 128 (fields 1 to 15). */
   writeTag(tag: number): void {
     this.reserve(1)
     this.buffer[this.length++] = tag
@@ -36,7 +36,7 @@ export class WireWriter {
     this.buffer[this.length++] = rest
   }
 
-  /** A negative number takes all ten bytes, as protobuf has it. */
+  /** Protobuf encodes a negative number in ten bytes. */
   writeInt32(value: number): void {
     if (value >= 0) this.writeUint32(value)
     else this.writeBigint(BigInt.asUintN(64, BigInt(value)))
@@ -64,7 +64,7 @@ export class WireWriter {
 
   writeString(text: string): void {
     const start = this.begin()
-    // UTF-8 takes at most three bytes for what is one unit in JavaScript.
+    // UTF-8 takes at most three bytes per UTF-16 code unit.
     this.reserve(text.length * 3)
     if (text.length > longestLoop || !this.writeAscii(text)) {
       this.length = start + this.buffer.write(text, start)
@@ -72,13 +72,13 @@ export class WireWriter {
     this.finish(start)
   }
 
-  /** Starts something that its length precedes; what it returns is for `finish`. */
+  /** Starts a field with a length prefix. Pass the result to `finish`. */
   begin(): number {
     this.reserve(1)
     return ++this.length
   }
 
-  /** One byte was left for the length, which nearly always does; otherwise the content moves. */
+  /** One byte was reserved for the length, which is nearly always enough; otherwise the content is moved. */
   finish(start: number): void {
     const length = this.length - start
     if (length < 0x80) {

@@ -1,6 +1,6 @@
 /**
- * What the tools may know about rules: to read them, to ask why one matches, and to show them. The service itself
- * imports the files behind this one.
+ * The parts of the rules that the tools may use: to read them, to explain matches, and to show them. The service
+ * itself imports the files directly.
  */
 
 export { toLevel, toStatisticsKey } from '../stats/statistics-key.ts'

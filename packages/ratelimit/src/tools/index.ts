@@ -1,4 +1,4 @@
-// For programs that show, check and explain rules: consoles, editors, pipelines.
+// The API for programs that show, check and explain rules, such as consoles, editors and CI pipelines.
 
 export type { Entry } from '../engine.ts'
 export type {

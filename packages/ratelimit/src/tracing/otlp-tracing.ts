@@ -13,7 +13,7 @@ import { traceMethods } from './traced-methods.ts'
 import { traceStore } from './traced-store.ts'
 import type { Tracing } from './tracing.ts'
 
-/** Tracing with OpenTelemetry. To be loaded only when it is wanted: it is large. */
+/** Tracing with OpenTelemetry, which is large and loaded only when tracing is enabled. */
 export async function openOtlpTracing(config: TracingConfig, log: Log): Promise<Tracing> {
   logDiagnostics(log)
   const sender = await openSpanSender(config, log)
@@ -43,7 +43,7 @@ function readHttpHeader({ headers }: IncomingMessage, name: string): string | un
 
 const pauseMs = 60_000
 
-/** What OpenTelemetry has to say goes to our log, and the same thing only once a minute. */
+/** Writes the messages of OpenTelemetry to the log, each at most once a minute. */
 export function logDiagnostics(log: Log): void {
   const quietUntilMs = new Map<string, number>()
   const warn = (message: string, ...details: readonly unknown[]): void => {
@@ -57,7 +57,7 @@ export function logDiagnostics(log: Log): void {
   const ignore = () => {}
   const logger: DiagLogger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
-  // Batches that were not sent, which the exporter reports in better words.
+  // These are batches that were not sent, about which the exporter logs a better message.
   setGlobalErrorHandler((error) => log.debug(() => `Tracing: ${toText(error)}`))
 }
 

@@ -29,8 +29,8 @@ const noLinks: Link[] = []
 const noEvents: TimedEvent[] = []
 
 /**
- * What an exporter wants to know about a span, and nothing else: the span of the SDK checks every
- * attribute twice and takes several times as long to make.
+ * Contains only what an exporter needs of a span: the span of the SDK checks every attribute twice and takes
+ * several times as long to create.
  */
 export class RecordedSpan implements ReadableSpan {
   readonly name: string
@@ -63,7 +63,7 @@ export class RecordedSpan implements ReadableSpan {
     this.#startMs = startMs
   }
 
-  /** @param endMs not before the start, also when the clock was set back in between. */
+  /** @param endMs - raised to the start if the clock was set back in between */
   end(endMs: number): void {
     this.#endMs = Math.max(endMs, this.#startMs)
     this.endTime = toHrTime(this.#endMs)

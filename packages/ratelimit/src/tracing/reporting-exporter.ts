@@ -2,10 +2,10 @@ import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '@portcullis/service-kit/log'
 
-/** A collector that was well for so long has earned another line when it is lost again. */
+/** How long the collector must work before its next failure is logged. */
 const calmMs = 60_000
 
-/** Says once that spans are lost and once that they are not any more, however often that changes. */
+/** Logs the loss of spans and the recovery once each, even if the collector alternates between both. */
 export class ReportingExporter implements SpanExporter {
   readonly #exporter: SpanExporter
   readonly #log: Log
@@ -41,22 +41,22 @@ export class ReportingExporter implements SpanExporter {
     this.#hasSaidLost = performance.now() >= this.#quietUntilMs
     if (!this.#hasSaidLost) return
     this.#log.warning(
-      `Spans are lost: the collector did not take them (${toReason(error)}). ` +
-        'Check the OTEL_EXPORTER_OTLP_ variables. Decisions go on.',
+      `Spans are lost: the collector did not accept them (${toReason(error)}). ` +
+        'Check the OTEL_EXPORTER_OTLP_ variables. Decisions are not affected.',
     )
   }
 
   #found(): void {
     if (this.#lostSpans === 0) return
     if (this.#hasSaidLost) {
-      this.#log.warning(`The collector takes spans again; ${this.#lostSpans} were lost`)
+      this.#log.warning(`The collector accepts spans again; ${this.#lostSpans} were lost`)
     }
     this.#lostSpans = 0
     this.#quietUntilMs = performance.now() + calmMs
   }
 }
 
-/** The code is the status of the collector, or all that an error of several attempts has to say. */
+/** The code is the status of the collector, or the only detail of an error of several attempts. */
 function toReason(error: Error | undefined): string {
   if (error === undefined) return 'no reason given'
   const { message } = error

@@ -1,9 +1,9 @@
 import { type Descriptor, type RateLimitRequest, toOverrideText } from '../protocol/message.ts'
 
 /**
- * A request in protobuf's text form on one line, as Go's `String()` writes it:
- * `domain:"shop" descriptors:{entries:{key:"path" value:"/"}} hits_addend:2`. Cut off after
- * `maxLength` characters; what is beyond is not even made.
+ * Formats a request in protobuf's text format on one line, like Go's `String()`:
+ * `domain:"shop" descriptors:{entries:{key:"path" value:"/"}} hits_addend:2`. It is truncated after
+ * `maxLength` characters, and the rest is not formatted at all.
  */
 export function toRequestText(
   { domain, descriptors, hitsAddend }: RateLimitRequest,
@@ -36,8 +36,8 @@ function toEntryText(key: string, value: string): string {
 }
 
 /**
- * The first `maxLength` characters. A copy: a part that V8 cuts out of a text keeps the whole text
- * in memory, and spans wait in a queue.
+ * Returns a copy of the first `maxLength` characters: a substring keeps the whole string in memory, and
+ * spans wait in a queue.
  */
 export function cutText(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : Buffer.from(text.slice(0, maxLength)).toString()

@@ -14,22 +14,22 @@ import {
 import { B3Propagator } from '@opentelemetry/propagator-b3'
 import { noParent } from './spans.ts'
 
-/** The span that a call belongs to, maybe `noParent`; undefined for a call that is not traced. */
+/** Returns the parent span of a call, which may be `noParent`; undefined for a call that is not traced. */
 export type Sample<Carrier> = (carrier: Carrier) => SpanContext | undefined
 
 export interface SamplingSettings<Carrier> {
-  /** From 0 to 1: the part of the calls to trace whose caller does not say. */
+  /** From 0 to 1: the fraction of calls without a sampling decision of the caller that are traced. */
   readonly rate: number
   /** The value of a header by its lower-case name. */
   readonly readHeader: (carrier: Carrier, name: string) => string | undefined
 }
 
-// Who sends both has them say the same; otherwise the last one counts, the W3C's.
+// If both are sent and differ, the last one wins, which is the W3C's.
 const propagator = new CompositePropagator({
   propagators: [new B3Propagator(), new W3CTraceContextPropagator(), new W3CBaggagePropagator()],
 })
 
-// The usual ways to say that a call is not to be traced. Whatever else is left to the propagator.
+// The usual forms of a negative sampling decision. The propagator handles everything else.
 const refusedTraceParent =
   /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f][02468ace]$/
 const refusedB3 = /^(?!0+-)(?:[\da-f]{16}){1,2}-(?!0{16})[\da-f]{16}-0$/
@@ -37,16 +37,16 @@ const traceId = /^(?!0+$)(?:[\da-f]{16}){1,2}$/
 const spanId = /^(?!0{16})[\da-f]{16}$/
 
 /**
- * The caller decides where its headers are valid, otherwise chance: parent based, else a ratio of
- * the traces. Nearly every call is not to be traced, and must not pay for those that are: the
- * answer for it needs a few look-ups and a random number, and makes no object.
+ * Parent-based sampling: valid headers of the caller decide, otherwise a random fraction is traced. Most
+ * calls are not traced and must not pay for those that are: they need only a few lookups and a random
+ * number, without any allocation.
  */
 export function createSample<Carrier>(settings: SamplingSettings<Carrier>): Sample<Carrier> {
   const { rate, readHeader } = settings
   const getter: TextMapGetter<Carrier> = { get: readHeader, keys: () => [] }
 
   const isRefusedByB3 = (carrier: Carrier, b3: string | undefined, b3TraceId: string): boolean => {
-    // Where both are sent, the single header counts.
+    // If both are sent, the single header wins.
     if (b3 !== undefined && b3 !== '') return refusedB3.test(b3)
     return (
       readHeader(carrier, 'x-b3-sampled') === '0' &&

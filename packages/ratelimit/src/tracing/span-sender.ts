@@ -11,16 +11,16 @@ import type { TracingConfig } from '../config/tracing.ts'
 import { ReportingExporter } from './reporting-exporter.ts'
 import type { SpansSettings } from './spans.ts'
 
-/** Sends spans away in batches. */
+/** Sends spans in batches. */
 interface SpanSender extends SpansSettings, AsyncDisposable {
-  /** Sends what waits, for 5 seconds at most. */
+  /** Sends the queued spans, for 5 seconds at most. */
   flush(giveUp: AbortSignal): Promise<void>
 }
 
-/** As long as envoyproxy/ratelimit waits when it stops. */
+/** The same timeout as in envoyproxy/ratelimit. */
 const flushTimeoutMs = 5_000
 
-/** What was made after the flush: calls that a stop had to cut off. */
+/** The timeout for spans that were created after the flush, by calls that were aborted at shutdown. */
 const closeTimeoutMs = 500
 
 export async function openSpanSender(config: TracingConfig, log: Log): Promise<SpanSender> {
@@ -43,7 +43,7 @@ export async function openSpanSender(config: TracingConfig, log: Log): Promise<S
         .then(() => exporter.forceFlush())
       hasGivenUp = !(await isDoneWithin(flushTimeoutMs, sent, giveUp))
       if (hasGivenUp) {
-        log.warning('The last spans are lost: the collector did not take them in time')
+        log.warning('The last spans are lost: the collector did not accept them in time')
       }
     },
     async [Symbol.asyncDispose]() {
@@ -66,7 +66,7 @@ async function openExporter({ protocol }: TracingConfig): Promise<SpanExporter> 
   }
 }
 
-/** OTEL_RESOURCE_ATTRIBUTES adds to what the service says of itself. */
+/** OTEL_RESOURCE_ATTRIBUTES adds to the attributes of the service. */
 function toResource({ serviceName, serviceNamespace, serviceInstanceId }: TracingConfig): Resource {
   return defaultResource()
     .merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))
@@ -79,7 +79,7 @@ function toResource({ serviceName, serviceNamespace, serviceInstanceId }: Tracin
     )
 }
 
-/** Work that fails is done as well. */
+/** Work that fails also counts as done. */
 async function isDoneWithin(
   timeoutMs: number,
   work: Promise<void>,
@@ -99,8 +99,8 @@ async function isDoneWithin(
 }
 
 /**
- * How OTLP is spoken. Each reads its endpoint, headers, TLS files, time limit and compression from
- * the OTEL_EXPORTER_OTLP_ variables; only the one that is asked for is loaded.
+ * Exporters by protocol. Each reads its endpoint, headers, TLS files, timeout and compression from the
+ * OTEL_EXPORTER_OTLP_ variables; only the selected one is loaded.
  */
 const exporters: Readonly<Record<TracingConfig['protocol'], () => Promise<SpanExporter>>> = {
   http: async () => {

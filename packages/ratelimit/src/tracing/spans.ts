@@ -12,20 +12,20 @@ import { RecordedSpan } from './recorded-span.ts'
 
 export interface SpansSettings {
   readonly resource: Resource
-  /** Gets the spans that have ended. */
+  /** Receives the spans that have ended. */
   readonly processor: Pick<SpanProcessor, 'onEnd'>
 }
 
-/** What the first span of a trace belongs to. */
+/** The parent of the first span of a trace. */
 export const noParent: SpanContext = INVALID_SPAN_CONTEXT
 
 /**
- * Where spans of one call find each other. A call that is traced is the current one while its
- * handler runs, which is until the store was asked; what comes later holds its span itself. An
- * AsyncLocalStorage would find it everywhere, and make every promise of the process dearer for it.
+ * Connects the spans of one call. A traced call is the current one while its handler runs, until the store
+ * is called; later code keeps a reference to its span. An AsyncLocalStorage would work everywhere, but would
+ * make every promise of the process more expensive.
  */
 export class Spans {
-  /** What new spans belong to. Undefined: the present call is not traced. */
+  /** The parent of new spans; undefined if the current call is not traced. */
   current: SpanContext | undefined = undefined
   readonly #settings: SpansSettings
   readonly #ids = new RandomIdGenerator()
@@ -63,7 +63,7 @@ export class Spans {
     })
   }
 
-  /** Ends a span, as failed where there is an error. Nothing where it has ended already. */
+  /** Ends a span, as failed if there is an error. Does nothing if it has already ended. */
   end(span: RecordedSpan, error?: unknown): void {
     if (span.ended) return
     if (error !== undefined) {
@@ -74,7 +74,7 @@ export class Spans {
     this.#settings.processor.onEnd(span)
   }
 
-  /** Runs the work with new spans belonging to `context`. */
+  /** Runs the work with `context` as the parent of new spans. */
   run<T>(context: SpanContext | undefined, work: () => T): T {
     const outer = this.current
     this.current = context
@@ -85,7 +85,7 @@ export class Spans {
     }
   }
 
-  /** The same with the span as what new ones belong to. What the work throws ends the span. */
+  /** Runs the work with the span as the parent of new ones. If the work throws, the span ends. */
   runIn<T>(span: RecordedSpan, work: () => T): T {
     try {
       return this.run(span.context, work)
@@ -96,19 +96,19 @@ export class Spans {
   }
 }
 
-/** How far the steady clock may be off before it is set again. */
+/** How far the monotonic clock may deviate before it is adjusted. */
 const toleranceMs = 2
 
 /**
- * Milliseconds since the epoch with what the system's clock lacks below one: most spans of ours are
- * shorter than that, and a span has to lie within its parent.
+ * Milliseconds since the epoch with fractions, which the system clock lacks: most spans are shorter than a
+ * millisecond, and a span must be within its parent.
  */
 function createClock(): () => number {
   let originMs = Date.now() - performance.now()
   return () => {
     const steadyMs = performance.now()
     const systemMs = Date.now()
-    // Somebody may set the system's clock while we run.
+    // The system clock may be set while the process runs.
     if (Math.abs(originMs + steadyMs - systemMs) > toleranceMs) originMs = systemMs - steadyMs
     return originMs + steadyMs
   }

@@ -7,7 +7,7 @@ import type { RecordedSpan } from './recorded-span.ts'
 import { cutText, toRequestText } from './request-text.ts'
 import type { Spans } from './spans.ts'
 
-/** A span around each decision of a call that is traced. */
+/** Adds a span to each decision of a traced call. */
 export function traceDecider(
   { decide, decideEncoded }: Decider,
   spans: Spans,
@@ -44,7 +44,7 @@ export function traceDecider(
         decideEncoded(buffer, from, to, deadlineMs, decided)
         return
       }
-      // Throws before there is a span, as a request that cannot be read reaches no decision.
+      // Decoding throws before the span starts: a request that cannot be decoded is not decided.
       const span = start(decodeRequest(buffer, from, to), parent)
       spans.runIn(span, () => decideEncoded(buffer, from, to, deadlineMs, ending(span, decided)))
     },

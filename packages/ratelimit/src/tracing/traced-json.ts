@@ -11,7 +11,7 @@ import { cutText } from './request-text.ts'
 import type { Sample } from './sampling.ts'
 import type { Spans } from './spans.ts'
 
-/** A server span around each request to `/json` that is traced; the others go straight through. */
+/** Adds a server span to each traced request to `/json`; other requests are passed on unchanged. */
 export function traceJson(
   settings: JsonSettings,
   spans: Spans,
@@ -27,7 +27,7 @@ export function traceJson(
     }
     const span = startServerSpan(request, parent, spans)
     response.once('close', () => endServerSpan(span, response, spans))
-    // The body arrives later: a handler of its own remembers whose it is.
+    // The body arrives later, so a separate handler keeps the span of the request.
     const decide = traceDecide(settings, spans, span.context, maxAttributeLength)
     createJsonHandler({ ...settings, decide })(request, response)
   }
@@ -78,7 +78,7 @@ function startServerSpan(
 
 function endServerSpan(span: RecordedSpan, response: ServerResponse, spans: Spans): void {
   const { statusCode } = response
-  // A caller that went away has seen no status.
+  // A client that disconnected has not received a status.
   if (response.headersSent) {
     span.attributes = { ...span.attributes, 'http.response.status_code': statusCode }
   }

@@ -11,7 +11,7 @@ import type { RecordedSpan } from './recorded-span.ts'
 import type { Sample } from './sampling.ts'
 import type { Spans } from './spans.ts'
 
-/** A server span around each unary call that is traced; the others go straight through. */
+/** Adds a server span to each traced unary call; other calls are passed on unchanged. */
 export function traceMethods(methods: Methods, spans: Spans, sample: Sample<UnaryCall>): Methods {
   const entries = Object.entries(methods).map(([path, method]): [string, Method] => {
     if (method.kind !== 'unary') return [path, method]
@@ -39,7 +39,7 @@ function traceHandler(
   }
 }
 
-/** Codes that say that the server failed, and not that the caller asked for the wrong thing. */
+/** Codes that indicate a failure of the server instead of an invalid request. */
 const serverFaults: ReadonlySet<StatusCode> = new Set([
   status.UNKNOWN,
   status.DEADLINE_EXCEEDED,
@@ -49,7 +49,7 @@ const serverFaults: ReadonlySet<StatusCode> = new Set([
   status.DATA_LOSS,
 ])
 
-/** Ends its span with the answer. */
+/** Ends its span with the response. */
 class TracedCall implements UnaryCall {
   readonly #call: UnaryCall
   readonly #span: RecordedSpan
@@ -106,7 +106,7 @@ class TracedCall implements UnaryCall {
     this.#spans.end(span)
   }
 
-  /** Why the answer is too late: the caller's time is over, or it went away before that. */
+  /** The code for a response that is too late: the deadline has passed, or the client cancelled the call. */
   #lostCode(): StatusCode {
     return this.deadlineMs <= Date.now() ? status.DEADLINE_EXCEEDED : status.CANCELLED
   }

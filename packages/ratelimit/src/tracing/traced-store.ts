@@ -2,7 +2,7 @@ import type { Counted, CounterStore, Increment } from '../counters/counter-store
 import type { StoreSpan } from '../counters/store-plugin.ts'
 import type { Spans } from './spans.ts'
 
-/** A span around each question to a store outside of this process. */
+/** Adds a span to each call of a store outside this process. */
 export function traceStore(
   store: CounterStore,
   span: StoreSpan | undefined,
@@ -55,7 +55,7 @@ class TracedStore implements CounterStore {
     spans.runIn(span, () => {
       this.#store[method](increments, deadlineMs, (error) => {
         spans.end(span, error)
-        // The decision may have a second question.
+        // The decision may call the store again.
         spans.run(parent, () => counted(error))
       })
     })

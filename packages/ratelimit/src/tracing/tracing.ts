@@ -6,20 +6,20 @@ import type { HttpHandler } from '../transports/http-listener.ts'
 import { createJsonHandler, type JsonSettings } from '../transports/json.ts'
 
 /**
- * Puts spans around the parts of a call (reference 7.5). Each function takes a part and gives back
- * one that does the same. Nothing else in the service knows of traces.
+ * Adds spans to the parts of a call. Each function wraps a part and returns one with the same behavior.
+ * Nothing else in the service depends on tracing.
  */
 export interface Tracing extends AsyncDisposable {
   traceMethods(methods: Methods): Methods
   traceJson(settings: JsonSettings): HttpHandler
   traceDecider(decider: Decider): Decider
-  /** @param span undefined where the store is not worth a span. */
+  /** @param span - undefined if calls of the store are too short for a span */
   traceStore(store: CounterStore, span: StoreSpan | undefined): CounterStore
-  /** Sends what waits, for as long as a stop may take, or until told to give up. */
+  /** Sends the queued spans, until the signal is aborted. */
   flush(giveUp: AbortSignal): Promise<void>
 }
 
-/** TRACING_ENABLED=false: every part stays as it is. */
+/** For TRACING_ENABLED=false: every part stays unchanged. */
 export const noTracing: Tracing = {
   traceMethods: (methods) => methods,
   traceJson: createJsonHandler,

@@ -3,14 +3,14 @@ import { type HttpHandler, sendText } from './http-listener.ts'
 import type { Failures } from './json.ts'
 
 interface OriginSettings {
-  /** Such as `https://app.example`; `*` for all. */
+  /** For example `https://app.example`; `*` for all. */
   readonly allowedOrigins: readonly string[]
   readonly failures: Failures
 }
 
 /**
  * Refuses requests that a browser sends for a page of another origin, unless that origin is allowed:
- * any page that a user opens could spend the limits of others.
+ * otherwise any page that a user opens could use up the limits of others.
  */
 export function allowOrigins(
   handle: HttpHandler,
@@ -24,7 +24,7 @@ export function allowOrigins(
     }
     const { origin = '' } = request.headers
     if (!allowed.has('*') && !allowed.has(origin)) {
-      failures.report(() => `error: refused a request of the website ${shorten(origin)}: ${hint}`)
+      failures.report(() => `error: refused a request from the origin ${shorten(origin)}: ${hint}`)
       sendText(response, 403, 'Forbidden\n')
       return
     }
@@ -54,8 +54,8 @@ function answerPreflight(response: ServerResponse): void {
 }
 
 /**
- * Whether a browser sends the request for a page of another origin. Browsers reach addresses that the
- * Internet does not, and send simple requests there without asking. Other clients send neither header.
+ * Whether a browser sends the request for a page of another origin. Browsers can reach internal addresses,
+ * and send simple requests to them without a preflight. Other clients send neither header.
  */
 export function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']

@@ -12,14 +12,17 @@ export interface CallStatistics {
   readonly responseTime: Timer
 }
 
-/** Requests that are too large or too many get a status of their own, so that callers can tell them from an outage. */
+/**
+ * Requests that are too large or too many get a distinct status, so that clients can distinguish them from an
+ * outage.
+ */
 function toStatus(error: Parameters<Decided>[0]): StatusCode {
   if (error instanceof ExcessError) return status.INVALID_ARGUMENT
   if (error instanceof OverloadError) return status.RESOURCE_EXHAUSTED
   return error instanceof DecodeError ? status.INTERNAL : status.UNKNOWN
 }
 
-/** The decision call. What the caller did wrong and what the store did are UNKNOWN, as in Go. */
+/** The decision call. Invalid requests and failures of the store have the status UNKNOWN, as in Go. */
 export function createRateLimitMethods(
   decide: DecideEncoded,
   { totalRequests, responseTime }: CallStatistics,

@@ -19,8 +19,8 @@ const SERVICE_UNKNOWN = 3
 type ServingStatus = typeof SERVING | typeof NOT_SERVING | typeof SERVICE_UNKNOWN
 
 /**
- * The gRPC health service. The service `ratelimit` follows the health; the nameless one stands for
- * the process and is SERVING as long as there is anybody to say so.
+ * The gRPC health service. The status of the service `ratelimit` follows the health; the service with the
+ * empty name is the process, which is SERVING as long as it runs.
  */
 export function createHealthMethods(health: Pick<Health, 'isHealthy' | 'subscribe'>): Methods {
   const services: Readonly<Record<string, () => ServingStatus>> = {
@@ -29,7 +29,7 @@ export function createHealthMethods(health: Pick<Health, 'isHealthy' | 'subscrib
   }
   const find = (service: string) =>
     Object.hasOwn(services, service) ? services[service]?.() : undefined
-  /** With what ends the subscription of each. */
+  /** The open watches, with functions that end their subscriptions. */
   const watches = new Map<StreamCall, () => void>()
 
   const check = (call: UnaryCall): void => {
@@ -124,7 +124,7 @@ function encodeListEntry(service: string, servingStatus: ServingStatus): Uint8Ar
   return Uint8Array.of(0x0a, entry.length, ...entry)
 }
 
-/** `/healthcheck`, for any method: 200 with `OK`, or 500 without a word. */
+/** `/healthcheck`, for any method: 200 with `OK`, or 500 without a body. */
 export function createHealthCheckHandler(health: Pick<Health, 'isHealthy'>): HttpHandler {
   return (_request, response) => {
     if (health.isHealthy) {

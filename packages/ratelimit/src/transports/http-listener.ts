@@ -5,12 +5,12 @@ import type { Socket } from 'node:net'
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 export interface HttpServiceSettings {
-  /** By exact path. */
+  /** Handlers by exact path. */
   readonly routes: Readonly<Record<string, HttpHandler>>
-  /** For every other path. */
+  /** The handler for every other path. */
   readonly otherwise?: HttpHandler
   readonly timeouts?: HttpTimeouts
-  /** Told how many connections are open, whenever that changes. */
+  /** Called with the number of open connections whenever it changes. */
   readonly onConnections?: (count: number) => void
 }
 
@@ -19,29 +19,31 @@ export interface HttpListenerSettings extends HttpServiceSettings {
   readonly port: number
 }
 
-/** How long a client has before it is cut off. */
+/** Time limits for clients, whose connections are closed afterwards. */
 export interface HttpTimeouts {
-  /** To send the headers of a request. */
+  /** The time to send the headers of a request. */
   readonly headersMs: number
-  /** To send a whole request. */
+  /** The time to send a complete request. */
   readonly requestMs: number
-  /** To read on, or to send the next request. */
+  /** The time without any progress, or between requests. */
   readonly idleMs: number
 }
 
-/** Answers requests on the connections that it is given. */
+/** Handles requests on the connections that are passed to it. */
 export interface HttpService extends AsyncDisposable {
   /** Serves a connection that was accepted elsewhere, such as by the parent of this process. */
   adopt(socket: Socket): void
-  /** Takes no new connections and resolves once those there are have ended, or when told to. */
+  /**
+   * Accepts no new connections; resolves when the existing ones have ended, or when the signal is aborted.
+   */
   close(giveUp?: AbortSignal): Promise<void>
 }
 
 export interface HttpListener extends HttpService {
-  /** As it is written in the log: `0.0.0.0:8080`. */
+  /** The address in log format: `0.0.0.0:8080`. */
   readonly address: string
   readonly port: number
-  /** Lets go of the connection that a request came on: somebody else answers. */
+  /** Detaches the connection of a request, which another process will answer. */
   release(request: IncomingMessage): Socket
 }
 
@@ -65,17 +67,17 @@ export async function openHttpListener(settings: HttpListenerSettings): Promise<
   }
 }
 
-/** Without a port of its own. */
+/** Creates the service without a port. */
 export function createHttpService(settings: HttpServiceSettings): HttpService {
   const { server, service } = createParts(settings)
-  // Node begins to look for clients that are too slow when it hears this.
+  // Node starts to check for slow clients on this event.
   server.emit('listening')
   return service
 }
 
 function createParts(settings: HttpServiceSettings) {
   const { routes, otherwise = notFound, timeouts = defaultTimeouts, onConnections } = settings
-  /** With the number of requests that each has open. */
+  /** Connections with their numbers of open requests. */
   const connections = new Map<Socket, number>()
   const closed = Promise.withResolvers<void>()
   let isClosing = false
@@ -116,13 +118,13 @@ function createParts(settings: HttpServiceSettings) {
   })
 
   const close = async (giveUp?: AbortSignal): Promise<void> => {
-    // Node's own way to cut all off leaves out connections that have not asked anything yet.
+    // Node's `closeAllConnections` omits connections without a request.
     const cutOff = () => {
       for (const socket of connections.keys()) socket.destroy()
     }
     giveUp?.addEventListener('abort', cutOff, { once: true })
     isClosing = true
-    // Whoever does not listen is closed all the same: it looks at its connections no longer.
+    // Close it even if it does not listen, which ends the check for slow clients.
     server.close()
     for (const [socket, open] of connections) if (open === 0) socket.destroySoon()
     if (giveUp?.aborted) cutOff()
@@ -136,7 +138,7 @@ function createParts(settings: HttpServiceSettings) {
         return
       }
       socket.setNoDelay(true)
-      // A client may say that it has no more requests and still wait for an answer.
+      // A client may half-close the connection and still wait for a response.
       socket.allowHalfOpen = true
       server.emit('connection', socket)
     },
@@ -157,7 +159,7 @@ function toPath(target: string): string {
   return query === -1 ? path : path.slice(0, query)
 }
 
-/** A short plain text; browsers are told not to guess that it is something else. */
+/** Sends plain text, with a header that keeps browsers from guessing another type. */
 export function sendText(response: ServerResponse, status: number, text: string): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, {

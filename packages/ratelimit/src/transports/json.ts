@@ -7,28 +7,28 @@ import { type HttpHandler, sendText } from './http-listener.ts'
 
 export interface JsonSettings {
   readonly decide: Decide
-  /** Throws when the text is not a request. */
+  /** Throws when the text is not a valid request. */
   readonly parseRequest: (text: string) => RateLimitRequest
   readonly toResponseText: (response: RateLimitResponse) => string
   readonly bodyLimitBytes: number
   readonly failures: Failures
 }
 
-/** Where calls that failed are logged. */
+/** The log of failed calls. */
 export interface Failures {
   report(toMessage: () => string): void
 }
 
-/** A request has five levels; what is much deeper is made to hurt. */
+/** A request has five levels; a much deeper one is an attack. */
 const maxNesting = 32
 
-// The mark at the beginning stays, so that it is refused as any other stray character.
+// A byte order mark is kept, so that it is refused like any other invalid character.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * `/json`: 200 or 429 with the response, 400 (413 for a body over the limit) for what the caller did
- * wrong, 503 when the store did not answer. The content type is not looked at. Any method will do, as one without a body gets 400
- * anyway.
+ * `/json`: 200 or 429 with the response, 400 for an invalid request, 413 for a body over the limit, 503 when
+ * the store did not answer. The content type is ignored. Any method is accepted; a request without a body
+ * gets 400 anyway.
  */
 export function createJsonHandler(settings: JsonSettings): HttpHandler {
   const { decide, bodyLimitBytes, failures } = settings
@@ -47,7 +47,7 @@ export function createJsonHandler(settings: JsonSettings): HttpHandler {
         return sendText(response, 400, 'Bad Request\n')
       }
       try {
-        // The caller names no deadline here: the store's own time limit has to do.
+        // HTTP requests have no deadline, so only the timeout of the store applies.
         decide(message, Number.POSITIVE_INFINITY, (error, answer) => {
           if (error !== undefined) return refuse(response, error, failures)
           answerWith(response, answer, settings)
@@ -113,7 +113,7 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** Looks at the brackets outside of strings only: whether the JSON is valid is not asked. */
+/** Counts only the brackets outside strings, without checking that the JSON is valid. */
 export function isNestedDeeperThan(json: Uint8Array, maxDepth: number): boolean {
   let depth = 0
   let isInString = false
@@ -134,12 +134,12 @@ export function isNestedDeeperThan(json: Uint8Array, maxDepth: number): boolean 
   return false
 }
 
-/** The whole body, or why there is none. */
+/** The complete body, or why there is none. */
 type Body = Buffer | 'too large' | 'broken off'
 
 /**
- * Calls back once. What comes after "too large" is read and thrown away, until the listener's time
- * limit: a connection that is closed with unread bytes loses the answer on its way.
+ * Calls back once. After "too large", the rest is read and discarded, until the timeout of the listener: if
+ * a connection is closed with unread bytes, the client may not receive the response.
  */
 function readBody(request: IncomingMessage, limitBytes: number, done: (body: Body) => void): void {
   const chunks: Buffer[] = []

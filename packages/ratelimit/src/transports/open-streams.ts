@@ -1,13 +1,13 @@
 import { type Method, type Methods, type StreamCall, status } from '@portcullis/grpc-unary'
 
 export interface OpenStreams {
-  /** The methods, with their streams watched. */
+  /** The methods, whose streams are tracked. */
   readonly methods: Methods
   /** Ends every open stream. */
   end(): void
 }
 
-/** Streams such as health Watch last as long as their caller likes: a server that stops ends them. */
+/** Streams such as health Watch can last forever, so they are ended at shutdown. */
 export function trackStreams(methods: Methods): OpenStreams {
   const open = new Map<StreamCall, () => void>()
   const track = (method: Method): Method => {

@@ -7,16 +7,16 @@ import {
   ServerReflectionResponseSchema,
 } from '../protocol/generated/grpc/reflection/v1/reflection_pb.ts'
 
-/** The same messages under two names: tools ask for the older one when they miss the newer. */
+/** The same messages under two names: tools use the older one if the newer one is missing. */
 export const reflectionServices = [
   'grpc.reflection.v1.ServerReflection',
   'grpc.reflection.v1alpha.ServerReflection',
 ] as const
 
 export interface ReflectionSettings {
-  /** Full names of the services to be listed. */
+  /** The full names of the listed services. */
   readonly services: readonly string[]
-  /** The files that define them, with everything they import. */
+  /** The files that define them, with all imports. */
   readonly files: readonly FileDescriptor[]
 }
 
@@ -24,7 +24,7 @@ type Answer = NonNullable<
   MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']
 >
 
-/** Tells tools such as grpcurl what can be called, so that they need no .proto files. */
+/** Server reflection, so that tools such as grpcurl need no .proto files. */
 export function createReflectionMethods(settings: ReflectionSettings): Methods {
   const open = (call: StreamCall): StreamHandler => ({
     message(bytes) {
@@ -54,20 +54,20 @@ export function createReflectionMethods(settings: ReflectionSettings): Methods {
           value: { service: settings.services.map((name) => ({ name })) },
         }
       case 'fileByFilename':
-        return toFiles(catalog.byName.get(question.value), `there is no file ${question.value}`)
+        return toFiles(catalog.byName.get(question.value), `file not found: ${question.value}`)
       case 'fileContainingSymbol':
-        return toFiles(catalog.bySymbol.get(question.value), `there is no symbol ${question.value}`)
+        return toFiles(catalog.bySymbol.get(question.value), `symbol not found: ${question.value}`)
       case 'allExtensionNumbersOfType':
         return catalog.bySymbol.has(question.value)
           ? { case: 'allExtensionNumbersResponse', value: { baseTypeName: question.value } }
-          : toError(status.NOT_FOUND, `there is no type ${question.value}`)
+          : toError(status.NOT_FOUND, `type not found: ${question.value}`)
       case 'fileContainingExtension':
         return toError(status.NOT_FOUND, 'there are no extensions')
       case undefined:
-        return toError(status.INVALID_ARGUMENT, 'the request asks nothing that is known here')
+        return toError(status.INVALID_ARGUMENT, 'the request type is not supported')
     }
   }
-  /** A file comes with all that it imports, directly or not. */
+  /** A file is returned with all its direct and indirect imports. */
   const toFiles = (file: FileDescriptor | undefined, missing: string): Answer => {
     if (file === undefined) return toError(status.NOT_FOUND, missing)
     const fileDescriptorProto = catalog.withImports(file).map(({ encoded }) => encoded)
@@ -91,7 +91,7 @@ function createCatalog(files: readonly FileDescriptor[]) {
   const bySymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) => [symbol, file])))
   const withImports = (file: FileDescriptor): FileDescriptor[] => {
     const found = new Set([file])
-    // A set that grows while it is gone through is gone through to its new end.
+    // Iterating over a set includes the entries that are added during the iteration.
     for (const { dependencies } of found) {
       for (const name of dependencies) {
         const imported = byName.get(name)

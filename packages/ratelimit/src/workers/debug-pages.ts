@@ -4,12 +4,12 @@ import { profileRoot } from '../transports/debug/pprof.ts'
 import { sendText } from '../transports/http-listener.ts'
 import type { RatelimitWorker } from './statistics-collector.ts'
 
-/** Those that run, by their number. */
+/** The running workers, ordered by number. */
 type Workers = () => readonly RatelimitWorker[]
 
 /**
- * The pages of the debug listener where several processes share the work. Profiles are those of one
- * process, and only workers know the rules: such a request goes to a worker with its connection.
+ * The pages of the debug listener with several processes. A profile is that of one process, and only workers
+ * have the rules: such a request is handed over to a worker with its connection.
  */
 export function toPrimaryPages(
   endpoints: readonly DebugEndpoint[],

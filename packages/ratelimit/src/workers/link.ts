@@ -6,12 +6,12 @@ import type { ListenerName, Primary, ReportParts } from '../app/primary.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { Reports } from './reports.ts'
 
-/** A worker's side of what it has with its primary. */
+/** The worker's end of the connection to its primary. */
 export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements Primary {
   readonly #log: Log
   #onTerminating: () => void = () => {}
   #reports: Reports | undefined
-  #unsaid: string | undefined
+  #unloggedError: string | undefined
   #isLead: boolean
 
   constructor(
@@ -24,16 +24,17 @@ export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements 
     this.#isLead = isLead
   }
 
-  /** The last error that this worker kept to itself because the lead worker logs it. */
-  get unsaidError(): string | undefined {
-    return this.#unsaid
+  /** The last error that this worker did not log because the lead worker logs it. */
+  get unloggedError(): string | undefined {
+    return this.#unloggedError
   }
 
   toSharedLog(log: Log, hasOwn: () => boolean = () => false): Log {
-    const speaks = () => this.#isLead || hasOwn()
+    const isLogging = () => this.#isLead || hasOwn()
     const when = (level: Exclude<keyof Log, 'isEnabled'>) => (message: LogMessage) => {
-      if (speaks()) log[level](message)
-      else if (level === 'error') this.#unsaid = typeof message === 'string' ? message : message()
+      if (isLogging()) log[level](message)
+      else if (level === 'error')
+        this.#unloggedError = typeof message === 'string' ? message : message()
     }
     return {
       fatal: when('fatal'),
@@ -42,12 +43,12 @@ export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements 
       info: when('info'),
       debug: when('debug'),
       trace: when('trace'),
-      isEnabled: (level) => speaks() && log.isEnabled(level),
+      isEnabled: (level) => isLogging() && log.isEnabled(level),
     }
   }
 
-  onTerminating(tell: () => void): void {
-    this.#onTerminating = tell
+  onTerminating(callback: () => void): void {
+    this.#onTerminating = callback
   }
 
   openReports(parts: ReportParts): AsyncDisposable {

@@ -1,27 +1,27 @@
 import type { Config } from '../config/config.ts'
 
-/** All that a worker has to know. */
+/** The start parameters of a worker. */
 export interface WorkerStart {
   readonly config: Config
-  /** Whether it speaks for all workers, in what they have in common. */
+  /** Whether it is the lead worker, which logs and reports what all workers have in common. */
   readonly isLead: boolean
 }
 
-/** What the primary sends a worker, besides what every primary does. */
+/** Messages from the primary to a worker, in addition to the general ones. */
 export type ToWorker =
-  /** Asks for all that is new in the statistics; `reported` follows it. */
+  /** Requests all new statistics; the worker then sends `reported`. */
   | { readonly kind: 'report'; readonly id: number }
   /** The worker is the lead worker from now on. */
   | { readonly kind: 'lead' }
   /** The drain delay has begun. */
   | { readonly kind: 'terminating' }
 
-/** What a worker sends the primary, besides what every worker does. */
+/** Messages from a worker to the primary, in addition to the general ones. */
 export type FromWorker = { readonly kind: 'reported'; readonly id: number } | StatisticsMessage
 
 export type NamedNumber = readonly [name: string, value: number]
 
-/** What a timer has grown by, and the longest duration ever. */
+/** The growth of a timer, and its longest duration so far. */
 export interface TimerGrowth {
   readonly name: string
   readonly count: number
@@ -29,13 +29,13 @@ export interface TimerGrowth {
   readonly maxMs: number
 }
 
-/** A part of what has changed since the last report. Rows of rules are in the order of `ruleStatistics`. */
+/** A part of the changes since the last report. The columns of rules are in the order of `ruleStatistics`. */
 export type StatisticsMessage =
   | {
       readonly kind: 'singles'
       readonly counters: readonly NamedNumber[]
       readonly timers: readonly TimerGrowth[]
-      /** As they are now, all of them. */
+      /** The current values of all gauges. */
       readonly gauges: readonly NamedNumber[]
       readonly processGauges: readonly NamedNumber[]
     }
@@ -43,7 +43,7 @@ export type StatisticsMessage =
   | { readonly kind: 'domains'; readonly names: readonly string[] }
   | {
       readonly kind: 'rules'
-      /** Rules that were not known; they are numbered in this order, after those known already. */
+      /** New rules, which are numbered in this order after the known ones. */
       readonly added: readonly string[]
       readonly numbers: Uint32Array
       /** A row for each of `numbers`. */

@@ -26,19 +26,19 @@ export interface PrimarySettings {
 
 type RatelimitWorkers = Workers<ToWorker, FromWorker>
 
-/** Workers report several times a second, also when there is nothing to say. */
+/** Workers report several times a second, even without changes. */
 const silentMs = 5_000
 
 /**
- * Opens the process that has the ports, the sinks and the signals, and decides nothing: connections
- * go to workers as they come in. Nothing is accepted before all workers can serve.
+ * Opens the process that owns the ports and the sinks and handles signals, but makes no decisions: it hands
+ * connections over to workers. It accepts none before all workers are ready.
  */
 export async function openPrimary(settings: PrimarySettings): Promise<void> {
   const { config, log, lifecycle, now } = settings
   const statistics = new Statistics({ maxRequestKeys: config.stats.maxDynamicKeys })
   const sum = new StatisticsSum(statistics)
   const toProcessGauges = () => sum.toProcessGauges(processGauges())
-  // Opened first and so closed last: its final flush has everything.
+  // The sink is opened first and therefore closed last, so that its final flush includes everything.
   const sink = await openSink(config.stats, {
     statistics,
     log,
@@ -63,7 +63,7 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   })
   lifecycle.stopping.addEventListener('abort', () => {
     if (lifecycle.stopping.reason !== 'SIGTERM') return
-    // They are unhealthy from now on, and serve on.
+    // The workers report themselves as unhealthy from now on, and keep serving.
     for (const worker of workers.running) worker.send({ kind: 'terminating' })
   })
   statistics.refresh = () => collector.refresh(workers.running)
@@ -93,7 +93,7 @@ async function openDebug(
   workers: RatelimitWorkers,
 ): Promise<void> {
   const endpoints = createDebugEndpoints({
-    // Asked for in a worker.
+    // A worker handles this page.
     ruleLines: () => [],
     statistics,
     extraTags: toExtraTags(config.stats.extraTags),
@@ -115,7 +115,7 @@ interface Listening {
   readonly port: number
   readonly socketPath?: string | undefined
   readonly connectionsPerAddress?: number
-  /** What it is called in the log, and the variables that say where it listens. */
+  /** The name of the listener in the log. */
   readonly name: string
   readonly variables: string
 }

@@ -10,15 +10,15 @@ import type { NamedNumber, StatisticsMessage, TimerGrowth } from './messages.ts'
 import { RuleRows } from './rule-rows.ts'
 
 export interface ReportSettings extends ReportParts {
-  /** Resolves when the message is on its way. */
+  /** Resolves when the message has been sent. */
   readonly send: (message: StatisticsMessage) => Promise<void>
   readonly log: { error(message: string): void }
 }
 
-/** What a worker that dies has counted since its last report is lost. */
+/** The time between reports. If a worker dies, the counts since its last report are lost. */
 const quietMs = 250
 
-/** Looking for what has changed takes longer the more rules there are: below 1 % of the time. */
+/** Searching for changes takes longer with more rules; this keeps it below 1 % of the time. */
 const quietMsPerRule = 0.01
 
 const durationsDelayMs = 100
@@ -27,8 +27,8 @@ const mostDropped = 100_000
 const mostNames = 1_000
 
 /**
- * Sends the primary what this worker has counted: counters as differences, and of 100,000 rules only
- * those that were hit. Works in slices, one message on its way at a time.
+ * Sends the statistics of this worker to the primary: counters as differences, and of 100,000 rules only
+ * those that were hit. It works in slices, with one outstanding message at a time.
  */
 export class Reports implements AsyncDisposable {
   readonly #statistics: Statistics
@@ -60,9 +60,9 @@ export class Reports implements AsyncDisposable {
     this.#schedule()
   }
 
-  /** Everything that was counted before this call is on its way when it resolves. */
+  /** Resolves when everything that was counted before this call has been sent. */
   report(): Promise<void> {
-    // One that runs already may be past what was counted since.
+    // A report in progress may have passed statistics that changed since.
     this.#next ??= this.#queue(async () => {
       this.#next = undefined
       await this.#sendAll()
@@ -85,7 +85,7 @@ export class Reports implements AsyncDisposable {
     }, delayMs).unref()
   }
 
-  /** One thing after the other. */
+  /** Runs tasks one after the other. */
   #queue(run: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(run).catch((error: unknown) => {
       if (!this.#hasFailed) {
@@ -124,7 +124,7 @@ export class Reports implements AsyncDisposable {
     })
   }
 
-  /** Those that nobody has heard of yet also while they are 0. */
+  /** Includes counters with the value 0 the first time. */
   *#takeCounters(counters: ReadonlyMap<string, Counter>): Generator<NamedNumber> {
     for (const [name, counter] of counters) {
       const by = this.#differences.take(counter)
@@ -185,7 +185,7 @@ export class Reports implements AsyncDisposable {
     await send()
   }
 
-  /** A rule is told by its name once, and from then on by its place among all of them. */
+  /** A rule is sent by its name once, and afterwards by its number. */
   async #sendRules(rules: Iterable<[string, RuleCounters]>): Promise<void> {
     let added: string[] = []
     let numbers: number[] = []

@@ -4,16 +4,16 @@ import { ruleStatistics } from '../stats/rule-statistics.ts'
 
 export const rowLength = ruleStatistics.length
 
-/** As much as a message holds: less than a millisecond of work for either side. */
+/** The maximum number of rows in a message: less than a millisecond of work for either side. */
 const mostRows = 1_000
 
-/** What rules have grown by, a row for each that has. */
+/** The growth of the counters of rules, with a row for each rule that has changed. */
 export class RuleRows implements RuleSum {
   readonly #growth = new Float64Array(mostRows * rowLength)
   #count = 0
   #isTouched = false
 
-  /** Whether the rule has grown: then it has a row now. */
+  /** Adds a row if the counters of the rule have changed, and returns whether they have. */
   take(counters: RuleCounters, differences: Differences): boolean {
     this.#isTouched = false
     differences.takeRule(counters, this)
@@ -34,7 +34,7 @@ export class RuleRows implements RuleSum {
     return this.#count === mostRows
   }
 
-  /** The rows, which it has no more then. */
+  /** Returns the rows and removes them. */
   flush(): Float64Array {
     const rows = this.#growth.slice(0, this.#count * rowLength)
     this.#growth.fill(0, 0, rows.length)

@@ -9,14 +9,14 @@ type Reporter = Pick<RatelimitWorker, 'number' | 'startedMs' | 'isReady' | 'isRe
 
 interface Source {
   readonly part: WorkerPart
-  /** Reports that were asked for, by their ids. */
+  /** The requested reports, by id. */
   readonly awaited: Map<number, () => void>
 }
 
-/** How long a page or a sink waits for the latest numbers. */
+/** How long a page or a sink waits for the latest values. */
 const refreshMs = 500
 
-/** Adds up what the workers report, and appoints the lead worker. */
+/** Adds up the reports of the workers, and chooses the lead worker. */
 export class StatisticsCollector {
   readonly #sum: StatisticsSum
   readonly #sources = new Map<Reporter, Source>()
@@ -40,7 +40,7 @@ export class StatisticsCollector {
     else this.#sum.take(part, message)
   }
 
-  /** Keeps what the worker has counted. */
+  /** Removes the worker, and keeps what it has counted. */
   close(worker: Reporter): void {
     const { part, awaited } = this.#sourceOf(worker)
     this.#sources.delete(worker)
@@ -48,7 +48,7 @@ export class StatisticsCollector {
     for (const resolve of awaited.values()) resolve()
   }
 
-  /** Appoints the oldest, which knows the rules best, where the lead worker was lost. */
+  /** Makes the oldest worker the lead worker if that was lost. */
   replaceLead(lost: Reporter, running: readonly Reporter[]): void {
     if (lost.number !== this.#lead) return
     const [oldest] = [...running].sort((a, b) => a.startedMs - b.startedMs)
@@ -58,7 +58,7 @@ export class StatisticsCollector {
     oldest.send({ kind: 'lead' })
   }
 
-  /** Fetches what is new from all workers; one that hangs is not waited for. */
+  /** Fetches the latest statistics from all workers, without waiting for one that hangs. */
   async refresh(running: readonly Reporter[]): Promise<void> {
     const asked = running.filter((worker) => worker.isReady && !this.#owesReport(worker))
     if (asked.length === 0) return
@@ -68,7 +68,7 @@ export class StatisticsCollector {
     enough.abort()
   }
 
-  /** Resolves when all that the worker has counted until now is in the sum, or when it has ended. */
+  /** Resolves when the sum includes everything that the worker has counted, or when the worker has ended. */
   async #report(worker: Reporter): Promise<void> {
     const { awaited } = this.#sourceOf(worker)
     const id = ++this.#lastId
@@ -79,7 +79,7 @@ export class StatisticsCollector {
     awaited.delete(id)
   }
 
-  /** It may have been asked and not answered; then there is no use in waiting for it again. */
+  /** Whether an earlier request is unanswered; then it is pointless to wait for another. */
   #owesReport(worker: Reporter): boolean {
     return this.#sourceOf(worker).awaited.size > 0 && !worker.isResponsive
   }

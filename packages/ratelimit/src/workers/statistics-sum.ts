@@ -4,11 +4,11 @@ import { ruleStatistics } from '../stats/rule-statistics.ts'
 import type { NamedNumber, StatisticsMessage } from './messages.ts'
 import { rowLength } from './rule-rows.ts'
 
-/** What one worker has told, as far as it is needed again. */
+/** The reported values of one worker that are needed later. */
 export interface WorkerPart {
-  /** Whether it is the lead worker: what all have in common is taken from this one. */
+  /** Whether it is the lead worker, whose values are used for statistics that all workers have in common. */
   isLead: boolean
-  /** By the numbers that the worker gave them. */
+  /** By the numbers that the worker uses. */
   readonly rules: RuleCounters[]
   readonly gauges: Map<string, number>
   processGauges: readonly NamedNumber[]
@@ -18,11 +18,11 @@ type Messages = { readonly [Kind in StatisticsMessage['kind']]: MessageOf<Kind> 
 type MessageOf<Kind> = Extract<StatisticsMessage, { readonly kind: Kind }>
 type Take<Kind extends keyof Messages> = (part: WorkerPart, message: Messages[Kind]) => void
 
-/** Adds up what the workers count, in statistics that `/stats` and the sinks read as ever. */
+/** Adds up the statistics of all workers, for `/stats` and the sinks. */
 export class StatisticsSum {
   readonly #statistics: Statistics
   readonly #parts = new Set<WorkerPart>()
-  /** What gauges that only grow had reached in workers that are gone. */
+  /** The last values of growing gauges in workers that have exited. */
   readonly #ended = new Map<string, number>()
   #domains: ReadonlySet<string> = new Set()
 
@@ -30,7 +30,7 @@ export class StatisticsSum {
     this.#statistics = statistics
   }
 
-  /** Whether the rules name a domain. */
+  /** Whether the rules contain the domain. */
   hasDomain(domain: string): boolean {
     return this.#domains.has(domain)
   }
@@ -41,7 +41,7 @@ export class StatisticsSum {
     return part
   }
 
-  /** The worker is gone. What it has counted stays. */
+  /** The worker has exited. Its counts are kept. */
   closePart(part: WorkerPart): void {
     this.#parts.delete(part)
     for (const [name, value] of part.gauges) {
@@ -55,7 +55,7 @@ export class StatisticsSum {
     take(part, message)
   }
 
-  /** What the processes take of their machine together; the first one's for all that is no size. */
+  /** The resource usage of all processes together; values that are not sizes are those of the primary. */
   toProcessGauges(own: readonly NamedNumber[]): NamedNumber[] {
     const parts = [...this.#parts].map(({ processGauges }) => new Map(processGauges))
     return own.map(([name, value]) => {
@@ -126,12 +126,12 @@ function addRow(counters: RuleCounters | undefined, growth: Float64Array, row: n
   }
 }
 
-/** How the gauges of several workers become one. */
+/** How the gauges of several workers are combined. */
 type GaugeRule = 'sum' | 'total' | 'mean' | 'one'
 
 /**
- * Those that are no plain sum of what the workers have now. Gauges that only ever grow keep what
- * workers have had that are gone; those about the rules are the same in every worker.
+ * Gauges that are not a plain sum of the current values of the workers. Gauges that only grow include the
+ * values of workers that have exited; gauges about the rules are the same in every worker.
  */
 const gaugeRules: Readonly<Record<string, GaugeRule>> = {
   'runtime.num_values': 'one',
@@ -148,7 +148,7 @@ function toGaugeRule(name: string): GaugeRule {
   return gaugeRules[name] ?? 'sum'
 }
 
-/** Every worker loads the rules for itself: the loads of one of them are those of the service. */
+/** Every worker loads the rules, so only the loads of one worker are counted. */
 const commonCounters: ReadonlySet<string> = new Set([
   'ratelimit.service.config_load_success',
   'ratelimit.service.config_load_error',

@@ -4,7 +4,7 @@ import { openApp } from '../app/app.ts'
 import { RatelimitLink } from './link.ts'
 import type { WorkerStart } from './messages.ts'
 
-/** Serves the connections that the primary hands over, until it says stop or has ended. */
+/** Serves the connections that the primary hands over, until the primary stops it or exits. */
 export async function runWorker({ config, isLead }: WorkerStart): Promise<number> {
   return await serveUntilStopped({
     log: config.log,
@@ -13,6 +13,6 @@ export async function runWorker({ config, isLead }: WorkerStart): Promise<number
     open: ({ log, lifecycle, link }) =>
       openApp({ config, log, lifecycle, now: Date.now, primary: link }),
     toReason: (error, link) =>
-      link.unsaidError ?? (error instanceof Error ? error.message : String(error)),
+      link.unloggedError ?? (error instanceof Error ? error.message : String(error)),
   })
 }

@@ -72,7 +72,7 @@ test('a new certificate with the old key changes nothing until the key arrives',
   )
   assert.equal(
     lines[0],
-    'error The gRPC listener keeps its TLS certificate, the new one is no good: the key in ' +
+    'error The gRPC listener keeps its TLS certificate because the new files cannot be used: the key in ' +
       `${keyPath} (GRPC_SERVER_TLS_KEY) does not belong to the certificate in ${certPath} ` +
       '(GRPC_SERVER_TLS_CERT)',
   )
@@ -160,10 +160,10 @@ test('certificates that change under load lose no call', async (t) => {
 
 for (const { days, expected } of [
   { days: 30, expected: [] },
-  { days: 6.6, expected: [/^warning .+tls\.crt\) ends in 6\.\d days, on 20/] },
-  { days: -1, expected: [/^warning .+tls\.crt\) is over since 20.+: callers will refuse it/] },
+  { days: 6.6, expected: [/^warning .+tls\.crt\) expires in 6\.\d days, on 20/] },
+  { days: -1, expected: [/^warning .+tls\.crt\) expired on 20.+: clients will refuse it/] },
 ]) {
-  test(`a certificate that ends in ${days} days is ${expected.length ? '' : 'not '}warned of`, async (t) => {
+  test(`a certificate that expires in ${days} days ${expected.length ? 'causes a warning' : 'causes no warning'}`, async (t) => {
     const { lines } = await openWithFiles(
       t,
       authority.issue('host', { expiresInMs: days * 86_400_000 }),

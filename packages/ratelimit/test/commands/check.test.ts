@@ -146,7 +146,7 @@ test('a directory without rule files is worth a warning', async (t) => {
   const directory = await createDirectory(t, {})
   const { code, stdout } = await run([directory])
   assert.equal(code, 0)
-  assert.match(stdout, /^warning: .* holds no \*\.yaml file\n/)
+  assert.match(stdout, /^warning: .* contains no \*\.yaml files\n/)
 })
 
 test('a directory that cannot be read is an error of its own', async () => {
@@ -162,7 +162,7 @@ test('wrong usage is explained', async () => {
     [['a', 'b'], 'only one directory can be checked at a time'],
     [['--fast', 'a'], 'unknown option --fast'],
     [['-config_dir'], '-config_dir needs a directory'],
-    [['a', '--json=yes'], '--json=yes: true or false is expected'],
+    [['a', '--json=yes'], '--json=yes: expected true or false'],
   ] as const) {
     const { code, stderr } = await run(args)
     assert.equal(code, 2)
@@ -213,5 +213,5 @@ descriptors:
   const out = stdout + stderr
   assert.match(out, /a\.yaml:6:.*same name as those of the rule at .*a\.yaml:3/)
   assert.equal(out.match(/can have the same name/g)?.length, 1, out)
-  assert.match(out, /CACHE_KEY_FORMAT=exact tells them apart/)
+  assert.match(out, /CACHE_KEY_FORMAT=exact prevents it/)
 })

@@ -148,7 +148,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     const testDirectory = await createDirectory(t, { 'api.test.yaml': passing })
     const alone = await run([testDirectory])
     assert.equal(alone.code, 2)
-    assert.match(alone.err, /holds no rules \(\*\.yaml\): tell where they are with --rules/)
+    assert.match(alone.err, /contains no rules \(\*\.yaml\): set their directory with --rules/)
     const clash = await run([testDirectory, '--rules', ruleDirectory])
     assert.equal(clash.code, 1)
     assert.match(clash.out, /duplicate domain 'api'/)
@@ -172,7 +172,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     const directory = await createDirectory(t, { 'api.yaml': rules })
     const { code, err } = await run([directory])
     assert.equal(code, 1)
-    assert.equal(err, `${directory} holds no policy tests (*.test.yaml).\n`)
+    assert.equal(err, `${directory} contains no policy tests (*.test.yaml).\n`)
   })
 
   test('prints JSON with all of it', async (t) => {
@@ -243,7 +243,7 @@ ${file}:11:26: expected limit 5 per minute, got none
 
   const misuses: readonly [args: string[], message: RegExp][] = [
     [[], /^the directory of the tests is missing\n/],
-    [['a', 'b'], /^only one directory can be tested, and b is a second\n/],
+    [['a', 'b'], /^only one directory is allowed; b is a second one\n/],
     [['a', '--fast'], /^Unknown option '--fast'\n/],
     [['a', '--filter'], /^Option '--filter <value>' argument missing\n/],
   ]
@@ -263,7 +263,7 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   test('shows an example in its help that works', async (t) => {
-    const [, example = ''] = /A file of tests:\n\n(.*?)\n\n[A-Z]/s.exec(policyTests.usage) ?? []
+    const [, example = ''] = /A test file:\n\n(.*?)\n\n[A-Z]/s.exec(policyTests.usage) ?? []
     const text = example.replaceAll(/^ {2}/gm, '')
     const directory = await createDirectory(t, { 'api.yaml': rules, 'api.test.yaml': text })
     const { code, out } = await run([directory])

@@ -58,7 +58,7 @@ suite('the replay command', () => {
     assert.equal(code, 0)
     assert.match(out, /^refused {5}2 \(40\.0 %\)$/m)
     assert.match(out, /^api\.user +2\/minute +5 +3 +1 +2 +40\.0 % +4 2\.0x +2026-01-01 00:00:02/m)
-    assert.match(out, /^1 rule met no request/m)
+    assert.match(out, /^1 rule matched no request/m)
   })
 
   test('reads compressed logs, and several in their order, from a file of rules', async (t) => {
@@ -127,7 +127,7 @@ suite('the replay command', () => {
     const { code, out } = await run([directory, path])
     assert.equal(code, 0)
     assert.match(out, /^requests {4}3$/m)
-    assert.match(out, /^unreadable {2}2 lines were left out$/m)
+    assert.match(out, /^unreadable {2}2 lines were skipped$/m)
     assert(out.includes(`${path}:2: no JSON: `), out)
     assert(out.includes(`${path}:4: there is no domain in the field domain`), out)
     assert.equal((await run([directory, path, '--strict'])).code, 1)
@@ -226,7 +226,7 @@ suite('the replay command', () => {
     assert.deepEqual([requests.refused, requests.shadowRefused], [0, 1])
     const wrong = await run(args, { NEAR_LIMIT_RATIO: 'high' })
     assert.equal(wrong.code, 2)
-    assert.match(wrong.err, /^The environment is not right\.\n {2}NEAR_LIMIT_RATIO/)
+    assert.match(wrong.err, /^The environment is invalid\.\n {2}NEAR_LIMIT_RATIO/)
   })
 
   test('tells of rules with faults, of files that are not there, and of a log that breaks off', async (t) => {
@@ -256,7 +256,7 @@ suite('the replay command', () => {
     [['rules', '-', '-'], /^standard input can be read only once/],
     [['rules', 'log', '--frobnicate'], /^Unknown option '--frobnicate'/],
     [['rules', 'log', '--reorder', 'soon'], /^--reorder soon: a duration such as 10s/],
-    [['rules', 'log', '--top', 'all'], /^--top all: a number is expected/],
+    [['rules', 'log', '--top', 'all'], /^--top all: expected a number/],
     [['rules', 'log', '--format', 'json'], /^--format needs at least one --descriptor/],
     [['rules', 'log', '--descriptor', 'a=b'], /^--descriptor needs --domain/],
     [

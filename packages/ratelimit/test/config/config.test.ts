@@ -190,7 +190,7 @@ test('header names are part of the decisions only when headers are on', () => {
     reset: 'X-Reset',
   })
   assert.deepEqual(faultsOf({ ...env, LIMIT_RESET_HEADER: 'X Reset' }), [
-    'LIMIT_RESET_HEADER="X Reset": must be the name of a header, such as RateLimit-Limit',
+    'LIMIT_RESET_HEADER="X Reset": must be a valid header name, such as RateLimit-Limit',
   ])
 })
 
@@ -281,7 +281,7 @@ test('as many processes as cores share the work, where they can count in one pla
   assert.equal(parseConfig({ ...redis, WORKERS: '3' }).config.workers, 3)
   assert.equal(parseConfig({ BACKEND_TYPE: 'memory', WORKERS: '1' }).config.workers, 1)
   assert.deepEqual(faultsOf({ WORKERS: '2' }), [
-    'WORKERS="2": counters in memory live in one process, so several would each admit the whole ' +
+    'WORKERS="2": counters in memory belong to one process, so each process would allow the full ' +
       'limit. Set WORKERS=1, or set KVSTORE_URL to count in Redis',
   ])
   assert.match(faultsOf({ ...redis, WORKERS: '0' }).join(), /WORKERS="0": must be a whole number/)

@@ -40,7 +40,7 @@ test('more than one sink is refused in the words operators know', () => {
   const message =
     'unable to use more than one stats sink at the same time. Set one of USE_DOG_STATSD, USE_STATSD, USE_PROMETHEUS.'
   assert.deepEqual(faultsOf({ USE_PROMETHEUS: 'true' }), [
-    `USE_PROMETHEUS="true": ${message} (USE_STATSD is true unless set to false.)`,
+    `USE_PROMETHEUS="true": ${message} (USE_STATSD is true by default: set it to false.)`,
   ])
   assert.deepEqual(faultsOf({ USE_STATSD: 'true', USE_DOG_STATSD: 'true' }), [
     `USE_DOG_STATSD="true": ${message}`,

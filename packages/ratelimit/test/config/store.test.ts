@@ -150,14 +150,14 @@ test('memcached nodes come from a list or from a record, not from both', () => {
   assert.deepEqual(
     faultsOf({ ...memcache, MEMCACHE_HOST_PORT: 'a:1', MEMCACHE_SRV: '_m._tcp.x' }),
     [
-      'MEMCACHE_SRV="_m._tcp.x": Both MEMCACHE_HOST_PORT and MEMCACHE_SRV are set: one of them must go',
+      'MEMCACHE_SRV="_m._tcp.x": MEMCACHE_HOST_PORT and MEMCACHE_SRV are both set: remove one of them',
     ],
   )
   assert.deepEqual(faultsOf(memcache), [
-    'DISTCACHE_HOST_PORT: must list host:port of the nodes, or DISTCACHE_SRV name a record',
+    'DISTCACHE_HOST_PORT: must list host:port of the nodes, unless DISTCACHE_SRV names a record',
   ])
   assert.deepEqual(faultsOf({ ...memcache, MEMCACHE_HOST_PORT: 'a:1,b' }), [
-    'MEMCACHE_HOST_PORT="a:1,b": must be host:port items, which b is not',
+    'MEMCACHE_HOST_PORT="a:1,b": must be a list of host:port, but contains b',
   ])
 })
 

@@ -186,7 +186,7 @@ test('all wrong options are named at once, with what was probably meant', () => 
         /limits\.key\.limt is not known\. Did you mean limit\?/,
         /limits\.key needs a limit, values or per/,
         /limits\.user\.algorithm must be .* Did you mean sliding_window\?/,
-        /limits\.path must be a limit such as '100\/minute', or an object with more about it, not 5/,
+        /limits\.path must be a limit such as '100\/minute', or an object with options, not 5/,
       ]) {
         assert.match(error.message, part)
       }
@@ -194,5 +194,5 @@ test('all wrong options are named at once, with what was probably meant', () => 
     },
   )
   assert.throws(() => create({}), /limits is missing/)
-  assert.throws(() => create({ rules, limits: {} }), /exclude each other/)
+  assert.throws(() => create({ rules, limits: {} }), /mutually exclusive/)
 })

@@ -119,7 +119,7 @@ test('a request that makes no sense is refused before anything is counted', asyn
   const broken: Record<string, string> = JSON.parse('{"user": {}}')
   await assert.rejects(limiter.limit({ domain: 'api', descriptors: [broken] }), {
     name: 'TypeError',
-    message: "the value of the key 'user' must be a text or a number, not an object",
+    message: "the value of the key 'user' must be a string or a number, not an object",
   })
   await assert.rejects(limiter.limit({ ...alice, hits: 0.5 }), TypeError)
 })

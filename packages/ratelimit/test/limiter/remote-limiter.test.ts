@@ -113,7 +113,7 @@ test('a service that is away or at another URL fails the call, and is then left 
     breaker: { failures: 1, pauseMs: 60_000 },
   })
   await assert.rejects(astray.limit(request), /answered with status 404: its URL ends in \/json/)
-  await assert.rejects(astray.limit(request), /was not asked: 1 calls in a row failed/)
+  await assert.rejects(astray.limit(request), /was not called: the last 1 calls failed/)
   assert.equal(outages.length, 1)
   const absent = create(t, { url: 'http://127.0.0.1:1' })
   await assert.rejects(

@@ -25,7 +25,7 @@ const wrong: readonly (readonly [options: object | undefined, message: RegExp])[
   [{ keys: right.keys }, /limiter is missing; it must be what createRateLimiter\(\) returns/],
   [{ ...right, limiter: {} }, /limiter must be what createRateLimiter\(\) returns, not object/],
   [{ limiter }, /keys is missing: use keys for a limiter with limits, and descriptors for/],
-  [{ ...right, descriptors: () => [] }, /keys and descriptors exclude each other/],
+  [{ ...right, descriptors: () => [] }, /keys and descriptors are mutually exclusive/],
   [{ ...right, domain: 'api' }, /domain is only for descriptors/],
   [{ limiter, keys: { user: 'ada' } }, /keys must be a function that returns an object/],
   [

@@ -129,7 +129,7 @@ const accepted: readonly (readonly [what: string, text: string, finding: RegExp]
   [
     'a field given twice',
     'domain: d\ndomain: e\ndescriptors: []',
-    /^'domain' is given twice, the last one counts/,
+    /^'domain' occurs twice; the last one is used/,
   ],
   [
     'an integer written with a fraction',

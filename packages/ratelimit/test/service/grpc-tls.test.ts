@@ -100,7 +100,7 @@ const faults: readonly Fault[] = [
   {
     name: 'an empty key',
     spoil: (folder) => writeKey(folder, ''),
-    message: /GRPC_SERVER_TLS_KEY: \S+tls\.key holds no private key that can be used/,
+    message: /GRPC_SERVER_TLS_KEY: \S+tls\.key contains no usable private key/,
   },
   {
     name: 'a key of another certificate',
@@ -110,7 +110,7 @@ const faults: readonly Fault[] = [
   {
     name: 'an authority that is none',
     spoil: async (folder) => ({ GRPC_CLIENT_TLS_CACERT: join(folder, 'tls.key') }),
-    message: /GRPC_CLIENT_TLS_CACERT: \S+tls\.key holds no certificate \(PEM\)/,
+    message: /GRPC_CLIENT_TLS_CACERT: \S+tls\.key contains no certificate \(PEM\)/,
   },
   {
     name: 'a key in another directory',
@@ -138,6 +138,6 @@ test('the reason is the only fatal line of a log without a stack', async (t) => 
   assert.equal(await service.ended, 1)
   const fatal = service.log.split('\n').filter((line) => line.includes('level=fatal'))
   assert.equal(fatal.length, 1)
-  assert.match(fatal[0] ?? '', /GRPC_SERVER_TLS_KEY: \S+tls\.key holds no private key/)
+  assert.match(fatal[0] ?? '', /GRPC_SERVER_TLS_KEY: \S+tls\.key contains no usable private key/)
   assert.doesNotMatch(service.log, / {4}at /)
 })

@@ -214,7 +214,10 @@ test('/json refuses what a browser sends for another website, unless that is all
   isRefused(await post({ origin: 'null' }))
   isRefused(await post({ origin: 'http://limits.example:3000', 'sec-fetch-site': 'same-site' }))
   isRefused(await post({ 'sec-fetch-site': 'cross-site' }, 'GET'))
-  assert.match(service.log.join('\n'), /refused a request of the website "https:\/\/evil\.example"/)
+  assert.match(
+    service.log.join('\n'),
+    /refused a request from the origin "https:\/\/evil\.example"/,
+  )
   for (const headers of [
     {},
     { origin: 'http://limits.example:8080' },

@@ -46,13 +46,13 @@ for (const [protocol, openCollector] of protocols) {
     )
     for (let sent = 0; sent < 500; sent++) await ask()
     assert.equal(countLines(service.log, 'Spans are lost'), 1, service.log)
-    assert.match(service.log, /the collector did not take them \(.*(ECONNREFUSED|UNAVAILABLE)/)
+    assert.match(service.log, /the collector did not accept them \(.*(ECONNREFUSED|UNAVAILABLE)/)
 
     const collector = await openCollector(t, { port })
     await until(
       async () => {
         await ask()
-        return service.log.includes('The collector takes spans again')
+        return service.log.includes('The collector accepts spans again')
       },
       () => `the log says that the collector is back:\n${service.log}`,
     )
@@ -109,7 +109,7 @@ test('a collector that refuses spans is named with its reason', async (t) => {
     () => service.log.includes('Spans are lost'),
     () => `the log says that spans are lost:\n${service.log}`,
   )
-  assert.match(service.log, /did not take them \(400 Bad Request\)/)
+  assert.match(service.log, /did not accept them \(400 Bad Request\)/)
   assert.equal(await service.stop(), 0)
 })
 

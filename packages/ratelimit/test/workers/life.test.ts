@@ -195,7 +195,7 @@ test('what keeps all workers from starting is told once', async (t) => {
   const first = await startService(t, { rules })
   const port = first.grpcAddress.split(':').at(-1) ?? ''
   const cases: readonly [env: Record<string, string>, reason: RegExp][] = [
-    [{ GRPC_PORT: port }, /Cannot listen for gRPC: something else listens there .* Change GRPC_/],
+    [{ GRPC_PORT: port }, /Cannot listen for gRPC: the address is already in use .* Change GRPC_/],
     [
       {
         GRPC_SERVER_USE_TLS: 'true',

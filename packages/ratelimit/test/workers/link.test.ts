@@ -36,7 +36,7 @@ test('what all workers would log is logged by the lead worker, on every level', 
     assert.equal(shared.isEnabled(level), true)
   }
   assert.equal(lines.length, 6)
-  assert.equal(link.unsaidError, undefined)
+  assert.equal(link.unloggedError, undefined)
 })
 
 test('a worker that is not the lead logs nothing, and keeps its last error', () => {
@@ -47,7 +47,7 @@ test('a worker that is not the lead logs nothing, and keeps its last error', () 
   shared.warning('third')
   assert.deepEqual(lines, [])
   assert.equal(shared.isEnabled('error'), false)
-  assert.equal(link.unsaidError, 'second')
+  assert.equal(link.unloggedError, 'second')
 })
 
 test('a worker logs what only it can know, although another is the lead', () => {

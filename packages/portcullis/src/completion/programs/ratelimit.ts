@@ -12,7 +12,7 @@ export const ratelimitTree: CommandNode = {
       options: [{ flags: ['--rules'], summary: 'the rule files, watched', value: 'directory' }],
     },
     client: {
-      summary: 'ask a server for a decision',
+      summary: 'send a rate limit request to a server',
       options: [
         { flags: ['-dial_string'], summary: 'HOST:PORT of the server, or unix:PATH', value: 'any' },
         { flags: ['-domain'], summary: 'the domain of the rules', value: 'any' },
@@ -28,12 +28,12 @@ export const ratelimitTree: CommandNode = {
       ],
     },
     check: {
-      summary: 'find all faults in a directory of rule files',
+      summary: 'find all errors in a directory of rule files',
       options: [strict, merge, json],
       operands: 'directory',
     },
     explain: {
-      summary: 'show which rule a descriptor meets, and why',
+      summary: 'show which rule matches a descriptor, and why',
       options: [
         { flags: ['-domain'], summary: 'the domain of the request', value: 'any' },
         { flags: ['-descriptors'], summary: 'one descriptor', value: 'any' },
@@ -44,7 +44,7 @@ export const ratelimitTree: CommandNode = {
       operands: 'directory',
     },
     test: {
-      summary: 'run the policy tests beside the rules, in simulated time',
+      summary: 'run the policy tests of a directory of rules, in simulated time',
       options: [
         { flags: ['--rules'], summary: 'the directory of the rules', value: 'directory' },
         { flags: ['--filter'], summary: 'only tests that hold the text', value: 'any' },
@@ -55,7 +55,7 @@ export const ratelimitTree: CommandNode = {
       operands: 'directory',
     },
     replay: {
-      summary: 'show what rules would have refused of recorded requests',
+      summary: 'show which recorded requests a set of rules would have refused',
       options: [
         { flags: ['--domain'], summary: 'the domain of lines that name none', value: 'any' },
         { flags: ['--time-field'], summary: 'the field with the time', value: 'any' },

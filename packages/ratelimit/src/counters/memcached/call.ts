@@ -8,11 +8,11 @@ export class Call {
   readonly targets: readonly Target[]
   readonly deadlineMs: number
   readonly counted: Counted
-  /** How many nodes have not answered yet. */
+  /** The number of nodes that have not answered yet. */
   nodesLeft = 0
-  /** How many counters they had. */
+  /** The number of counters that the nodes had. */
   found = 0
-  /** Why one of them never will, if so. */
+  /** The error of a node that could not be read, if any. */
   failure: StoreError | undefined
   readonly #onRead: (call: Call) => void
 
@@ -66,13 +66,13 @@ export class Read extends Operation {
       this.#next = this.#next + 1 === counters.length ? 0 : this.#next + 1
       if (counter?.name !== name) continue
       if (this.isDone) return
-      // What is there but no number is 0; adding to it will fail, and be logged.
+      // A value that is not a number counts as 0; adding to it will fail, and the failure is logged.
       counter.count = Number.isNaN(count) ? 0 : count
       counter.isMissing = false
       this.#found++
       return
     }
-    throw new ProtocolError('memcached sent a value that nobody asked for')
+    throw new ProtocolError('memcached sent a value that was not requested')
   }
 
   override onEnd(): void {
@@ -87,7 +87,7 @@ export class Read extends Operation {
 
   override fail(reason: StoreError): void {
     this.isDone = true
-    // Half an answer is none: what is missing in it may be there.
+    // After an incomplete reply, a counter that is missing in it may still exist.
     for (const counter of this.#counters) counter.isMissing = false
     this.#call.endOfNode(0, reason)
   }

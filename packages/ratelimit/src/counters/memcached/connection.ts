@@ -9,27 +9,30 @@ import { ProtocolError } from './reply-reader.ts'
 
 export interface ConnectionSettings extends LinkSettings {
   readonly onOpen: () => void
-  /** After a connection was lost, and after every attempt that failed. */
+  /** Called after a connection was lost, and after every failed attempt. */
   readonly onDown: (reason: StoreError) => void
 }
 
-/** Commands without a reply, above which calls fail at once: a paused node fills no memory. */
+/**
+ * The number of outstanding replies above which calls fail immediately, so that a paused node does not fill
+ * the memory.
+ */
 const maxPending = 65_536
-/** How many timeouts a node may be silent while it owes replies, before it is connected to anew. */
+/** How many timeouts a node may be silent while replies are outstanding before the connection is replaced. */
 const timeoutsBeforeDrop = 10
-/** How often a connection that nobody uses is tried. */
+/** How often an idle connection is checked. */
 const pingMs = 5_000
 
 type State = 'idle' | 'connecting' | 'open' | 'waiting' | 'closed'
 
 /**
- * A pipelined connection that reconnects by itself. All commands of one turn of the event loop leave
- * in one write, and one timer looks after the deadlines of all operations.
+ * A pipelined connection that reconnects automatically. All commands of one turn of the event loop are
+ * sent in one write, and one timer enforces the deadlines of all operations.
  *
- * While it is down, operations fail at once. Only the first attempt after a loss is waited for, each
- * operation at most until its deadline. A node that owes replies and is silent for the timeout is not
- * waited for until it says something, so a stuck node costs its callers the timeout once; what nobody
- * waits for is still sent to it.
+ * While it is down, operations fail immediately. They wait only for the first attempt after a loss, at
+ * most until their deadlines. If replies are outstanding and the node is silent for the timeout,
+ * operations do not wait for it until it sends something, so a stuck node costs its callers the timeout
+ * only once. Commands whose replies are not awaited are still sent to it.
  */
 export class Connection implements LinkOwner, PooledConnection {
   readonly #settings: ConnectionSettings
@@ -62,12 +65,12 @@ export class Connection implements LinkOwner, PooledConnection {
     })
   }
 
-  /** Replies that are on the way. */
+  /** The number of outstanding replies. */
   get pending(): number {
     return this.#queue.length
   }
 
-  /** Whether commands collected in this turn have not left yet. */
+  /** Whether commands of this turn of the event loop were collected but not sent yet. */
   get isCollecting(): boolean {
     return this.#isFlushComing
   }
@@ -76,19 +79,19 @@ export class Connection implements LinkOwner, PooledConnection {
     return this.#state === 'open'
   }
 
-  /** Whether an answer can be hoped for, now or when the attempt under way succeeds. */
+  /** Whether a reply can be expected, now or when the current attempt succeeds. */
   get isAccepting(): boolean {
     return this.#isAccepting && !this.#isSilent
   }
 
-  /** @param isAwaited whether commands may wait for the first attempt. */
+  /** @param isAwaited - whether commands may wait for the first attempt */
   start(isAwaited: boolean): void {
     if (this.#state !== 'idle') return
     this.#isAccepting = isAwaited
     this.#connect()
   }
 
-  /** Sends a command in this turn's write, or gives the reason why it does not. */
+  /** Sends a command with this turn's write. Returns the reason if it cannot be sent. */
   send(command: string, operation: Operation): StoreError | undefined {
     const refusal = this.#refuse(operation)
     if (refusal !== undefined) return refusal
@@ -104,7 +107,7 @@ export class Connection implements LinkOwner, PooledConnection {
     return undefined
   }
 
-  /** For good. */
+  /** Closes permanently. */
   close(reason: string): void {
     if (this.#state === 'closed') return
     this.#state = 'closed'
@@ -159,7 +162,7 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#link = undefined
     this.#refusal = reason
     const lastedMs = performance.now() - this.#openedAtMs
-    // One that fell silent is not worth waiting for.
+    // A node that stopped answering is not retried immediately.
     const isDueAtOnce = wasOpen && !this.#isSilent && this.#backoff.isDueAtOnce(lastedMs)
     this.#isAccepting = isDueAtOnce
     this.#isSilent = false
@@ -215,7 +218,7 @@ export class Connection implements LinkOwner, PooledConnection {
 
   #failAll(reason: StoreError): void {
     this.#commands = ''
-    // Not more than there are now: a caller may try again in its callback.
+    // Only the current entries: a caller may retry in its callback.
     for (let left = this.#queue.length; left > 0; left--) {
       const operation = this.#queue.shift()
       if (operation?.isDone === false) operation.fail(reason)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Increment } from '../counter-store.ts'
 import { toSlidingSuffix } from '../sliding-window.ts'
 
-/** What memcached allows, in bytes (specification, Limits). */
+/** The longest key that memcached allows, in bytes. */
 const maxBytes = 250
 const SPACE = 0x20
 const DELETE = 0x7f
@@ -13,9 +13,9 @@ export const malformed = 'malformed: key is too long or contains invalid charact
 /**
  * `<key><window in decimal>`, the format of envoyproxy/ratelimit, or for one window of a sliding
  * counter `<key><seconds of a window>s@<window>`.
- * @param hashesLongNames whether a name that is too long is replaced by one with a hash.
- * @returns `undefined` when memcached cannot have a counter of that name: a space in it would be the
- * end of the name, a line break the end of the command (specification, rule 12).
+ * @param hashesLongNames - whether a name that is too long is replaced by one with a hash
+ * @returns `undefined` when memcached does not allow the name: a space would end the name, and a line break
+ * would end the command
  */
 export function toCounterName(
   { key, unitSeconds, overlapMs }: Increment,
@@ -32,7 +32,7 @@ export function toCounterName(
     if (unit > LAST_ASCII) isAscii = false
   }
   if (isAscii) return name.length > maxBytes ? toOther(name) : name
-  // Half a surrogate pair becomes another character on its way: the reply would name that one.
+  // A lone surrogate is replaced when it is encoded, and the reply would contain the replacement.
   const sent = name.toWellFormed()
   return Buffer.byteLength(sent) > maxBytes ? toOther(sent) : sent
 }
@@ -40,8 +40,8 @@ export function toCounterName(
 const keptBytes = 180
 
 /**
- * The beginning, for people who look into the store, and a hash of the whole. No other name ends in so
- * many characters without a separator.
+ * The beginning of the name, which people can read in the store, and a hash of the full name. No other name
+ * ends in so many characters without a separator.
  */
 function toHashed(name: string): string {
   const beginning = Buffer.from(name).toString('utf8', 0, keptBytes)

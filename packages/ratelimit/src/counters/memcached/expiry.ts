@@ -1,4 +1,4 @@
-/** What memcached takes for seconds from now; anything above is a time since the epoch. */
+/** Up to this number, memcached counts seconds from now; a greater number is a Unix time. */
 const maxRelativeSeconds = 2_592_000
 
 export interface ExpirySettings {
@@ -8,9 +8,9 @@ export interface ExpirySettings {
 }
 
 /**
- * What is needed and a random part, so that the counters of a window do not all end in one moment. The
- * random part is at least 1, also without jitter: a memcached counts whole seconds of its own clock,
- * so a counter for one second could end after a tenth of it.
+ * The required lifetime plus a random part, so that the counters of a window do not all expire at the same
+ * moment. The random part is at least 1, even without jitter: memcached counts whole seconds of its own
+ * clock, so a counter for one second could expire after a tenth of it.
  */
 export function createToExpiry({
   expirationJitterMaxSeconds,

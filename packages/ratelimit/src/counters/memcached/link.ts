@@ -6,28 +6,28 @@ import { pingCommand } from './operation.ts'
 import { type ReplyHandler, ReplyReader } from './reply-reader.ts'
 
 export interface LinkSettings {
-  /** How messages call the node. */
+  /** The name of the node in messages. */
   readonly name: string
   readonly endpoint: Endpoint
   readonly tls: ClientTls | undefined
-  /** For the connection and the first reply together. */
+  /** The timeout for the connection and the first reply together. */
   readonly timeoutMs: number
-  /** Whether the process may end while the link is open. */
+  /** Whether the process may exit while the link is open. */
   readonly isBackground: boolean
 }
 
-/** Gets the replies after the first. */
+/** Receives the replies after the first one. */
 export interface LinkOwner extends ReplyHandler {
   onOpen(): void
-  /** Once, and nothing after it; also when the link never opened. */
+  /** The last call, made exactly once, even if the link never opened. */
   onClose(reason: StoreError): void
-  /** After every piece that was read. */
+  /** Called after every chunk that was read. */
   onRead(): void
 }
 
 /**
- * One socket to one node, from the connection to its end. It never comes back: reconnecting is up to
- * its owner. It is open once the node answered: the kernel also accepts for a process that is stuck.
+ * One socket to one node, from the connection to its end. Its owner reconnects with a new link. The link
+ * is open once the node has answered, because the kernel accepts connections even for a stuck process.
  */
 export class Link implements ReplyHandler {
   readonly #owner: LinkOwner
@@ -79,7 +79,7 @@ export class Link implements ReplyHandler {
 
   onNumber(value: number): void {
     if (this.#isOpen) this.#owner.onNumber(value)
-    else this.close(`is no memcached: it answered ${value}`)
+    else this.close(`is not a memcached server: it answered ${value}`)
   }
 
   onStatus(text: string): void {

@@ -20,28 +20,28 @@ import { createMemcachedStatistics, type MemcachedStatistics } from './statistic
 import { type WriteSurroundings, write } from './write.ts'
 
 /**
- * A counter store in memcached, which counts loosely (specification, rule 12): it reads the counters,
- * answers with what they will be, and writes afterwards. Calls that read at the same time get the
- * same counts; every hit is still counted once.
+ * A counter store in memcached, which counts approximately: it reads the counters, returns what they
+ * will be, and writes afterwards. Calls that read at the same time get the same counts; every hit is
+ * still counted once.
  *
- * A node that cannot be read has counts of 0 and holds nobody up, as in envoyproxy/ratelimit.
+ * The counters of a node that cannot be read are 0, and no call waits for it, as in envoyproxy/ratelimit.
  */
 export interface MemcachedStore extends CounterStore {
   /**
-   * The nodes are known, and each of them was tried: one that is away is no error. Rejects when the
-   * SRV record cannot be resolved. Calls before it fail.
+   * Resolves when the nodes are known and a connection to each was attempted; a node that is down is not an
+   * error. Rejects when the SRV record cannot be resolved. Earlier calls fail.
    */
   readonly ready: Promise<void>
 }
 
-/** @throws {Error} when an address or the TLS files cannot be used. */
+/** @throws Error when an address or the TLS files cannot be used */
 export function openMemcachedStore(settings: MemcachedSettings): MemcachedStore {
   return new Store({ ...memcachedDefaults, ...settings })
 }
 
 const noNodes = 'memcache: no servers configured or available'
 const closed = 'memcached: the store is closed'
-/** What a log line shows of the names in a call. */
+/** The most names of a call that a log line shows. */
 const maxLoggedNames = 10
 
 type AllSettings = MemcachedSettings &
@@ -80,7 +80,7 @@ class Store implements MemcachedStore {
       })
     }
     this.ready = this.#start()
-    // Who does not wait for it hears of it from the calls.
+    // Callers that do not await it see the error in their calls.
     this.ready.catch(() => undefined)
   }
 
@@ -89,8 +89,8 @@ class Store implements MemcachedStore {
   }
 
   /**
-   * Like `add`: what is read before the writes says little about what they meet, and
-   * envoyproxy/ratelimit does not stop increments here either (STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT).
+   * Like `add`: the counts may change between the read and the writes, and envoyproxy/ratelimit does not
+   * support STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT with memcached either.
    */
   addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
     this.add(increments, deadlineMs, counted)
@@ -139,7 +139,7 @@ class Store implements MemcachedStore {
     return undefined
   }
 
-  /** One `get` per node, all at once. */
+  /** Sends one `get` per node, all at the same time. */
   #read(call: Call): void {
     const groups = groupByNode(call.targets)
     call.nodesLeft = groups.length
@@ -159,9 +159,8 @@ class Store implements MemcachedStore {
   }
 
   /**
-   * The writes join the commands of this turn, which leave when the caller has been answered. They are
-   * queued before that: whatever the caller asks next comes after them, so calls that follow each
-   * other count exactly.
+   * The writes join the commands of this turn, which are sent after the caller was answered. They are
+   * queued before that, so the caller's next call comes after them, and consecutive calls count exactly.
    */
   readonly #count = (call: Call): void => {
     this.#noteRead(call)
@@ -176,7 +175,7 @@ class Store implements MemcachedStore {
     call.counted(undefined)
   }
 
-  /** Nothing is written then: the caller decides without these counts. */
+  /** Nothing is written after a failure: the caller decides without these counts. */
   #isFailed({ failure, counted }: Call): boolean {
     if (failure === undefined || !this.#settings.failsUnread) return false
     counted(failure)
@@ -186,17 +185,17 @@ class Store implements MemcachedStore {
   #change({ increment, counter }: Target): void {
     const { hits, unitSeconds, overlapMs } = increment
     if (hits === 0) return
-    // memcached would begin again at 0.
+    // memcached would wrap around to 0.
     if (hits > 0 && counter.count + hits > highestCount) {
       counter.count = highestCount
       return
     }
     counter.count = Math.max(0, counter.count + hits)
-    // A window that slides is needed while it is the one before, too.
+    // A sliding window is also needed while it is the previous window.
     const lifeSeconds = overlapMs > 0 ? 2 * unitSeconds : unitSeconds
     const change = { name: counter.name, hits, lifeSeconds }
     write(counter.node.connection, change, counter.isMissing, this.#writes)
-    // The next increment of the same counter finds what this one makes.
+    // The next increment of the same counter finds the counter that this one creates.
     if (hits > 0) counter.isMissing = false
   }
 

@@ -3,14 +3,14 @@ import { toCounterName } from './counter-name.ts'
 import type { Node } from './node.ts'
 import type { NodeList } from './node-list.ts'
 
-/** A counter that a call concerns, perhaps with more than one of its increments. */
+/** A counter of a call; several increments of the call may share it. */
 export class NamedCounter {
   readonly name: string
-  /** Where it is. */
+  /** The node that has the counter. */
   readonly node: Node
-  /** What was read; 0 when it is not there or could not be read. */
+  /** The count that was read; 0 when the counter does not exist or could not be read. */
   count = 0
-  /** Whether the node said that it is not there. */
+  /** Whether the node reported that the counter does not exist. */
   isMissing = false
 
   constructor(name: string, node: Node) {
@@ -19,17 +19,17 @@ export class NamedCounter {
   }
 }
 
-/** An increment and where its hits are. */
+/** An increment and the counters that have its hits. */
 export interface Target {
   readonly increment: Increment
   readonly counter: NamedCounter
-  /** The window before, where that still counts. */
+  /** The previous window, if it still counts. */
   readonly previous: NamedCounter | undefined
 }
 
 /**
- * Of each increment its counters; the same object for all that have the same name. `undefined` when
- * one of the names is not allowed.
+ * Returns the counters of each increment; increments with the same name share an object. Returns
+ * `undefined` when one of the names is not allowed.
  */
 export function toTargets(
   increments: readonly Increment[],
@@ -57,7 +57,7 @@ export function toTargets(
   return targets
 }
 
-/** Each counter once. */
+/** Lists each counter once. */
 export function groupByNode(targets: readonly Target[]): (readonly NamedCounter[])[] {
   const [first] = targets
   if (first !== undefined && targets.length === 1 && first.previous === undefined) {

@@ -5,14 +5,14 @@ import { Node, type NodeSettings } from './node.ts'
 export type NodeListSettings = Omit<NodeSettings, 'name' | 'endpoint'>
 
 /**
- * The nodes, and which of them has a counter: the CRC-32 of its name modulo their number, as
- * envoyproxy/ratelimit chooses. Every process must have the same list in the same order.
+ * The nodes. As in envoyproxy/ratelimit, the CRC-32 of a counter's name modulo the number of nodes selects
+ * its node. Every process must have the same list in the same order.
  */
 export class NodeList {
   readonly #settings: NodeListSettings
   #nodes: readonly Node[] = []
   #addresses: readonly string[] = []
-  /** Those that are no longer listed but have not finished yet. */
+  /** Nodes that are no longer listed but have not finished yet. */
   readonly #leaving = new Set<Promise<void>>()
 
   constructor(settings: NodeListSettings) {
@@ -27,12 +27,12 @@ export class NodeList {
     return this.#addresses
   }
 
-  /** Those that could not be reached so far. */
+  /** Nodes that could not be reached so far. */
   get unreached(): string[] {
     return this.#addresses.filter((_, i) => this.#nodes[i]?.isOpen === false)
   }
 
-  /** `undefined` while there is no node at all. */
+  /** Returns `undefined` while there are no nodes. */
   nodeOf(name: string): Node | undefined {
     const nodes = this.#nodes
     return nodes.length === 1 ? nodes[0] : nodes[crc32(name) % nodes.length]
@@ -40,7 +40,7 @@ export class NodeList {
 
   /**
    * Nodes that stay keep their connections.
-   * @throws {Error} when one of the addresses is none. The list stays as it was.
+   * @throws Error when one of the addresses is invalid. The list stays unchanged.
    */
   replace(addresses: readonly string[]): void {
     const endpoints = addresses.map(parseEndpoint)
@@ -65,7 +65,7 @@ export class NodeList {
     await Promise.all(this.#nodes.map(({ firstAttempt }) => firstAttempt))
   }
 
-  /** Lets what is on the way arrive, in limits, and closes. */
+  /** Waits for outstanding replies, for a limited time, and closes. */
   async finish(reason: string): Promise<void> {
     const within = finishMs(this.#settings)
     await Promise.all([...this.#nodes.map((node) => node.finish(within, reason)), ...this.#leaving])

@@ -6,13 +6,13 @@ const pollMs = 5
 
 export interface NodeSettings extends Omit<ConnectionSettings, 'onOpen'> {
   readonly maxConnections: number
-  /** Called with the name of a node that is connected again. */
+  /** Called with the name of a node that has reconnected. */
   readonly onReturn: (name: string) => void
 }
 
-/** One memcached with a few connections. */
+/** One memcached server with a few connections. */
 export class Node extends Pool<Connection> {
-  /** The first attempt to connect has ended, one way or the other. */
+  /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly firstAttempt: Promise<void>
   readonly #endFirstAttempt: () => void
 
@@ -38,7 +38,7 @@ export class Node extends Pool<Connection> {
     this.start()
   }
 
-  /** Waits until nothing is on the way any more, but not for ever, and closes. */
+  /** Waits for outstanding replies, for a limited time, and closes. */
   async finish(withinMs: number, reason: string): Promise<void> {
     const endsAtMs = performance.now() + withinMs
     while (performance.now() < endsAtMs && !this.isIdle) await sleep(pollMs)

@@ -1,10 +1,10 @@
-import type { RepliesOnTheWay } from '../network/reply-watch.ts'
+import type { OutstandingReplies } from '../network/reply-watch.ts'
 import type { Operation } from './operation.ts'
 
 const initialCapacity = 256
 
-/** The operations on the way, in the order of their commands: a ring that grows. */
-export class OperationQueue implements RepliesOnTheWay {
+/** The outstanding operations in the order of their commands: a growing ring buffer. */
+export class OperationQueue implements OutstandingReplies {
   #operations: (Operation | undefined)[] = new Array(initialCapacity).fill(undefined)
   #mask = initialCapacity - 1
   #head = 0
@@ -18,7 +18,7 @@ export class OperationQueue implements RepliesOnTheWay {
     return this.#operations[this.#head]
   }
 
-  /** The operation at a distance from the oldest. */
+  /** The operation at this distance from the oldest one. */
   waiterAt(distance: number): Operation | undefined {
     return this.#operations[(this.#head + distance) & this.#mask]
   }
@@ -29,7 +29,7 @@ export class OperationQueue implements RepliesOnTheWay {
     this.#length++
   }
 
-  /** Removes the oldest. */
+  /** Removes the oldest operation. */
   shift(): Operation | undefined {
     if (this.#length === 0) return undefined
     const operation = this.#operations[this.#head]

@@ -1,22 +1,22 @@
 import { StoreError } from '../counter-store.ts'
 import { ProtocolError } from './reply-reader.ts'
 
-/** The connection on which a reply came: a further command of the same change goes there, too. */
+/** The connection on which a reply arrived: the next command of the same change uses it too. */
 export interface CommandSender {
-  /** Gives the reason if the command cannot be sent. */
+  /** Returns the reason if the command cannot be sent. */
   send(command: string, operation: Operation): StoreError | undefined
 }
 
 /**
- * A command while its reply is on the way. Each kind hears the replies it can have; any other means
- * that we and the node no longer agree on where replies start.
+ * A command whose reply is outstanding. Each kind handles the replies that it can have; any other reply
+ * means that the connection is out of sync.
  */
 export abstract class Operation {
-  /** When nobody waits for it any more, as `Date.now()`. Its reply still comes, and says nothing. */
+  /** When the caller stops waiting, on the clock of `Date.now()`. A later reply is ignored. */
   abstract readonly deadlineMs: number
   isDone = false
 
-  /** No reply came in time, or none ever will. */
+  /** No reply arrived in time, or the connection was lost. */
   abstract fail(reason: StoreError): void
 
   onValue(_name: string, _count: number): void {
@@ -42,7 +42,7 @@ export abstract class Operation {
   }
 }
 
-/** A `get` of nothing, to find out that a node is gone before a call does. */
+/** A `get` that detects a lost node before a call does. */
 export class Ping extends Operation {
   readonly deadlineMs = Number.POSITIVE_INFINITY
 
@@ -55,5 +55,5 @@ export class Ping extends Operation {
   override onStatus(): void {}
 }
 
-/** Like every other name that is sent; whether a node has it does not matter. */
+/** Any valid name works; it does not matter whether the node has it. */
 export const pingCommand = 'get portcullis_ping\r\n'

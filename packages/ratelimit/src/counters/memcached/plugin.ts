@@ -34,9 +34,9 @@ async function open(
   return {
     store,
     ready: store.ready,
-    // memcached counts after the answer: there is nothing to look at before.
+    // memcached counts after the response was sent, so there is no result to wait for.
     countsBeforeAnswer: false,
-    // Its statistics count what is read.
+    // The reads of a warm-up would appear in its statistics.
     warmsUp: false,
     span: {
       name: 'Memcached Fetch Execution',

@@ -1,14 +1,14 @@
-/** The bytes are no replies. Nothing after them can be trusted: the connection has to go. */
+/** The bytes are not valid replies. Nothing after them can be trusted, so the connection must be closed. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
 }
 
 export interface ReplyHandler {
-  /** One of the values of a `get`. A value that is no count is NaN. */
+  /** One of the values of a `get`. A value that is not a count is NaN. */
   onValue(name: string, count: number): void
-  /** No more values. */
+  /** The end of the values of a `get`. */
   onEnd(): void
-  /** What `incr` and `decr` answer. */
+  /** The reply to `incr` and `decr`. */
   onNumber(value: number): void
   /** `STORED`, `NOT_FOUND`, `SERVER_ERROR out of memory` … */
   onStatus(text: string): void
@@ -22,13 +22,13 @@ const NINE = 57
 const valueWord = Buffer.from('VALUE ')
 const endWord = Buffer.from('END')
 
-/** More than the largest item a node has by default: nothing we asked for is that long. */
+/** More than the default maximum size of an item: no expected reply is that long. */
 const maxRestBytes = 2_097_152
 /** More digits than 64 bits have. */
 const maxDigits = 20
 const nothing = Buffer.alloc(0)
 
-/** Reads replies of the text protocol from chunks cut anywhere. */
+/** Parses replies of the text protocol from chunks that may be split anywhere. */
 export class ReplyReader {
   readonly #handler: ReplyHandler
   #rest = nothing
@@ -38,14 +38,14 @@ export class ReplyReader {
     this.#handler = handler
   }
 
-  /** Nothing is handed out any more, not even what the present chunk still holds. */
+  /** No further replies are passed on, not even those in the current chunk. */
   stop(): void {
     this.#isStopped = true
   }
 
   /**
-   * @param chunk may be used for other bytes afterwards.
-   * @throws {ProtocolError}
+   * @param chunk - may be reused afterwards
+   * @throws ProtocolError
    */
   read(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
@@ -61,7 +61,7 @@ export class ReplyReader {
     }
   }
 
-  /** Where the next reply starts; the same place when this one is not complete. */
+  /** Returns where the next reply starts, or `at` when this one is incomplete. */
   #readReply(bytes: Buffer, at: number): number {
     const lf = bytes.indexOf(LF, at)
     if (lf < 0) return at
@@ -91,7 +91,7 @@ export class ReplyReader {
     const dataEnd = dataAt + length
     if (bytes.length < dataEnd + 2) return at
     if (bytes[dataEnd] !== CR || bytes[dataEnd + 1] !== LF) {
-      throw new ProtocolError('memcached sent a value of another length than it said')
+      throw new ProtocolError('memcached sent a value whose length is not the announced one')
     }
     const name = bytes.toString('utf8', nameAt, nameEnd)
     this.#handler.onValue(name, parseCount(bytes, dataAt, dataEnd))
@@ -99,7 +99,7 @@ export class ReplyReader {
   }
 }
 
-/** A `decr` leaves spaces behind where the number had more digits before. */
+/** After a `decr` to fewer digits, memcached pads the number with spaces. */
 function parseCount(bytes: Buffer, start: number, end: number): number {
   let last = end
   while (last > start && bytes[last - 1] === SPACE) last--

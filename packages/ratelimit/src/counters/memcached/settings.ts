@@ -5,31 +5,31 @@ import type { MemcachedStatistics } from './statistics.ts'
 export interface MemcachedSettings {
   readonly nodes: MemcachedNodes
   /**
-   * The most connections per node. One is used as long as it keeps up, because commands that share a
-   * write cost least; each further one is opened when the others have many replies outstanding, and
-   * is kept. So there is none to close after use. 0 stands for 1.
+   * The maximum number of connections per node. One is used as long as it keeps up, because commands that
+   * share a write cost least; another one is opened when the others have many outstanding replies, and
+   * stays open. 0 is the same as 1.
    */
   readonly maxIdleConnections?: number
-  /** TLS to the nodes; left out for plain connections. */
+  /** TLS settings; omit them for unencrypted connections. */
   readonly tls?: TlsFiles | undefined
   /**
-   * The longest a call waits for a node, and the longest an attempt to connect lasts. A node that is
-   * silent for so long is not asked again before it answers.
+   * The timeout of a call to a node, and of an attempt to connect. After it, no call waits for the node
+   * until it answers again.
    */
   readonly timeoutMs?: number
-  /** TTL = unit + a random part of at least 1 and below this. */
+  /** The TTL is the unit plus a random part of at least 1 and less than this. */
   readonly expirationJitterMaxSeconds?: number
   /**
-   * Whether a counter whose name is too long for memcached gets another one, with a hash. Otherwise it
-   * is refused, as envoyproxy/ratelimit does.
+   * Whether a name that is too long for memcached is replaced by one with a hash. Otherwise it is refused,
+   * as in envoyproxy/ratelimit.
    */
   readonly hashesLongNames?: boolean
   /**
-   * Whether a call fails when a node cannot be read. Default: false, which takes its counts for 0, as
-   * envoyproxy/ratelimit does.
+   * Whether a call fails when a node cannot be read. Default: false, which treats its counts as 0, as in
+   * envoyproxy/ratelimit.
    */
   readonly failsUnread?: boolean
-  /** Whether the process may end while the store is open, as that of a library should. Default: false. */
+  /** Whether the process may exit while the store is open, which libraries must allow. Default: false. */
   readonly isBackground?: boolean
   readonly statistics?: MemcachedStatistics
   readonly log: Pick<Log, 'error' | 'warning' | 'info' | 'debug'>
@@ -39,16 +39,16 @@ export interface MemcachedSettings {
 }
 
 export type MemcachedNodes =
-  /** `host:port` or the path of a unix socket. The order decides which node has which counter. */
+  /** `host:port` or the path of a Unix socket. The order determines which node has which counter. */
   | { readonly kind: 'list'; readonly hosts: readonly string[] }
-  /** `refreshMs` 0: never again. */
+  /** With `refreshMs` 0 the record is looked up only once. */
   | { readonly kind: 'srv'; readonly record: string; readonly refreshMs: number }
 
 /** Like `resolveSrv` of `node:dns/promises`. */
 export type ResolveSrv = (record: string) => Promise<readonly SrvTarget[]>
 
 export interface SrvTarget {
-  /** Without the last dot. */
+  /** The name without the trailing dot. */
   readonly name: string
   readonly port: number
 }

@@ -3,15 +3,15 @@ import type { MemcachedSettings, ResolveSrv } from './settings.ts'
 
 export interface SrvSettings {
   readonly record: string
-  /** 0: never again. */
+  /** 0 means that the record is looked up only once. */
   readonly refreshMs: number
   readonly resolveSrv?: ResolveSrv | undefined
-  /** Gets every list that was found. What it throws makes the lookup a failed one. */
+  /** Receives every list that was found. An error that it throws makes the lookup fail. */
   readonly onAddresses: (addresses: readonly string[]) => void
   readonly log: MemcachedSettings['log']
 }
 
-/** Looks the nodes up, and again from time to time. */
+/** Looks up the nodes, and repeats that regularly. */
 export class SrvLookup implements Disposable {
   readonly #settings: SrvSettings
   #timer: NodeJS.Timeout | undefined
@@ -21,7 +21,7 @@ export class SrvLookup implements Disposable {
     this.#settings = settings
   }
 
-  /** @throws {Error} when the first lookup fails. Later ones that fail change nothing. */
+  /** @throws Error when the first lookup fails. Later failures keep the known nodes. */
   async start(): Promise<void> {
     const { record } = this.#settings
     try {
@@ -51,7 +51,7 @@ export class SrvLookup implements Disposable {
     } catch (error) {
       const reason = toText(error)
       log.warning(
-        `Failed to refresh the memcached nodes from SRV ${record}, those known are kept: ${reason}`,
+        `Failed to refresh the memcached nodes from SRV ${record}; the known nodes are kept: ${reason}`,
       )
     }
     this.#lookLater()
@@ -62,14 +62,14 @@ export class SrvLookup implements Disposable {
     const targets = await resolveSrv(record)
     if (targets.length === 0) throw new Error('the record names no server')
     if (this.#isClosed) return
-    // The order decides which node has which counter. envoyproxy/ratelimit sorts the names with
-    // their last dot, which makes a difference where one name is the start of another.
+    // The order determines which node has which counter. envoyproxy/ratelimit sorts the names with
+    // their trailing dot, which matters when one name is a prefix of another.
     const sorted = targets.map(({ name, port }) => `${name}.:${port}`).sort()
     onAddresses(sorted.map((address) => address.replace('.:', ':')))
   }
 }
 
-/** The longest that a timer of Node can wait: 24 days. */
+/** The longest delay of a timer in Node: 24 days. */
 const maxTimerMs = 2_147_483_647
 
 function toText(error: unknown): string {

@@ -2,7 +2,7 @@ export interface StatisticsCounter {
   value: number
 }
 
-/** How the commands of one kind ended. */
+/** The outcomes of one kind of command. */
 export interface WriteStatistics {
   readonly success: StatisticsCounter
   readonly error: StatisticsCounter
@@ -11,16 +11,16 @@ export interface WriteStatistics {
 }
 
 export interface MemcachedStatistics {
-  /** Per call, not per node: an error when one node or more could not be read. */
+  /** Counted per call, not per node: an error if at least one node could not be read. */
   readonly multiget: Omit<WriteStatistics, 'refused'>
-  /** Refunds are counted here, too. */
+  /** Includes refunds. */
   readonly increment: WriteStatistics
   readonly add: WriteStatistics
   readonly keysRequested: StatisticsCounter
   readonly keysFound: StatisticsCounter
 }
 
-/** @param counter gives the counter of a name; the names are those of envoyproxy/ratelimit. */
+/** @param counter - returns the counter of a name; the names are those of envoyproxy/ratelimit */
 export function createMemcachedStatistics(
   counter: (name: string) => StatisticsCounter = () => ({ value: 0 }),
 ): MemcachedStatistics {

@@ -19,29 +19,41 @@ export const memcachedChapter = {
       hosts: list(
         'DISTCACHE_HOST_PORT',
         [],
-        'host:port of every node, the same list in the same order everywhere',
+        'host:port of every node; all instances need the same list in the same order',
       ),
-      srv: string('DISTCACHE_SRV', '', 'SRV record that names the nodes, in place of the list'),
+      srv: string(
+        'DISTCACHE_SRV',
+        '',
+        'SRV record that lists the nodes, instead of the list above',
+      ),
       srvRefreshMs: duration(
         'DISTCACHE_SRV_REFRESH',
         '0',
-        'How often the record is looked up again; a bare number is seconds, 0: never',
+        'How often the SRV record is looked up again; a number without a unit means seconds; 0: never',
         { bareSeconds: true },
       ),
       maxIdleConnections: integer(
         'DISTCACHE_MAX_IDLE_CONNS',
         2,
-        'Idle connections that are kept per node',
+        'Maximum number of connections per node',
         { max: 10_000 },
       ),
-      tls: boolean('DISTCACHE_TLS', false, 'Whether to speak TLS with the nodes'),
-      tlsCert: path('DISTCACHE_TLS_CLIENT_CERT', '', 'Our certificate for the nodes, PEM'),
-      tlsKey: path('DISTCACHE_TLS_CLIENT_KEY', '', 'The key of our certificate, PEM'),
-      tlsCa: path('DISTCACHE_TLS_CACERT', '', "The nodes' CA, besides those of the system, PEM"),
+      tls: boolean('DISTCACHE_TLS', false, 'Whether to use TLS for connections to the nodes'),
+      tlsCert: path('DISTCACHE_TLS_CLIENT_CERT', '', 'Client certificate file, PEM'),
+      tlsKey: path(
+        'DISTCACHE_TLS_CLIENT_KEY',
+        '',
+        'Private key file of the client certificate, PEM',
+      ),
+      tlsCa: path(
+        'DISTCACHE_TLS_CACERT',
+        '',
+        'CA file to verify the nodes, in addition to the system CAs, PEM',
+      ),
       tlsSkipHostname: boolean(
         'DISTCACHE_TLS_SKIP_HOSTNAME_VERIFICATION',
         false,
-        'Whether a certificate for another host name is good enough',
+        'Whether the host name in the certificate is not verified',
       ),
     },
     (name) => name.replace(/^DISTCACHE_/, 'MEMCACHE_'),
@@ -57,7 +69,7 @@ export interface MemcachedConfig {
 
 export type MemcachedNodes =
   | { readonly kind: 'list'; readonly hosts: readonly string[] }
-  /** `refreshMs` 0: never again. */
+  /** With `refreshMs` 0 the record is looked up only once. */
   | { readonly kind: 'srv'; readonly record: string; readonly refreshMs: number }
 
 type MemcachedSettings = Settings<typeof memcachedChapter.variables>
@@ -81,16 +93,19 @@ function toNodes({ hosts, srv, srvRefreshMs }: MemcachedSettings, check: Check):
   const { variables } = memcachedChapter
   const names = [variables.hosts, variables.srv].map((variable) => check.nameOf(variable))
   if (hosts.length > 0 && srv !== '') {
-    check.fault(variables.srv, `Both ${names.join(' and ')} are set: one of them must go`)
+    check.fault(variables.srv, `${names.join(' and ')} are both set: remove one of them`)
   } else if (hosts.length === 0 && srv === '') {
-    check.fault(variables.hosts, `must list host:port of the nodes, or ${names[1]} name a record`)
+    check.fault(
+      variables.hosts,
+      `must list host:port of the nodes, unless ${names[1]} names a record`,
+    )
   }
   const unclear = hosts.find((host) => !/^[^/]+:\d+$/.test(host) && !host.startsWith('/'))
   if (unclear !== undefined) {
-    check.fault(variables.hosts, `must be host:port items, which ${unclear} is not`)
+    check.fault(variables.hosts, `must be a list of host:port, but contains ${unclear}`)
   }
   if (srv !== '' && !/^_[^.]+\._[^.]+\..+$/.test(srv)) {
-    check.fault(variables.srv, 'must be a record written _service._proto.name')
+    check.fault(variables.srv, 'must be a record of the form _service._proto.name')
   }
   if (srv === '') return { kind: 'list', hosts }
   return { kind: 'srv', record: srv, refreshMs: srvRefreshMs }

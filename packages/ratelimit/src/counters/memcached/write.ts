@@ -6,27 +6,27 @@ import type { MemcachedStatistics } from './statistics.ts'
 export interface WriteSurroundings {
   readonly statistics: MemcachedStatistics
   readonly failures: FailureLog
-  /** When a counter that is made now ends, as memcached wants it said. */
+  /** The expiration time of a counter that is created now, in the format of memcached. */
   readonly toExpiry: (lifeSeconds: number) => number
 }
 
 export interface Change {
   readonly name: string
   readonly hits: number
-  /** How long the counter is needed once it is made. */
+  /** How long the counter is needed after its creation. */
   readonly lifeSeconds: number
 }
 
 interface Step {
-  /** How the log calls it. */
+  /** The verb in log messages. */
   readonly verb: string
   readonly statistics: 'increment' | 'add'
   toCommand(change: Change, toExpiry: WriteSurroundings['toExpiry']): string
-  /** The reply to success, where that is no number. */
+  /** The reply on success, if it is not a number. */
   readonly success?: string
-  /** The reply that says: not with this command. */
+  /** The reply that means that another command is needed. */
   readonly refusal: string
-  /** What to try then, if anything. */
+  /** The next command to try, if any. */
   readonly next: () => Step | undefined
 }
 
@@ -50,7 +50,7 @@ const addition: Step = {
   next: () => increase,
 }
 
-/** Stops at 0 by itself. A counter that is not there has nothing to give back. */
+/** memcached stops at 0. A counter that does not exist has nothing to refund. */
 const decrease: Step = {
   verb: 'decrement',
   statistics: 'increment',
@@ -59,12 +59,12 @@ const decrease: Step = {
   next: () => undefined,
 }
 
-/** incr, add, incr: after that somebody deletes the counter faster than we can make it. */
+/** incr, add, incr: if the last one fails too, the counter is being deleted faster than it can be created. */
 const maxSteps = 3
 
 /**
- * Adds or gives back hits, after the caller had its answer.
- * @param isMissing whether the read just found no counter, so that `add` is the better first guess.
+ * Adds or refunds hits after the caller was answered.
+ * @param isMissing - whether the read found no counter, so that `add` is more likely to succeed first
  */
 export function write(
   to: CommandSender | undefined,
@@ -83,7 +83,7 @@ function send(to: CommandSender | undefined, operation: Write): void {
 }
 
 class Write extends Operation {
-  /** Nobody waits: it ends with its reply, or with the connection. */
+  /** No caller waits for it: it ends with its reply, or with the connection. */
   readonly deadlineMs = Number.POSITIVE_INFINITY
   readonly #step: Step
   readonly #change: Change

@@ -3,34 +3,37 @@ import { lookThenAdd } from '../look-then-add.ts'
 import { CounterTable, TableFullError } from './table.ts'
 
 const sweepMs = 50
-/** A round through all counters takes five seconds, or longer when too many of them are over. */
+/** A sweep over all counters takes five seconds, or longer when too many of them have expired. */
 const sweepShare = 1 / 100
-/** What can be looked at and dropped in about a millisecond. */
+/** The number of records that can be checked and dropped in about a millisecond. */
 const mostPerSweep = 8192
 
 /** Settings of {@link openMemoryStore}. */
 export interface MemoryStoreSettings {
   /** The wall clock in milliseconds. */
   readonly now?: () => number
-  /** A clock in milliseconds that is never set, to tell a leap of the wall clock. */
+  /** A monotonic clock in milliseconds, to detect jumps of the wall clock. */
   readonly elapsed?: () => number
-  /** What all counters may take. Default: 1 GiB, about 8 million counters. */
+  /** The most memory that all counters together may take. Default: 1 GiB, about 8 million counters. */
   readonly maxBytes?: number
-  /** Default: drop the counters with the fewest hits. `refuse` fails the call, and loses no count. */
+  /**
+   * `evict` drops the counters with the fewest hits; `refuse` fails the call and loses no count. Default:
+   * `evict`.
+   */
   readonly whenFull?: 'evict' | 'refuse'
-  /** Called soon after counters were dropped for want of room. */
+  /** Called soon after counters were dropped because the store was full. */
   readonly onEvicted?: () => void
-  /** How messages name the setting of `maxBytes`. Default: that name. */
+  /** The name of the `maxBytes` setting in messages. Default: `maxBytes`. */
   readonly maxBytesName?: string
 }
 
 /** Counters in this process, made by {@link openMemoryStore}. */
 export interface MemoryStore extends CounterStore {
-  /** Counters, with those whose window is over and that were not dropped yet. */
+  /** The number of counters, including expired ones that were not dropped yet. */
   readonly size: number
-  /** How much memory the counters take. */
+  /** The memory that the counters take, in bytes. */
   readonly bytes: number
-  /** Counters that were dropped before their window was over, because there was no room. */
+  /** The number of counters that were dropped before their window ended, because the store was full. */
   readonly evicted: number
   /** Frees the counters. Calls fail from then on. */
   close(): Promise<void>
@@ -39,12 +42,12 @@ export interface MemoryStore extends CounterStore {
 }
 
 /**
- * Counts in this process: exact, gone when it ends, not shared with others. Every call is answered
- * before it returns, so that no deadline can matter.
+ * Counts in this process: exactly, without sharing counters with other processes, and until the process
+ * ends. Every call is answered before it returns, so deadlines never apply.
  *
- * A counter is dropped some seconds after its window is over, a sliding one a window later. Memory
- * that counters do not need is given back. At `maxBytes` new counters take the place of those with
- * the fewest hits. One too large for the room of those is refused with a StoreError.
+ * A counter is dropped a few seconds after its window ends, a sliding one a window later. Memory that
+ * is no longer needed is released. At `maxBytes`, new counters replace those with the fewest hits. A
+ * counter that is too large even then is refused with a StoreError.
  */
 export function openMemoryStore(settings: MemoryStoreSettings = {}): MemoryStore {
   return new OpenMemoryStore(settings)
@@ -58,7 +61,7 @@ class OpenMemoryStore implements MemoryStore {
 
   constructor(settings: MemoryStoreSettings) {
     const { now = Date.now, maxBytes = 2 ** 30, whenFull = 'evict' } = settings
-    // A wall clock of the caller's own has no second clock beside it that could doubt it.
+    // A clock that the caller supplies is trusted: there is no second clock to compare it with.
     const { elapsed = settings.now ?? (() => performance.now()) } = settings
     this.#maxBytes = maxBytes
     this.#maxBytesName = settings.maxBytesName ?? 'maxBytes'
@@ -90,7 +93,7 @@ class OpenMemoryStore implements MemoryStore {
   }
 
   addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
-    // Two steps that nobody comes between, because both are made before they return.
+    // The two steps are atomic here, because both complete synchronously.
     lookThenAdd(this, increments, deadlineMs, counted)
   }
 
@@ -123,7 +126,7 @@ class OpenMemoryStore implements MemoryStore {
   }
 
   #toStoreError(error: unknown): StoreError {
-    // A RangeError is the system's: it has no memory for another page.
+    // A RangeError means that the system has no memory for another page.
     if (!(error instanceof TableFullError || error instanceof RangeError)) throw error
     return new StoreError(
       `the memory store is full: ${error.message}, and it may take ${this.#maxBytes} bytes; ` +
@@ -144,19 +147,19 @@ class OpenMemoryStore implements MemoryStore {
 }
 
 function closedError(): StoreError {
-  return new StoreError('the memory store was closed')
+  return new StoreError('the memory store is closed')
 }
 
 const doubtMs = 60_000
-/** What a clock may gain between two looks without being doubted. */
+/** How far the wall clock may run ahead between two readings before that counts as a jump. */
 const gainMs = 1000
 
 /**
- * The wall clock in seconds, except that a leap ahead is believed only after a minute. A false time
- * that is soon corrected would otherwise end every window, and with them a day's counters.
- * A step back is believed at once: it ends nothing.
- * @param nowMs the wall clock
- * @param elapsedMs a clock that is never set
+ * The wall clock in seconds, except that a jump forward is accepted only after a minute. Otherwise a wrong
+ * time that is soon corrected would end every window and lose the counters of a whole day.
+ * A jump backward is accepted immediately, because it ends no window.
+ * @param nowMs - the wall clock
+ * @param elapsedMs - a monotonic clock
  */
 export function createPatientClock(nowMs: () => number, elapsedMs: () => number): () => number {
   let difference = nowMs() - elapsedMs()

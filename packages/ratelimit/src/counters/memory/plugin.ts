@@ -8,8 +8,8 @@ const chapter = {
     maxBytes: integer(
       'MEMORY_STORE_MAX_BYTES',
       2 ** 30,
-      'Memory for counters in this process, about 125 bytes each; when it is full, new ones take ' +
-        'the place of those with the fewest hits',
+      'Memory for counters in this process, about 125 bytes each; when it is full, new counters ' +
+        'replace those with the fewest hits',
       { min: 1 << 20, max: 2 ** 40 },
     ),
   },
@@ -17,7 +17,7 @@ const chapter = {
 
 export interface MemoryConfig {
   readonly kind: 'memory'
-  /** Whether it was not asked for: then a line of the log says where counters live. */
+  /** Whether no store is configured; a log line then says where counters are kept. */
   readonly isDefault: boolean
   readonly maxBytes: number
 }
@@ -45,7 +45,7 @@ async function open(
   const { openMemoryStore } = await import('./memory-store.ts')
   if (isDefault) {
     log.warning(
-      'No store is configured: counters live in this process, are not shared with other ' +
+      'No store is configured: counters are kept in this process, are not shared with other ' +
         'processes and are lost when it ends. Set KVSTORE_URL to count in Redis.',
     )
   }
@@ -54,7 +54,7 @@ async function open(
     evictions.report(
       () =>
         `The memory store is full (${maxBytes} bytes): counters with the fewest hits are dropped, ` +
-        'so that callers may exceed their limits. Raise MEMORY_STORE_MAX_BYTES or count in Redis',
+        'so clients may exceed their limits. Raise MEMORY_STORE_MAX_BYTES or count in Redis',
     )
   const store = openMemoryStore({ maxBytes, maxBytesName: 'MEMORY_STORE_MAX_BYTES', onEvicted })
   statistics.gauge('ratelimit.memory_store.counters', () => store.size)

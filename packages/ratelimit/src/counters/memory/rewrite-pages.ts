@@ -1,10 +1,10 @@
 import { type Extent, Page } from '../../hot/index.ts'
 
-/** A page that would hold more is split: rewriting one is the longest pause there is. */
+/** A larger page is split, because rewriting a page is the longest pause. */
 export const fullPageWords = 2 ** 15
 const leastPageWords = 256
 
-/** How large a page is made so that its records and a quarter more fit. */
+/** The size of a page that has room for its records and a quarter more. */
 export function toRoom({ records, words }: Extent): Extent {
   const roomy = words + (words >> 2)
   const most = words > fullPageWords ? roomy : fullPageWords
@@ -12,19 +12,22 @@ export function toRoom({ records, words }: Extent): Extent {
   return { records: (records * room) / Math.max(words, 1) + 1, words: room }
 }
 
-/** The lowest hash that begins with the same bits. */
+/** The lowest hash with the same leading bits. */
 export function startOf(hash: number, depth: number): number {
   return ((hash >>> (32 - depth)) << (32 - depth)) >>> 0
 }
 
-/** Records of a page that lie side by side. */
+/** Adjacent records of a page. */
 interface Run {
   readonly page: Page
   readonly start: number
   end: number
 }
 
-/** A page of those live records of others that the hash leads to at this depth, with room for more words. */
+/**
+ * Builds a page from the live records of other pages that belong to this hash and depth, with room for more
+ * words.
+ */
 export function packPages(
   from: readonly Page[],
   hash: number,
@@ -52,9 +55,9 @@ export function packPages(
 }
 
 /**
- * Drops a quarter of the counters in a page, those with the fewest hits: a flood of new values
- * drops itself, and what is near or over its limit stays.
- * @returns how many were dropped
+ * Drops the quarter of the counters in a page with the fewest hits: a flood of new values evicts
+ * itself, and counters near or over their limits stay.
+ * @returns the number of dropped counters
  */
 export function dropFewestHits(page: Page, { records }: Extent, now: number): number {
   const counts = new Float64Array(records)

@@ -10,31 +10,31 @@ import type { Increment } from '../counter-store.ts'
 import { toShare } from '../sliding-window.ts'
 import { dropFewestHits, fullPageWords, packPages, startOf, toRoom } from './rewrite-pages.ts'
 
-/** A page with fewer records is not split, however long they are. */
+/** A page with fewer records is never split, however long they are. */
 const fewestRecords = 8
-/** Pages that are merged hold at most this together, so that they are not split again at once. */
+/** Pages are merged up to this total, so that they are not split again immediately. */
 const mergedPageWords = fullPageWords / 2
-/** Twice as many places in the directory would take too long to copy. */
+/** A deeper directory would take too long to copy. */
 const deepest = 18
 
 /**
- * Fixed windows start at whole seconds. Sliding ones stand between them, because they are other
- * counters than the fixed ones of the same names.
+ * Fixed windows start at whole seconds. Sliding windows are stored half a second later, because they are
+ * distinct from the fixed windows of the same names.
  */
 const apartSeconds = 0.5
 
 export interface TableSettings {
-  /** The time by which windows are over, in Unix seconds. */
+  /** The time that decides which windows have ended, in Unix seconds. */
   readonly nowSeconds: () => number
-  /** What the pages may take, with a page more or less. */
+  /** The most memory that the pages may take, give or take a page. */
   readonly maxBytes: number
-  /** Whether counters are dropped for a new one where there is no room, in place of refusing it. */
+  /** Whether a full table drops counters for a new one instead of refusing it. */
   readonly evicts: boolean
 }
 
 export type SlidingCounter = Omit<Increment, 'hits' | 'isStrict'>
 
-/** There is no place for another counter. */
+/** There is no room for another counter. */
 export class TableFullError extends Error {
   override readonly name = 'TableFullError'
 }
@@ -47,19 +47,19 @@ export class TableFullError extends Error {
 export class CounterTable {
   readonly #settings: TableSettings
   readonly #key = new KeyBytes()
-  /** By the first `#depth` bits of the hash. A page of less depth stands in several places. */
+  /** Pages by the first `#depth` bits of the hash. A page of lower depth has several entries. */
   #directory: Page[]
   #depth = 1
-  /** How many pages there are of each depth. */
+  /** The number of pages of each depth. */
   readonly #pagesOf: number[] = Array.from({ length: deepest + 1 }, () => 0)
-  /** The hash at which the sweep goes on. */
+  /** The hash at which the sweep continues. */
   #sweepAt = 0
-  /** Counters, with those whose window is over and that were not dropped yet. */
+  /** The number of counters, including expired ones that were not dropped yet. */
   size = 0
   bytes = 0
-  /** Counters that were dropped before their window was over. */
+  /** The number of counters that were dropped before their window ended. */
   evicted = 0
-  /** Words moved and records looked through so far: what a pause is made of. */
+  /** Words moved and records checked so far, which determine how long a pause is. */
   work = 0
 
   constructor(settings: TableSettings) {
@@ -74,7 +74,7 @@ export class CounterTable {
     return this.#pagesOf.reduce((sum, pages) => sum + pages, 0)
   }
 
-  /** Changes a count and gives the count after it. Hot path. */
+  /** Changes a count and returns the new count. Hot path. */
   add(text: string, window: number, unitSeconds: number, hits: number): number {
     const hash = this.#key.set(text)
     const page = this.#pageOf(hash)
@@ -93,7 +93,7 @@ export class CounterTable {
     return at === 0 ? 0 : (page.floats[at >> 1] ?? 0)
   }
 
-  /** Changes a sliding counter by so many hits, if there is room, and sets its counts. Hot path. */
+  /** Adds hits to a sliding counter if there is room, and sets its counts. Hot path. */
   slide(counter: SlidingCounter, hits: number): void {
     const { window, unitSeconds, most, overlapMs } = counter
     const hash = this.#key.set(counter.key)
@@ -107,7 +107,7 @@ export class CounterTable {
     counter.previous = previous
     counter.after = Math.max(0, current + hits) + share
     if (hits === 0 || (hits > 0 && counter.after > most)) return
-    // Kept one window longer, because it is then the one before.
+    // It is kept one window longer, because it is then the previous window.
     const lifeSeconds = 2 * unitSeconds
     if (at !== 0) {
       page.prolong(at, lifeSeconds)
@@ -118,8 +118,8 @@ export class CounterTable {
   }
 
   /**
-   * Goes on dropping what is over and giving back memory: for a share of all pages, but no further
-   * than to the end of the table, and not when it has seen that many records. At least one page.
+   * Continues to drop expired counters and to release memory, for a share of all pages. It handles at least
+   * one page, and stops at the end of the table or after that many records.
    */
   sweep(share: number, mostRecords: number): void {
     const now = this.#settings.nowSeconds()
@@ -135,7 +135,7 @@ export class CounterTable {
     if (this.#sweepAt === 2 ** 32) this.#sweepAt = 0
   }
 
-  /** Gives back all memory. The table is not to be used any more. */
+  /** Releases all memory. The table must not be used afterwards. */
   free(): void {
     for (const page of new Set(this.#directory)) page.free()
   }
@@ -146,7 +146,7 @@ export class CounterTable {
     return page
   }
 
-  /** The first hits of a key in a window. A counter of the key that is over is used again. */
+  /** Counts the first hits of a key in a window. An expired counter of the key is reused. */
   #start(hash: number, window: number, unitSeconds: number, hits: number): number {
     const now = this.#settings.nowSeconds()
     let page = this.#pageOf(hash)
@@ -166,7 +166,7 @@ export class CounterTable {
     return hits
   }
 
-  /** Drops what is over; where that does not do, splits the page or lets it grow. */
+  /** Drops expired counters; if that is not enough, splits the page or lets it grow. */
   #makeRoom(hash: number, page: Page, recordWords: number, now: number): void {
     this.work += page.earliestEnd <= now ? page.size : 1
     let live = page.measureLive(now)
@@ -185,7 +185,7 @@ export class CounterTable {
     }
   }
 
-  /** Whether the page may hold what is live in it and one more record. */
+  /** Whether the live records of the page and one more record fit. */
   #fits(page: Page, live: Extent, recordWords: number): boolean {
     const room = toRoom({ records: live.records + 1, words: live.words + recordWords })
     const growth = toPageBytes(room) - page.byteLength
@@ -205,7 +205,7 @@ export class CounterTable {
     this.#replace([page], halves, start)
   }
 
-  /** Rewrites a page of which a good part is over. Gives the number of records it looked at. */
+  /** Rewrites a page if many of its counters have expired. Returns the number of records it checked. */
   #tidy(hash: number, page: Page, now: number): number {
     if (page.earliestEnd > now) return 0
     const { size } = page
@@ -219,7 +219,7 @@ export class CounterTable {
     return size
   }
 
-  /** Makes one page of two neighbours that are nearly empty. False when there are none. */
+  /** Merges two nearly empty adjacent pages. Returns false when there are none. */
   #merge(hash: number, now: number): boolean {
     const page = this.#pageOf(hash)
     const { depth } = page
@@ -239,7 +239,7 @@ export class CounterTable {
     return packed
   }
 
-  /** Puts pages where others were. `hash` leads to the first of them. */
+  /** Replaces pages with others. `hash` belongs to the first of them. */
   #replace(before: readonly Page[], after: readonly Page[], hash: number): void {
     for (const page of before) {
       this.#account(page, -1)

@@ -12,8 +12,8 @@ export class Backoff {
   }
 
   /**
-   * A connection that lasted deserves an attempt at once. One that did not is a failure however often
-   * it opens.
+   * After a connection that lasted, the next attempt is made immediately. A short-lived connection counts
+   * as a failure, however often it opens.
    */
   isDueAtOnce(lastedMs: number): boolean {
     if (lastedMs < firstMs) return false
@@ -25,7 +25,7 @@ export class Backoff {
     return Math.min(lastMs, firstMs * 2 ** this.#failures++)
   }
 
-  /** While calls are being refused, a server that is back is found within a quarter of a second. */
+  /** While calls are being refused, attempts are frequent enough to find a returning server within 250 ms. */
   mayHurry(): boolean {
     return performance.now() - this.#attemptedAtMs >= hurryMs
   }

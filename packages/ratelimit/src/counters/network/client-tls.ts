@@ -3,11 +3,11 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import type { ClientTlsConfig } from '../../tls/client-tls-settings.ts'
 
 export interface TlsFiles {
-  /** Trusted beside the roots of the system and of Node, not instead of them. */
+  /** Trusted in addition to the root certificates of the system and of Node. */
   readonly caFile?: string | undefined
   readonly certFile?: string | undefined
   readonly keyFile?: string | undefined
-  /** The chain is still verified; only the name in the certificate may be another. */
+  /** The chain is still verified; only the name in the certificate may differ. */
   readonly skipHostnameVerification?: boolean | undefined
 }
 
@@ -17,8 +17,8 @@ export interface ClientTls {
 }
 
 /**
- * @param server how the messages call who is connected to.
- * @throws {Error} when a file cannot be read or is no certificate or key.
+ * @param server - the name of the server in messages
+ * @throws Error when a file cannot be read or is not a certificate or key
  */
 export function loadClientTls(server: string, files: TlsFiles): ClientTls {
   const { caFile, certFile, keyFile, skipHostnameVerification = false } = files
@@ -56,7 +56,7 @@ function toText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The files that settings name. */
+/** The files that are named in the settings. */
 export function toTlsFiles(tls: ClientTlsConfig & { readonly skipsHostname: boolean }): TlsFiles {
   return {
     caFile: tls.caPath,

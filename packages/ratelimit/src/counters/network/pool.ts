@@ -1,24 +1,24 @@
 /** One of several connections to the same server. */
 export interface PooledConnection {
-  /** Replies that are on the way. */
+  /** The number of outstanding replies. */
   readonly pending: number
-  /** Whether commands collected in this turn have not left yet. */
+  /** Whether commands of this turn of the event loop were collected but not sent yet. */
   readonly isCollecting: boolean
   readonly isOpen: boolean
-  /** Whether commands are taken: they are sent, or wait for an attempt that is under way. */
+  /** Whether commands are accepted: they are sent, or wait for a connection attempt in progress. */
   readonly isAccepting: boolean
-  /** @param isAwaited whether commands may wait for the first attempt. */
+  /** @param isAwaited - whether commands may wait for the first attempt */
   start(isAwaited: boolean): void
   close(reason: string): void
 }
 
 /**
- * Replies outstanding on a connection above which another one is used: far more than a server leaves
- * open that keeps up.
+ * The number of outstanding replies above which another connection is used: far more than there are with
+ * a server that keeps up.
  */
 const busyPending = 2_048
 
-/** Up to `size` connections to one server, of which as few are used as keep up. */
+/** Up to `size` connections to one server. As few are used as can keep up. */
 export class Pool<Connection extends PooledConnection> {
   readonly #open: () => Connection
   readonly #size: number
@@ -40,7 +40,9 @@ export class Pool<Connection extends PooledConnection> {
     return this.#connections
   }
 
-  /** Where the next commands go. The same for all commands of one write, so their order holds. */
+  /**
+   * The connection for the next commands: the same for all commands of one write, which keeps their order.
+   */
   get connection(): Connection {
     const current = this.#current
     if (current.isCollecting) return current
@@ -81,7 +83,7 @@ export class Pool<Connection extends PooledConnection> {
     if (this.#connections.length >= this.#size) return
     const further = this.#open()
     this.#connections.push(further)
-    // Nobody waits for it: it is used once it stands.
+    // No command waits for it: it is used once it is established.
     further.start(false)
   }
 }

@@ -1,31 +1,31 @@
 import type { StoreError } from '../counter-store.ts'
 
-/** Who waits for a reply. */
+/** A call that waits for a reply. */
 export interface Waiter {
-  /** As `Date.now()`. */
+  /** On the clock of `Date.now()`. */
   readonly deadlineMs: number
   readonly isDone: boolean
   fail(reason: StoreError): void
 }
 
-/** The replies that are on the way, the oldest first. */
-export interface RepliesOnTheWay {
+/** The outstanding replies, oldest first. */
+export interface OutstandingReplies {
   readonly length: number
   waiterAt(distance: number): Waiter | undefined
 }
 
 export interface ReplyWatchSettings {
-  readonly replies: RepliesOnTheWay
-  /** What those get whose deadline is over. */
+  readonly replies: OutstandingReplies
+  /** The error for calls whose deadline has passed. */
   readonly late: StoreError
-  /** From time to time while replies are on the way, with how long nothing was heard. */
+  /** Called regularly while replies are outstanding, with the time since the last bytes arrived. */
   readonly onSilence: (silentMs: number) => void
 }
 
-/** Deadlines are looked at this often; Envoy's usual one is 20 ms. */
+/** The interval at which deadlines are checked; Envoy's default timeout is 20 ms. */
 const tickMs = 5
 
-/** Looks after the deadlines of all who wait for replies of one connection, with one timer. */
+/** Enforces the deadlines of all calls that wait for replies on one connection, with a single timer. */
 export class ReplyWatch {
   readonly #settings: ReplyWatchSettings
   #ticker: NodeJS.Timeout | undefined
@@ -38,12 +38,12 @@ export class ReplyWatch {
     this.#settings = settings
   }
 
-  /** Somebody waits until then. */
+  /** Registers the deadline of a call. */
   note(deadlineMs: number): void {
     if (deadlineMs < this.#nextDeadlineMs) this.#nextDeadlineMs = deadlineMs
   }
 
-  /** Replies are on the way from now on. */
+  /** Replies are outstanding from now on. */
   start(): void {
     if (this.#isTicking || this.#isStopped) return
     this.#isTicking = true
@@ -51,12 +51,12 @@ export class ReplyWatch {
     else this.#ticker.refresh()
   }
 
-  /** Something was heard, or there is nothing yet that could be. */
+  /** Bytes arrived, or no reply is expected yet. */
   endSilence(): void {
     this.#silentTicks = 0
   }
 
-  /** For good. */
+  /** Stops permanently. */
   stop(): void {
     this.#isStopped = true
     clearTimeout(this.#ticker)
@@ -69,12 +69,12 @@ export class ReplyWatch {
       return
     }
     this.#ticker?.refresh()
-    // Not before what lies in the socket was read: it is we who may have paused, and not the server.
+    // Buffered replies are read first: this process may have paused, and not the server.
     if (Date.now() >= this.#nextDeadlineMs) setImmediate(this.#failLate)
     onSilence(++this.#silentTicks * tickMs)
   }
 
-  /** They fail now; their replies are still awaited, and then mean nothing. */
+  /** Late calls fail now; their replies are still read, and then ignored. */
   readonly #failLate = (): void => {
     const { replies, late } = this.#settings
     if (this.#isStopped) return
@@ -87,7 +87,7 @@ export class ReplyWatch {
       if (waiter.deadlineMs <= nowMs) waiter.fail(late)
       else if (waiter.deadlineMs < nextDeadlineMs) nextDeadlineMs = waiter.deadlineMs
     }
-    // Whoever failed may have asked for something new.
+    // A failed call may have started a new one in its callback.
     this.#nextDeadlineMs = Math.min(this.#nextDeadlineMs, nextDeadlineMs)
   }
 }

@@ -2,7 +2,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import type { ClientTls } from './client-tls.ts'
 
-/** Where a server listens. */
+/** The address that a server listens on. */
 export type Endpoint = TcpEndpoint | UnixEndpoint
 
 export interface TcpEndpoint {
@@ -17,12 +17,12 @@ export interface UnixEndpoint {
 export interface SocketSettings {
   readonly endpoint: Endpoint
   readonly tls: ClientTls | undefined
-  /** Whether the process may end while the socket is open, as a library's should. */
+  /** Whether the process may exit while the socket is open, which libraries must allow. */
   readonly isBackground?: boolean | undefined
   readonly onConnect: () => void
-  /** The bytes are used again for the next piece. Gives whether there shall be one. */
+  /** The buffer is reused for the next chunk. Returns whether reading continues. */
   readonly onRead: (bytes: Buffer, length: number) => boolean
-  /** Perhaps more than once. */
+  /** May be called more than once. */
   readonly onEnd: (reason: string) => void
 }
 
@@ -54,8 +54,8 @@ export function openSocket(settings: SocketSettings): Socket {
 }
 
 /**
- * Where a name has several addresses, Node wraps their errors in one without a text. Those of OpenSSL
- * end in a line break.
+ * If a name has several addresses, Node wraps their errors in one without a message. The messages of
+ * OpenSSL end in a line break.
  */
 export function toReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(toReason).join('; ')

@@ -1,12 +1,12 @@
 import type { Endpoint, TcpEndpoint } from '../network/socket.ts'
 
 export interface Credentials {
-  /** Left out for the default user, as before Redis 6. */
+  /** Omitted for the default user, as before Redis 6. */
   readonly user?: string
   readonly password: string
 }
 
-/** What the URL of a store says. */
+/** The parsed URL of a store. */
 export type RedisAddress = SingleAddress | SentinelAddress | ClusterAddress
 
 interface Login {
@@ -33,9 +33,9 @@ export interface ClusterAddress extends Login {
 }
 
 export interface RedisAddressText {
-  /** `single`, `sentinel` or `cluster`, in any letter case. */
+  /** `single`, `sentinel` or `cluster`, in any case. */
   readonly type: string
-  /** `tcp` or `unix`; a `redis://` URL, sentinels and clusters are always reached by TCP. */
+  /** `tcp` or `unix`; a `redis://` URL, sentinels and clusters always use TCP. */
   readonly socketType: string
   readonly url: string
 }
@@ -49,7 +49,7 @@ const parsers: Readonly<Record<string, (text: RedisAddressText) => RedisAddress>
   cluster: parseCluster,
 }
 
-/** @throws {Error} with a message for the operator. */
+/** @throws Error with a message for the operator */
 export function parseRedisAddress(text: RedisAddressText): RedisAddress {
   const type = text.type.toLowerCase()
   const parse = Object.hasOwn(parsers, type) ? parsers[type] : undefined
@@ -57,7 +57,7 @@ export function parseRedisAddress(text: RedisAddressText): RedisAddress {
   return parse(text)
 }
 
-/** `password`, or `user:password` cut at the first colon. Nothing when there is no text. */
+/** Parses `password` or `user:password`, split at the first colon. Returns undefined for an empty text. */
 export function parseRedisAuth(auth: string | undefined): Credentials | undefined {
   if (auth === undefined || auth === '') return undefined
   const colon = auth.indexOf(':')
@@ -66,14 +66,14 @@ export function parseRedisAuth(auth: string | undefined): Credentials | undefine
   return user === '' ? { password } : { user, password }
 }
 
-/** How a log line names a server. */
+/** The name of a server in log lines. */
 export function toEndpointText(endpoint: Endpoint): string {
   if ('path' in endpoint) return endpoint.path
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host
   return `${host}:${endpoint.port}`
 }
 
-/** How a log line names the whole store: never with the credentials. */
+/** The name of the whole store in log lines, without credentials. */
 export function toAddressText(address: RedisAddress): string {
   const text = toNames(address).join(',')
   return address.credentials ? `redis://*****@${text}` : text
@@ -94,7 +94,7 @@ function parseSingle({ socketType, url }: RedisAddressText): SingleAddress {
   }
   if (kind !== 'tcp') throw new Error(`Unrecognized socket type ${socketType}: use tcp or unix`)
   if (url.startsWith('/')) {
-    throw new Error(`${url} is a path: set the socket type to unix, or give host:port`)
+    throw new Error(`${url} is a path: set the socket type to unix, or use host:port`)
   }
   return { type: 'single', endpoint: parseHostPort(url, redisPort) }
 }
@@ -159,7 +159,8 @@ function parseUrl(text: string, defaultPort: number): Login & { endpoint: TcpEnd
 
 function parseDatabase(text: string): number | undefined {
   if (text === '') return undefined
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`The database ${text} of the Redis URL is no number`)
+  if (!/^\d{1,9}$/.test(text))
+    throw new Error(`The database ${text} of the Redis URL is not a number`)
   return Number(text)
 }
 
@@ -168,12 +169,12 @@ function parseHostPort(text: string, defaultPort: number): TcpEndpoint {
   const host = found?.groups?.['literal'] ?? found?.groups?.['name']
   const port = Number(found?.groups?.['port'] ?? defaultPort)
   if (host === undefined || port < 1 || port > 65_535) {
-    throw new Error(`${maskUrl(text)} is no address of a Redis server: use host:port`)
+    throw new Error(`${maskUrl(text)} is not the address of a Redis server: use host:port`)
   }
   return { host, port }
 }
 
-/** Credentials stand before the last `@`. */
+/** Credentials are the part before the last `@`. */
 function maskUrl(text: string): string {
   const at = text.lastIndexOf('@')
   if (at < 0) return text === '' ? 'An empty text' : text

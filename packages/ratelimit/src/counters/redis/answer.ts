@@ -5,8 +5,8 @@ import type { Connection } from './connection.ts'
 import type { Reply } from './resp-reader.ts'
 
 /**
- * Ends one increment of a call with what a command or script replied.
- * @param previous of a sliding counter what the window before counts.
+ * Completes one increment of a call with the reply of a command or script.
+ * @param previous - the count of the previous window of a sliding counter
  */
 export function answer(
   from: Connection,
@@ -24,7 +24,7 @@ export function answer(
   call.answer(increment, count)
 }
 
-/** What was only read comes as the counts of the two windows. */
+/** A read returns the counts of both windows, which are combined here. */
 export function toSum(
   { overlapMs, unitSeconds }: Increment,
   current: Reply | undefined,

@@ -3,13 +3,13 @@ import { CommandBuffer } from './command-buffer.ts'
 import { Link, type LinkSettings } from './link.ts'
 import { type Reply, ReplyError } from './resp-reader.ts'
 
-/** A sentinel or node of many that says nothing delays the search by this at most. */
+/** The longest delay of a search by a sentinel or node that does not answer. */
 export const maxAskMs = 2_000
 
 /**
- * Asks one question over a connection of its own. Discovery is rare, so it needs no connection that
- * has to be watched and kept.
- * @throws {StoreError} when there is no answer in time or it is an error.
+ * Sends one command over a separate connection. Discovery is rare, so a permanent connection is not worth
+ * its maintenance.
+ * @throws StoreError when there is no reply in time or the reply is an error
  */
 export function askRedis(
   settings: LinkSettings,
@@ -31,7 +31,7 @@ export function askRedis(
     onRead() {},
     onClose: reject,
   })
-  const abort = () => link.close('nobody waits for the answer any more')
+  const abort = () => link.close('the reply is no longer needed')
   const timer = setTimeout(() => link.close('did not answer'), settings.connectTimeoutMs)
   if (settings.isBackground) timer.unref()
   signal.addEventListener('abort', abort, { once: true })

@@ -1,14 +1,14 @@
 import type { Counted, Increment, StoreError } from '../counter-store.ts'
 
-/** One call of the store while its replies are on the way. Calls back exactly once. */
+/** One call of the store while its replies are outstanding. Calls back exactly once. */
 export class Call {
   /** Whether the counts are only read. */
   readonly isRead: boolean
   readonly increments: readonly Increment[]
   readonly deadlineMs: number
-  /** How many increments have no answer yet. */
+  /** The number of increments without a reply. */
   left: number
-  /** How often a cluster may still send one of the increments to another node. */
+  /** How often a cluster may still redirect one of the increments. */
   redirectionsLeft: number
   isDone = false
   readonly #counted: Counted
@@ -27,7 +27,7 @@ export class Call {
     this.#counted = counted
   }
 
-  /** A reply that comes after the call failed changes nothing: the caller may have moved on. */
+  /** A reply that arrives after the call failed is ignored, because the caller may have reused its data. */
   answer(increment: Increment, after: number): void {
     if (this.isDone) return
     increment.after = after
@@ -37,7 +37,7 @@ export class Call {
     this.#counted(undefined)
   }
 
-  /** Somebody else answers the caller from now on. */
+  /** Hands over the callback, so that this call no longer uses it. */
   release(): Counted {
     this.isDone = true
     return this.#counted

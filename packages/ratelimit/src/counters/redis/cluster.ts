@@ -11,7 +11,7 @@ import { slotCount, slotOf } from './slots.ts'
 import type { Surroundings, Topology } from './topology.ts'
 
 const refreshMs = 5_000
-/** A cluster in trouble is asked more often, but not by every failed call. */
+/** While calls fail, the slots are refreshed more often, but not for every failed call. */
 const minRefreshMs = 200
 
 interface Member {
@@ -19,14 +19,14 @@ interface Member {
   readonly node: Node
 }
 
-/** A Redis Cluster: 16,384 slots spread over masters that come, go and hand slots to each other. */
+/** A Redis Cluster: 16,384 slots, spread over masters that can join, leave and move slots. */
 export class Cluster implements Topology {
   readonly #seeds: readonly TcpEndpoint[]
   readonly #surroundings: Surroundings
   readonly #closing = new AbortController()
   readonly #members = new Map<string, Member>()
   readonly #owners: (Node | undefined)[] = new Array(slotCount).fill(undefined)
-  /** Whoever answered last: nodes that do not know their own host mean this one. */
+  /** The host that answered last: a node that does not know its own host refers to this one. */
   #answeringHost = ''
   #isStarted = false
   #refresher: NodeJS.Timeout | undefined
@@ -87,15 +87,15 @@ export class Cluster implements Topology {
         const ranges = parseSlots(reply, endpoint.host)
         this.#answeringHost = endpoint.host
         if (ranges.length > 0) return ranges
-        complaints.push(`Redis at ${toEndpointText(endpoint)}: knows no slots`)
+        complaints.push(`Redis at ${toEndpointText(endpoint)}: returned no slots`)
       } catch (error) {
         complaints.push(error instanceof Error ? error.message : String(error))
       }
     }
-    throw new StoreError(`no node tells the slots of the cluster: ${complaints.join('; ')}`)
+    throw new StoreError(`no node returned the slots of the cluster: ${complaints.join('; ')}`)
   }
 
-  /** The nodes we are connected to come first, and what the operator named comes last. */
+  /** Connected nodes come first, and the configured addresses come last. */
   #listCandidates(): TcpEndpoint[] {
     const members = [...this.#members.values()]
     const open = members.filter(({ node }) => node.isOpen)
@@ -136,10 +136,10 @@ export class Cluster implements Topology {
       this.#owners.fill(node, first, last + 1)
     }
     for (const [id, { node }] of this.#members) {
-      // One that still owes replies is looked at again the next time.
+      // A node with outstanding replies is checked again the next time.
       if (masters.has(node) || !node.isIdle) continue
       this.#members.delete(id)
-      node.close(`Redis at ${id}: holds no slots of the cluster any more`)
+      node.close(`Redis at ${id}: no longer has slots of the cluster`)
     }
   }
 

@@ -11,7 +11,7 @@ const expire = Buffer.from('*3\r\n$6\r\nEXPIRE\r\n')
 const get = Buffer.from('*2\r\n$3\r\nGET\r\n')
 const getWindows = Buffer.from('*4\r\n$5\r\nHMGET\r\n')
 
-// Longer than all that surrounds a key in a command: prefix, two lengths, window and two numbers.
+// Longer than everything around a key in a command: prefix, two lengths, window and two numbers.
 const frameBytes = 128
 // Seven numbers of up to 21 digits, each with a line for its length.
 const valuesBytes = 256
@@ -24,9 +24,9 @@ const ZERO = 48
 const SECONDS = 115
 
 /**
- * The commands that one turn of the event loop produced, as the bytes that leave in one write. A
- * fixed counter is named by `<key><window in decimal>` in UTF-8, the format of envoyproxy/ratelimit;
- * a sliding one, which is a hash with a field per window, by `<key><seconds of a window>s`.
+ * The encoded commands of one turn of the event loop, which are sent in one write. A fixed counter is named
+ * `<key><window in decimal>` in UTF-8, the format of envoyproxy/ratelimit; a sliding one, which is a hash
+ * with a field per window, is named `<key><seconds of a window>s`.
  */
 export class CommandBuffer {
   #bytes: Buffer = Buffer.allocUnsafe(initialBytes)
@@ -39,7 +39,7 @@ export class CommandBuffer {
     return this.#length
   }
 
-  /** Where the key of the last command stands, without its window. */
+  /** A view of the key of the last command, without its window. */
   get view(): DataView {
     return this.#view
   }
@@ -52,7 +52,7 @@ export class CommandBuffer {
     return this.#keyEnd
   }
 
-  /** `SET key 0 EX ttl NX`: the counter has an end of life before it has a count. */
+  /** `SET key 0 EX ttl NX`: the counter gets its TTL before its first hit. */
   createCounter(key: string, window: number, ttlSeconds: number): void {
     this.#start(create, key, window)
     this.#append(noCount)
@@ -102,7 +102,7 @@ export class CommandBuffer {
     else this.#name(key, window, false)
   }
 
-  /** The next words are what a script wants to know about a counter. */
+  /** The next words are the arguments of a script for a counter. */
   addValues({ window, unitSeconds, overlapMs, hits, most }: Increment, ttlSeconds: number): void {
     this.#reserve(valuesBytes)
     this.#number(window)
@@ -119,7 +119,7 @@ export class CommandBuffer {
     this.#number(value)
   }
 
-  /** Any command that is sent too seldom to deserve a method. */
+  /** Any command that is too rare for a method of its own. */
   command(words: readonly string[]): void {
     let text = `*${words.length}\r\n`
     for (const word of words) text += `$${Buffer.byteLength(word)}\r\n${word}\r\n`
@@ -127,12 +127,12 @@ export class CommandBuffer {
     this.#length += this.#bytes.write(text, this.#length)
   }
 
-  /** The bytes collected so far. They are the buffer's own: `clear` or `handOver` comes next. */
+  /** The bytes collected so far. The buffer still owns them: call `clear` or `handOver` next. */
   get collected(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  /** Takes back what was written since the buffer had this length. */
+  /** Discards what was written after this length. */
   rewind(length: number): void {
     this.#length = length
   }
@@ -142,7 +142,7 @@ export class CommandBuffer {
     this.#length = 0
   }
 
-  /** The collected bytes are still being sent: they are left alone, and new ones begin elsewhere. */
+  /** The collected bytes are still being sent, so new commands go to another buffer. */
   handOver(): void {
     this.#length = 0
     this.#use(Buffer.allocUnsafe(initialBytes))
@@ -154,17 +154,17 @@ export class CommandBuffer {
     this.#name(key, window, false)
   }
 
-  /** @param suffix the window, or of a sliding counter the seconds of one. */
+  /** @param suffix - the window, or for a sliding counter the length of a window in seconds */
   #name(key: string, suffix: number, isSliding: boolean): void {
     const start = this.#length
     const keyBytes = this.#tryName(key, key.length, suffix, isSliding)
     if (keyBytes === key.length) return
-    // Not ASCII: the length that was announced is wrong.
+    // The key is not ASCII, so the announced length is wrong.
     this.#length = start
     this.#tryName(key, keyBytes, suffix, isSliding)
   }
 
-  /** Writes the name of a counter and gives the number of bytes its key took. */
+  /** Writes the name of a counter and returns the length of its key in bytes. */
   #tryName(key: string, keyBytes: number, suffix: number, isSliding: boolean): number {
     const digits = digitsOf(suffix)
     this.#lengthLine(keyBytes + digits + (isSliding ? 1 : 0))

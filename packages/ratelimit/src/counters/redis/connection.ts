@@ -9,58 +9,61 @@ import { expected, ReplyQueue } from './reply-queue.ts'
 import { ProtocolError, type Reply } from './resp-reader.ts'
 import type { Script } from './scripts.ts'
 
-/** Learns what became of the commands. */
+/** Receives the results of commands. */
 export interface Replies {
   onInteger(from: Connection, kind: number, call: Call, increment: Increment, value: number): void
   onReply(from: Connection, kind: number, call: Call, increment: Increment, reply: Reply): void
 }
 
 export interface ConnectionSettings {
-  /** How the connection is called in messages. */
+  /** The name of the connection in messages. */
   readonly name: string
-  /** Where to connect to now; asked before every attempt. */
+  /** Returns where to connect; called before every attempt. */
   readonly locate: () => Promise<LinkSettings>
   readonly replies: Replies
   readonly pipelineWindowMs: number
   readonly pipelineLimit: number
   readonly commandTimeoutMs: number
-  /** Whether the process may end while a lost connection is tried again. */
+  /** Whether the process may exit while the connection reconnects. */
   readonly isBackground: boolean
   readonly onOpen: () => void
-  /** After a connection was lost, and after every attempt that failed. */
+  /** Called after a connection was lost, and after every failed attempt. */
   readonly onDown: (loss: Loss) => void
 }
 
 export interface Loss {
   readonly wasOpen: boolean
-  /** Whether commands may have been lost, sent or not. */
+  /** Whether commands may have been lost, whether they were sent or not. */
   readonly isLossy: boolean
   readonly isOurDoing: boolean
   readonly reason: StoreError
 }
 
-/** Commands without a reply, above which calls fail at once: a paused server fills no memory. */
+/**
+ * The number of outstanding replies above which calls fail immediately, so that a paused server does not fill
+ * the memory.
+ */
 const maxPending = 65_536
 /**
- * A server that is silent for so long while it owes replies is given up, and connected to anew: twice
- * the command timeout, but not less than the one nor more than the other.
+ * A connection whose server is silent for this long while replies are outstanding is replaced. The time is
+ * twice the command timeout, within these bounds.
  */
 const [minSilenceMs, maxSilenceMs] = [5_000, 30_000] as const
-/** How often a connection that nobody uses is tried. */
+/** How often an idle connection is checked. */
 const pingMs = 5_000
 
 type State = 'idle' | 'connecting' | 'open' | 'waiting' | 'closed'
 
 /**
- * A pipelined connection that reconnects by itself. All commands of one turn of the event loop leave
- * in one write, and one timer looks after the deadlines of all calls.
+ * A pipelined connection that reconnects automatically. All commands of one turn of the event loop are
+ * sent in one write, and one timer enforces the deadlines of all calls.
  *
- * While it is down, calls fail at once. Only the first attempt after a loss is waited for, each call
- * at most until its deadline: most losses are a restart or a failover that is already over.
+ * While it is down, calls fail immediately. They wait only for the first attempt after a loss, at most
+ * until their deadlines: most losses are a restart or a failover that has already completed.
  */
 export class Connection implements LinkOwner, PooledConnection {
   readonly commands = new CommandBuffer()
-  /** Those whose text was sent since the connection stands. */
+  /** The scripts whose text was sent over this connection. */
   readonly scripts = new Set<Script>()
   readonly name: string
   readonly #settings: ConnectionSettings
@@ -92,10 +95,10 @@ export class Connection implements LinkOwner, PooledConnection {
       },
     })
     this.#refusal = new StoreError(`${name}: not connected yet`)
-    this.#flood = new StoreError(`${name}: ${maxPending} commands wait for a reply already`)
+    this.#flood = new StoreError(`${name}: ${maxPending} commands already wait for a reply`)
   }
 
-  /** Replies that are on the way. */
+  /** The number of outstanding replies. */
   get pending(): number {
     return this.#queue.length
   }
@@ -108,37 +111,37 @@ export class Connection implements LinkOwner, PooledConnection {
     return this.#state === 'open'
   }
 
-  /** Whether commands are taken: they are sent, or wait for an attempt that is under way. */
+  /** Whether commands are accepted: they are sent, or wait for a connection attempt in progress. */
   get isAccepting(): boolean {
     return this.#isAccepting
   }
 
-  /** @param isAwaited whether commands may wait for the first attempt. */
+  /** @param isAwaited - whether commands may wait for the first attempt */
   start(isAwaited: boolean): void {
     if (this.#state !== 'idle') return
     this.#isAccepting = isAwaited
     this.#connect()
   }
 
-  /** Why no command is taken now, if none is. */
+  /** Returns why commands are refused now, or undefined if they are accepted. */
   refuse(): StoreError | undefined {
     if (this.#isAccepting) return this.#queue.length < maxPending ? undefined : this.#flood
     if (this.#state === 'waiting' && this.#backoff.mayHurry()) this.#connect()
     return this.#refusal
   }
 
-  /** Announces the reply to the command that was just written into `commands`. */
+  /** Registers the reply to the command that was just written into `commands`. */
   expect(kind: number, call: Call, increment: Increment): void {
     this.#push(kind, call, increment)
     this.#watch.note(call.deadlineMs)
   }
 
-  /** The same for a reply that concerns nobody. */
+  /** Registers a reply that is ignored. */
   expectNothing(): void {
     this.#push(expected.nothing, undefined, undefined)
   }
 
-  /** The next reply means something else than was announced. */
+  /** Changes the meaning of the next reply. */
   reinterpret(kind: number): void {
     this.#queue.reinterpret(kind)
   }
@@ -155,13 +158,13 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#watch.start()
   }
 
-  /** Gives up the present link, fails what is on the way, and connects anew. */
+  /** Closes the current link, fails outstanding calls, and reconnects. */
   drop(reason: string): void {
     if (this.#link) this.#link.close(reason)
     else if (this.#state === 'waiting') this.#connect()
   }
 
-  /** For good. */
+  /** Closes permanently. */
   close(reason: string): void {
     if (this.#state === 'closed') return
     const wasOpen = this.#state === 'open'
@@ -217,7 +220,7 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#state = 'waiting'
     const isLossy = wasOpen || this.#queue.length > 0
     this.#settings.onDown({ wasOpen, isLossy, isOurDoing, reason })
-    // Before the calls are failed: one of them may ask again at once, and hurry the attempt.
+    // Connect before the calls fail: a caller may retry in its callback and hasten the attempt.
     if (isDueAtOnce) this.#connect()
     else this.#retryLater()
     this.#failAll(reason)
@@ -255,7 +258,7 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#queue.shift()
   }
 
-  /** Finds out that the server is gone before a call does. */
+  /** Detects a lost server before a call does. */
   #ping(): void {
     if (this.#queue.length > 0) return
     this.commands.command(['PING'])
@@ -278,7 +281,7 @@ export class Connection implements LinkOwner, PooledConnection {
     this.commands.clear()
     this.scripts.clear()
     this.#unsentCommands = 0
-    // Not more than there are now: a caller may try again in its callback.
+    // Only the current entries: a caller may retry in its callback.
     for (let left = this.#queue.length; left > 0; left--) {
       const { call } = this.#queue
       this.#queue.shift()

@@ -15,24 +15,23 @@ export interface CountingSettings {
   readonly topology: () => Topology
   readonly known: KnownCounters
   readonly expirationJitterMaxSeconds: number
-  /** Answers the call of an `addSparing` that cannot be one step. */
+  /** Completes an `addSparing` call that cannot be one atomic step. */
   readonly addInSteps: (call: Call) => void
   readonly log: RedisSettings['log']
 }
 
-/** Beside the keys, in `addValues` and after it. */
+/** The number of arguments per counter besides its key. */
 const [valuesOfSlide, valuesOfSpare] = [7, 8] as const
 
 /**
  * The commands of a count and what their replies mean.
  *
- * A counter must never be without an end of life, also when this process dies between two commands.
- * So a counter that this process does not know is made with its TTL (`SET key 0 EX ttl NX`) before
- * it counts (`INCRBY`), in the same write. A counter that it knows is only counted. When the SET
- * finds the counter made by somebody else, or a known counter turns out to have vanished, `EXPIRE`
- * follows the reply.
+ * A counter must always have a TTL, even if this process dies between two commands. So a counter that this
+ * process does not know is created with its TTL (`SET key 0 EX ttl NX`) before it is incremented
+ * (`INCRBY`), in the same write. A known counter is only incremented. If another process created the
+ * counter before the SET, or a known counter has disappeared, `EXPIRE` follows the reply.
  *
- * What has to look before it adds is a script: a sliding counter, and `addSparing`.
+ * Sliding counters and `addSparing` use scripts, because they check before they add.
  */
 export class Counting implements Replies {
   readonly #settings: CountingSettings
@@ -45,7 +44,7 @@ export class Counting implements Replies {
     this.#jitterSeconds = Math.trunc(settings.expirationJitterMaxSeconds)
   }
 
-  /** False once a server refused the script of `sendSparing`. */
+  /** False after a server has refused the script of `sendSparing`. */
   get maySpare(): boolean {
     return this.#maySpare
   }
@@ -65,7 +64,7 @@ export class Counting implements Replies {
     connection.flushSoon()
   }
 
-  /** The same for all increments of an `addSparing`, which one server must have. */
+  /** Writes one command for all increments of an `addSparing`, which must be on one server. */
   sendSparing(connection: Connection | undefined, call: Call, cause: Cause = ''): void {
     const { increments } = call
     const [first] = increments
@@ -115,17 +114,17 @@ export class Counting implements Replies {
     commands.count(key, window, hits)
     const { known } = this.#settings
     const isKnown = known.recall(commands.view, commands.keyStart, commands.keyEnd, increment)
-    // What the node that sent it away knew of it says nothing about the one that has it now.
+    // After a redirection, what is known about the old node does not apply to the new one.
     if (isKnown && cause === '') {
       connection.expect(expected.count, call, increment)
-      // Without a random part the TTL ends with the window, so every count has to renew it.
+      // Without jitter the TTL ends with the window, so every increment must renew it.
       if (this.#jitterSeconds <= 1) this.#expire(connection, call, increment)
       return
     }
     commands.rewind(start)
     if (cause === 'ASK') ask(connection)
     commands.createCounter(key, window, this.#ttlSeconds(increment))
-    // Whoever brought a counter to a node that is only receiving its slot gave it a TTL.
+    // A counter that was moved to the node that imports its slot has kept its TTL.
     connection.expect(cause === 'ASK' ? expected.nothing : expected.creation, call, increment)
     if (cause === 'ASK') ask(connection)
     commands.count(key, window, hits)
@@ -148,9 +147,9 @@ export class Counting implements Replies {
   }
 
   /**
-   * The unit, of a sliding counter two of them, and a random part, so that the counters of a window
-   * do not all end in one moment. The random part is at least 1: a count that arrives late still
-   * finds the counter of its window.
+   * The unit, or two units for a sliding counter, plus a random part, so that the counters of a window do
+   * not all expire at the same moment. The random part is at least 1, so that a late increment still finds
+   * the counter of its window.
    */
   #ttlSeconds({ unitSeconds, overlapMs }: Increment): number {
     const neededSeconds = overlapMs > 0 ? 2 * unitSeconds : unitSeconds
@@ -170,8 +169,8 @@ export class Counting implements Replies {
       call.fail(new StoreError(`${from.name}: ${error.message}`))
       from.drop(error.message)
     } else if (kind === expected.creation) {
-      // The count itself decides: it meets the same error, or a user who may not SET (an ACL made
-      // for the commands of envoyproxy/ratelimit) still gets counters that end.
+      // The INCRBY decides: either it fails with the same error, or the user may not SET (with an ACL for
+      // the commands of envoyproxy/ratelimit) and EXPIRE sets the TTL.
       from.reinterpret(expected.foreignCount)
     } else if (kind === expected.nothing) {
       this.#warnOnce(`${from.name}: a counter may have no TTL, EXPIRE failed: ${error.message}`)
@@ -198,7 +197,7 @@ export class Counting implements Replies {
     cause: Cause,
   ): void {
     const to = this.#settings.topology().redirect(error)
-    // Nobody waits for it any more, and whether it was counted is unknown anyway.
+    // The caller no longer waits, and whether the hits were counted is unknown anyway.
     if (call.isDone) return
     if (to === undefined) {
       call.fail(
@@ -216,14 +215,14 @@ export class Counting implements Replies {
     else this.send(to, call, increment, cause)
   }
 
-  /** Nothing was changed: the counters are in several places, or the user may not run scripts. */
+  /** Nothing was changed: the counters are on several servers, or the user may not run scripts. */
   #onSparingRefused(from: Connection, call: Call, error: ReplyError): void {
     const isForGood = isForbidden(error) || error.code === 'CROSSSLOT'
     if (isForGood && this.#maySpare) {
       this.#maySpare = false
       this.#settings.log.warning(
-        `${from.name}: looking and adding is not one step when increments stop for requests that ` +
-          `are over: ${error.message} (${spareScript.needs})`,
+        `${from.name}: with STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT, checking and adding is not atomic: ` +
+          `${error.message} (${spareScript.needs})`,
       )
     }
     if (isForGood || error.code === 'TRYAGAIN') this.#settings.addInSteps(call)

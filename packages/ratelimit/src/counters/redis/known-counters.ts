@@ -3,26 +3,28 @@ import type { Increment } from '../counter-store.ts'
 const buckets = 131_072
 const wordsPerEntry = 2
 const wordsPerBucket = 4 * wordsPerEntry
-/** New counters come into the second half of their bucket, and the first half is for those that were used again. */
+/**
+ * New counters go into the second half of their bucket; the first half is for counters that were used again.
+ */
 const halfBucket = wordsPerBucket / 2
 
 /**
- * The counters this process has given a TTL, or seen to have one: a table of fixed size (4 MiB, up
- * to 524,288 counters) of fingerprints. A new counter replaces one that was not used again, so that
- * a flood of new values does not push out the counters in use.
+ * The counters that are known to have a TTL: a table of fingerprints with a fixed size (4 MiB, up to
+ * 524,288 counters). A new counter replaces one that was not used again, so that a flood of new values
+ * does not evict the counters in use.
  *
- * A counter that was pushed out costs three commands the next time instead of one. A fingerprint that
- * two counters share (1 in 2^32 of those in a bucket) makes one of them get its TTL a round trip
- * after its first count instead of before it.
+ * An evicted counter costs three commands the next time instead of one. If two counters share a fingerprint
+ * (1 in 2^32 of those in a bucket), one of them gets its TTL a round trip after its first increment
+ * instead of before it.
  */
 export class KnownCounters {
   readonly #table = new Uint32Array(buckets * wordsPerBucket)
-  /** Callers choose values that become keys: nobody shall choose who shares a bucket. */
+  /** Clients choose values that become keys; the seed keeps them from choosing keys that share a bucket. */
   readonly #seed = Math.floor(Math.random() * 0x7fffffff)
 
   /**
-   * Whether the counter is known with a TTL for this unit. From now on it is.
-   * @param view holds the key from `keyStart` to `keyEnd`.
+   * Returns whether the counter is known to have a TTL for this unit, and marks it as known.
+   * @param view - contains the key from `keyStart` to `keyEnd`
    */
   recall(
     view: DataView,
@@ -51,7 +53,7 @@ export class KnownCounters {
     return this.#find((place & (buckets - 1)) * wordsPerBucket, print >>> 0, window >>> 0)
   }
 
-  /** After a connection was lost nobody knows what the server still has. */
+  /** Called after a connection was lost: the server may have lost counters too. */
   forgetAll(): void {
     this.#table.fill(0)
   }
@@ -61,7 +63,7 @@ export class KnownCounters {
     const end = bucket + wordsPerBucket
     for (let at = bucket; at < end; at += wordsPerEntry) {
       if (table[at] !== print) continue
-      // The entry of a key holds its last window, so a new window takes no new place.
+      // The entry of a key contains its last window, so a new window needs no new entry.
       const isKnown = table[at + 1] === window
       const better = at < bucket + halfBucket ? at : at - halfBucket
       table[at] = table[better] ?? 0
@@ -72,7 +74,7 @@ export class KnownCounters {
     }
     const newest = bucket + halfBucket
     const oldest = newest + wordsPerEntry
-    // As long as there is room in the bucket, nothing is pushed out of it.
+    // Nothing is evicted as long as the bucket has room.
     const spare = table[bucket] === 0 ? bucket : bucket + wordsPerEntry
     if (table[oldest] !== 0 && table[spare] === 0) {
       table[spare] = table[oldest] ?? 0

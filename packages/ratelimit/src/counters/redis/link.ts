@@ -11,32 +11,31 @@ export interface LinkSettings {
   readonly credentials?: Credentials | undefined
   readonly database?: number | undefined
   readonly tls?: ClientTls | undefined
-  /** Behind sentinels: whoever is not the master is no use. */
+  /** Set behind sentinels, where only the master is usable. */
   readonly mustBeMaster?: boolean
-  /** For the connection and the handshake together. */
+  /** The timeout for the connection and the handshake together. */
   readonly connectTimeoutMs: number
-  /** Whether the process may end while the link is open. */
+  /** Whether the process may exit while the link is open. */
   readonly isBackground?: boolean | undefined
 }
 
-/** Gets the replies that are not part of the handshake. */
+/** Receives the replies that are not part of the handshake. */
 export interface LinkOwner extends ReplyHandler {
   onOpen(): void
-  /** Once, and nothing after it, with whether we ended it; also when the link never opened. */
+  /** The last call, made exactly once, even if the link never opened. `isOurDoing`: this side closed it. */
   onClose(reason: StoreError, isOurDoing: boolean): void
-  /** After every piece that was read. */
+  /** Called after every chunk that was read. */
   onRead(): void
 }
 
 interface Step {
   readonly words: readonly string[]
-  /** What is wrong with the reply, if anything. */
+  /** Returns why the reply is not acceptable, or undefined if it is. */
   readonly complain: (reply: Reply) => string | undefined
 }
 
 /**
- * One socket to one server, from the connection over the handshake to its end. It never comes back:
- * reconnecting is up to its owner.
+ * One socket to one server: connection, handshake and end. Its owner reconnects with a new link.
  */
 export class Link implements ReplyHandler {
   readonly #owner: LinkOwner
@@ -69,8 +68,8 @@ export class Link implements ReplyHandler {
   }
 
   /**
-   * Sends what the buffer has collected and empties it. A plain socket mostly passes the bytes to
-   * the kernel at once, so the buffer can be filled again; otherwise the bytes stay the socket's.
+   * Sends the collected bytes and empties the buffer. A plain socket usually passes them to the kernel
+   * immediately, so the buffer can be reused; otherwise the socket keeps the bytes.
    */
   send(commands: CommandBuffer): void {
     if (this.#isTls) {
@@ -87,7 +86,7 @@ export class Link implements ReplyHandler {
     this.#end(reason, true)
   }
 
-  /** Replies to the handshake; from `onOpen` on, replies go to the owner without this detour. */
+  /** Handles replies to the handshake; after `onOpen`, replies go directly to the owner. */
   onInteger(value: number): void {
     this.onReply(value)
   }

@@ -7,7 +7,7 @@ export class Node extends Pool<Connection> {
     super(() => new Connection(settings), poolSize)
   }
 
-  /** Closes the present connections and makes new ones, to wherever the node is now. */
+  /** Replaces all connections with new ones to the current address of the node. */
   relocate(reason: string): void {
     for (const connection of this.connections) connection.drop(reason)
   }

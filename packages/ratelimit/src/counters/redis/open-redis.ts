@@ -59,7 +59,7 @@ function openInstance(
   })
 }
 
-/** In commands, of which envoyproxy/ratelimit sends two per key whatever ours needs. */
+/** The length in commands is that of envoyproxy/ratelimit, which always sends two per key. */
 function toSpan({ perSecond }: RedisConfig): StoreSpan {
   const countPerSecond = (increments: readonly Increment[]) =>
     perSecond === undefined ? 0 : increments.filter(({ unitSeconds }) => unitSeconds === 1).length

@@ -2,18 +2,18 @@ import type { Counted, CounterStore, Increment, StoreError } from '../counter-st
 import { lookThenAdd } from '../look-then-add.ts'
 
 export interface PerSecondSettings {
-  /** Gets the counters of limits per second. */
+  /** The store for limits per second. */
   readonly perSecond: CounterStore
-  /** Gets all others. */
+  /** The store for all other limits. */
   readonly others: CounterStore
 }
 
 /**
- * Routes limits per second to a store of their own (5.13). Both are asked at the same time, and a
- * failure of either fails the call. A call that needs only one never touches the other.
+ * Routes limits per second to a separate store. Both stores are called at the same time, and a failure of
+ * either fails the call. A call that needs only one never uses the other.
  */
 export function createPerSecondRouter({ perSecond, others }: PerSecondSettings): CounterStore {
-  /** The store that all of them go to; undefined where it takes both. */
+  /** Returns the only store that is needed, or undefined when both are. */
   function toOnly(increments: readonly Increment[]): CounterStore | undefined {
     let fast = 0
     for (const { unitSeconds } of increments) if (unitSeconds === 1) fast++
@@ -63,7 +63,7 @@ function isPerSecond({ unitSeconds }: Increment): boolean {
   return unitSeconds === 1
 }
 
-/** Calls back at the second success, or at once at the first failure. */
+/** Calls back after the second success, or immediately after the first failure. */
 function awaitBoth(counted: Counted): Counted {
   let successes = 0
   let isOver = false

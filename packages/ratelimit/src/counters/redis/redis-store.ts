@@ -15,13 +15,13 @@ import type { Surroundings, Topology } from './topology.ts'
 
 /** A counter store in Redis. Calls made before it is ready fail at once. */
 export interface RedisStore extends CounterStore {
-  /** Redis answers. Rejects when the time for starting is over, or the store was closed before. */
+  /** Resolves when Redis answers. Rejects when the startup time is over or the store is closed first. */
   readonly ready: Promise<void>
 }
 
 /**
- * @throws {Error} when the TLS files cannot be used. A Redis that cannot be reached is no error: the
- * store tries again until it can, or until `startup.maxElapsedMs` is over.
+ * @throws Error when the TLS files cannot be used. An unreachable Redis is not an error: the store keeps
+ * trying until `startup.maxElapsedMs` has passed.
  */
 export function openRedisStore(settings: RedisSettings): RedisStore {
   return new Store({ ...redisDefaults, ...settings })
@@ -29,7 +29,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
 
 const closed = 'Redis: the store is closed'
 
-/** A server that refuses again and again fills no log. */
+/** The minimum interval between log lines about lost connections. */
 const logPauseMs = 1_000
 
 type AllSettings = RedisSettings & Required<Pick<RedisSettings, keyof typeof redisDefaults>>
@@ -44,9 +44,9 @@ class Store implements RedisStore {
   readonly #closing = new AbortController()
   readonly #firstConnection = Promise.withResolvers<void>()
   #loggedAtMs = Number.NEGATIVE_INFINITY
-  /** Connections that were lost and have not been replaced yet. */
+  /** The number of lost connections that have not been replaced yet. */
   #missing = 0
-  /** When the first of them was lost, if that was logged. */
+  /** When the first connection was lost, if that was logged. */
   #lostAtMs: number | undefined
 
   constructor(settings: AllSettings) {
@@ -63,7 +63,7 @@ class Store implements RedisStore {
     })
     this.#topology = createTopology(settings.address, this.#toSurroundings())
     this.ready = this.#start()
-    // Who does not wait for them reads about it in the log.
+    // Callers that do not await it see the error in the log.
     this.ready.catch(() => undefined)
     this.#firstConnection.promise.catch(() => undefined)
   }
@@ -76,7 +76,7 @@ class Store implements RedisStore {
   addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
     const [first] = increments
     if (first === undefined || increments.length === 1) {
-      // There is no other to be spared.
+      // There is no other counter to spare.
       this.add(increments, deadlineMs, counted)
     } else if (this.#counting.maySpare && this.#topology.hasInOnePlace(increments)) {
       const call = this.#open(false, increments, deadlineMs, counted)
@@ -98,7 +98,7 @@ class Store implements RedisStore {
     this.#firstConnection.reject(new StoreError(closed))
   }
 
-  /** `undefined` when the caller has its answer already. */
+  /** Returns `undefined` when the caller was already answered. */
   #open(
     isRead: boolean,
     increments: readonly Increment[],
@@ -136,7 +136,7 @@ class Store implements RedisStore {
         credentials: parseRedisAuth(auth) ?? address.credentials,
         database: address.database,
         tls: usesTls ? loadClientTls('Redis', tls ?? {}) : undefined,
-        // An attempt without an end would keep the next one from being made.
+        // An attempt without a timeout would prevent the next one.
         connectTimeoutMs: connectTimeoutMs > 0 ? connectTimeoutMs : redisDefaults.connectTimeoutMs,
         isBackground,
       },
@@ -182,8 +182,8 @@ class Store implements RedisStore {
   }
 
   #onDown({ wasOpen, isLossy, isOurDoing, reason }: Loss): void {
-    // Whoever answers next may not have the counters that were there or were about to be made. After the
-    // end nobody asks, and to touch the whole table takes longer than all the rest of it.
+    // The next server may lack counters that existed or were being created. After the store is closed
+    // there are no more calls, and clearing the whole table would dominate the time of closing.
     if (isLossy && !this.#closing.signal.aborted) this.#known.forgetAll()
     if (!wasOpen) return
     if (isOurDoing) this.#counters.localClose.value++
@@ -196,7 +196,7 @@ class Store implements RedisStore {
     this.#settings.log.warning(`Lost a connection: ${reason.message}`)
   }
 
-  /** One line for a loss that was logged, however many connections it concerned. */
+  /** Logs one line for a loss that was logged, however many connections were lost. */
   #noteReturn(): void {
     if (this.#missing === 0) return
     this.#missing--

@@ -1,21 +1,21 @@
 import type { ReplyError } from './resp-reader.ts'
 
-/** A server that says so has lost its place: a new connection may find the right one (6.2). */
+/** A server with such an error has lost its role: a new connection may find the right server. */
 const misplaced: ReadonlySet<string> = new Set(['READONLY', 'LOADING', 'MASTERDOWN'])
 
-/** Before version 7 what a command in a script was answered stands in a message around it. */
+/** Before version 7, Redis wraps the error of a command in a script in another message. */
 const misplacedInScript = /: -(?:READONLY|LOADING|MASTERDOWN) /
 
 export function isMisplaced({ code, message }: ReplyError): boolean {
   return misplaced.has(code) || (code === 'ERR' && misplacedInScript.test(message))
 }
 
-/** The counter is so high that Redis cannot add the hits: nothing was changed. */
+/** The counter is too high for Redis to add the hits; nothing was changed. */
 export function isOverflow({ message }: ReplyError): boolean {
   return message.includes('would overflow')
 }
 
-/** The user may not do it, or the server or a proxy does not know it: nothing was done. */
+/** The user lacks the permission, or the server or a proxy does not know the command; nothing was changed. */
 export function isForbidden({ code, message }: ReplyError): boolean {
   return (
     code === 'NOPERM' ||

@@ -1,20 +1,20 @@
 import type { Increment } from '../counter-store.ts'
-import type { RepliesOnTheWay } from '../network/reply-watch.ts'
+import type { OutstandingReplies } from '../network/reply-watch.ts'
 import type { Call } from './call.ts'
 
-/** What a reply that is on the way belongs to. */
+/** The kinds of outstanding replies. */
 export const expected = {
-  /** INCRBY of a counter this process knows: it has a TTL, unless it vanished meanwhile. */
+  /** INCRBY of a known counter: it has a TTL, unless it has disappeared. */
   count: 0,
-  /** INCRBY after a SET that made the counter. */
+  /** INCRBY after a SET that created the counter. */
   firstCount: 1,
-  /** INCRBY of a counter that somebody else made: its TTL is not known to be long enough. */
+  /** INCRBY of a counter that another process created: its TTL may be too short. */
   foreignCount: 2,
   /** SET … NX before a `firstCount`. */
   creation: 3,
   /** GET, HMGET, or the script of one counter. */
   value: 4,
-  /** EXPIRE, ASKING, PING: only an error would say something. */
+  /** EXPIRE, ASKING, PING: only an error matters. */
   nothing: 5,
   /** The script that changes all counters of a call. */
   counts: 6,
@@ -23,10 +23,10 @@ export const expected = {
 const initialCapacity = 256
 
 /**
- * What the replies on the way belong to, in the order of the commands. A ring in three arrays of the
- * same length: a command costs three stores and no object.
+ * The outstanding replies in the order of the commands: a ring buffer in three arrays of the same length,
+ * so that a command needs no allocation.
  */
-export class ReplyQueue implements RepliesOnTheWay {
+export class ReplyQueue implements OutstandingReplies {
   #kinds = new Uint8Array(initialCapacity)
   #calls: (Call | undefined)[] = new Array(initialCapacity).fill(undefined)
   #increments: (Increment | undefined)[] = new Array(initialCapacity).fill(undefined)
@@ -68,12 +68,12 @@ export class ReplyQueue implements RepliesOnTheWay {
     this.#length--
   }
 
-  /** Changes what the oldest entry means: a reply before it told more. */
+  /** Changes the kind of the oldest entry after an earlier reply. */
   reinterpret(kind: number): void {
     this.#kinds[this.#head] = kind
   }
 
-  /** The call of the entry at a distance from the oldest. */
+  /** The call of the entry at this distance from the oldest one. */
   waiterAt(distance: number): Call | undefined {
     return this.#calls[(this.#head + distance) & this.#mask]
   }

@@ -1,4 +1,4 @@
-/** What a Redis server answers (RESP 2). */
+/** A reply of a Redis server (RESP 2). */
 export type Reply = number | string | null | ReplyError | readonly Reply[]
 
 /** An error reply: `-READONLY You can't write against a read only replica.` */
@@ -12,13 +12,13 @@ export class ReplyError extends Error {
   }
 }
 
-/** The bytes are no replies. Nothing after them can be trusted: the connection has to go. */
+/** The bytes are not valid replies. Nothing after them can be trusted, so the connection must be closed. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
 }
 
 export interface ReplyHandler {
-  /** Integers come on a path of their own, because the answer to a count is one. */
+  /** Integers have a separate method, because INCRBY returns one. */
   onInteger(value: number): void
   onReply(reply: Reply): void
 }
@@ -30,12 +30,12 @@ const ZERO = 48
 const NINE = 57
 const [SIMPLE, ERROR, INTEGER, BULK, ARRAY] = [43, 45, 58, 36, 42] as const
 
-/** Where in a reply the next byte belongs. */
+/** The state of the parser: the part of a reply that the next byte belongs to. */
 const [AT_TYPE, IN_NUMBER, IN_LINE, AT_LF, IN_BULK, AT_BULK_CR, AT_BULK_LF] = [
   0, 1, 2, 3, 4, 5, 6,
 ] as const
 
-// Far above what a counter, a slot map or a sentinel sends: more is not a reply we asked for.
+// Far longer than any expected reply: a counter, a slot map or the reply of a sentinel.
 const maxLineBytes = 65_536
 const maxBulkBytes = 16_777_216
 const maxItems = 1_048_576
@@ -46,7 +46,7 @@ interface OpenArray {
   readonly length: number
 }
 
-/** Reads replies from chunks cut anywhere. Integers cost no allocation. */
+/** Parses replies from chunks that may be split anywhere. Integers need no allocation. */
 export class RespReader {
   #handler: ReplyHandler
   #isStopped = false
@@ -63,17 +63,17 @@ export class RespReader {
     this.#handler = handler
   }
 
-  /** The next reply goes to somebody else, also in the middle of a chunk. */
+  /** The next reply goes to the new handler, even in the middle of a chunk. */
   set handler(handler: ReplyHandler) {
     this.#handler = handler
   }
 
-  /** Nothing is handed out any more, not even what the present chunk still holds. */
+  /** No further replies are passed on, not even those in the current chunk. */
   stop(): void {
     this.#isStopped = true
   }
 
-  /** @throws {ProtocolError} */
+  /** @throws ProtocolError */
   read(bytes: Uint8Array, length: number): void {
     let at = 0
     while (at < length && !this.#isStopped) {
@@ -89,14 +89,15 @@ export class RespReader {
     if (this.#state === AT_TYPE) {
       if (byte === INTEGER || byte === BULK || byte === ARRAY) this.#state = IN_NUMBER
       else if (byte === SIMPLE || byte === ERROR) this.#state = IN_LINE
-      else throw new ProtocolError(`Redis sent no reply: it starts with byte ${byte}`)
+      else throw new ProtocolError(`Redis sent an invalid reply: it starts with byte ${byte}`)
       this.#type = byte
       this.#number = 0
       this.#digits = 0
       this.#isNegative = false
       this.#textLength = 0
     } else if (this.#state === AT_BULK_CR) {
-      if (byte !== CR) throw new ProtocolError('Redis sent a string of another length than it said')
+      if (byte !== CR)
+        throw new ProtocolError('Redis sent a string whose length is not the announced one')
       this.#state = AT_BULK_LF
     } else if (byte !== LF) {
       throw new ProtocolError('Redis sent a line that does not end in CR LF')
@@ -119,7 +120,7 @@ export class RespReader {
         }
         this.#number = value
         this.#state = AT_LF
-        // Nearly every reply of a busy connection ends here, inside its chunk.
+        // Nearly every reply of a busy connection ends here, within its chunk.
         if (at + 1 === length || bytes[at + 1] !== LF) return at + 1
         this.#endLine()
         return at + 2

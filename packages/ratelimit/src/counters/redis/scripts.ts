@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 
-/** A Lua script, which a server that knows it runs by its name: the SHA-1 of its text. */
+/** A Lua script. A server that has it in its cache runs it by the SHA-1 of its text. */
 export interface Script {
-  /** The words after which the number of keys comes, as they are sent. */
+  /** The encoded words of the command before the number of keys. */
   readonly byText: Buffer
   readonly byName: Buffer
-  /** What is missing when a user may not run it. */
+  /** The permissions that a user needs to run it. */
   readonly needs: string
 }
 
 /**
- * Never below 0, whatever happens at the same time; a counter that is not there is not made. Lua
- * counts in doubles, so above 2^53 the first step may take a little too much.
+ * Never goes below 0, even with concurrent refunds, and does not create a missing counter. Lua counts in
+ * doubles, so above 2^53 the first step may subtract slightly too much.
  */
 const refund = `
 local function refund(key, hits)
@@ -24,14 +24,14 @@ local function refund(key, hits)
 end`
 
 /**
- * A sliding counter is a hash with a field per window. Its TTL is set with the first hit of each
- * window, in the same step, and lasts until that window has been the one before; first before the
- * count, so that a user who may not do that makes no counter without an end. Beside those two one
- * more window is kept, for who is late: the clocks of several instances differ a little.
+ * A sliding counter is a hash with a field per window. The first hit of each window sets its TTL, in the
+ * same step, which lasts until that window is no longer the previous one. The TTL is set before the
+ * count, so that a user without the permission creates no counter without a TTL. Besides the current
+ * and the previous window one more is kept, because the clocks of several instances differ slightly.
  *
- * `at` is where the arguments of a counter start: window, the one before, overlap and length of a
- * window in milliseconds, hits, most, TTL. Answers the count, which is at most 2^53 so that it can be
- * sent, and what the window before counts.
+ * `at` is where the arguments of a counter start: window, previous window, overlap and length of a
+ * window in milliseconds, hits, most, TTL. Returns the count, limited to 2^53 so that it can be sent, and
+ * the count of the previous window.
  */
 const slide = `
 local function look(key, at)
@@ -61,10 +61,10 @@ local function slide(key, at, hits)
 end`
 
 /**
- * Looks at all counters of a request and then changes them, in one step: see `addSparing`. The
- * arguments of each are those of a sliding one and whether it is strict; a fixed one has no overlap.
- * Answers two numbers for each. Who was found without room stays so, also when a refund of the same
- * request makes some: others were spared for it.
+ * Checks all counters of a request and then changes them, in one step: see `addSparing`. The arguments of
+ * each are those of a sliding counter and whether it is strict; a fixed one has no overlap. Returns two
+ * numbers for each. A counter without room stays refused, even if a refund in the same request makes room,
+ * because the other counters were spared.
  */
 const spare = `
 local function add(key, at, hits)
@@ -103,19 +103,19 @@ return answers`
 
 const slideNeeds = 'HMGET, HINCRBY, HKEYS, HDEL and EXPIRE'
 
-/** One fixed counter. Its argument: the hits. */
+/** Changes one fixed counter. Its argument is the number of hits. */
 export const refundScript = createScript(
   `${refund}\nreturn refund(KEYS[1], tonumber(ARGV[1]))`,
   'a refund needs EVAL, and in it GET and INCRBY',
 )
 
-/** One sliding counter. */
+/** Changes one sliding counter. */
 export const slideScript = createScript(
   `${slide}\nreturn {slide(KEYS[1], 0, ARGV[5])}`,
   `a sliding window needs EVALSHA and EVAL, and in them ${slideNeeds}`,
 )
 
-/** Any number of counters, fixed and sliding ones. */
+/** Changes any number of fixed and sliding counters. */
 export const spareScript = createScript(
   `${refund}${slide}${spare}`,
   `it needs EVALSHA and EVAL, and in them GET, SET, INCRBY, TTL, ${slideNeeds}`,

@@ -4,13 +4,13 @@ import type { Connection } from './connection.ts'
 import { expected } from './reply-queue.ts'
 import { refundScript, type Script } from './scripts.ts'
 
-/** What was answered to the same command before, if it is not sent for the first time. */
+/** The error that caused the command to be sent again; empty for the first attempt. */
 export type Cause = '' | 'MOVED' | 'ASK' | 'NOSCRIPT'
 
-/** Fails the call when the connection is not. */
+/** Fails the call when the connection is not usable. */
 export function isUsable(connection: Connection | undefined, call: Call): connection is Connection {
   if (connection === undefined) {
-    call.fail(new StoreError('Redis Cluster: no node holds the slot of this counter now'))
+    call.fail(new StoreError('Redis Cluster: no node has the slot of this counter now'))
     return false
   }
   const refusal = connection.refuse()
@@ -32,14 +32,16 @@ export function refund(
   increment: Increment,
   cause: Cause,
 ): void {
-  // Always as a text: who was allowed EVAL for refunds may not have been allowed EVALSHA.
+  // Always send the text: a user with the permission for EVAL may lack the one for EVALSHA.
   startScript(connection, refundScript, 1, 1, cause === 'ASK' ? cause : 'NOSCRIPT')
   connection.commands.addName(increment)
   connection.commands.addNumber(increment.hits)
   connection.expect(expected.value, call, increment)
 }
 
-/** By name where this connection sent the text before: the server, or one behind it, has it then. */
+/**
+ * Uses the SHA-1 if this connection has sent the text before, because the server has it in its cache then.
+ */
 export function startScript(
   connection: Connection,
   script: Script,
@@ -53,7 +55,7 @@ export function startScript(
   connection.commands.startScript(isKnown ? script.byName : script.byText, keys, values)
 }
 
-/** A slot that is moving answers at its new node only to who says that it was sent there. */
+/** While a slot is being migrated, its new node accepts commands only after ASKING. */
 export function ask(connection: Connection): void {
   connection.commands.command(['ASKING'])
   connection.expectNothing()

@@ -8,7 +8,7 @@ export interface SentinelWatch {
   readonly links: readonly LinkSettings[]
   readonly masterName: string
   readonly onSwitch: (master: TcpEndpoint) => void
-  /** A sentinel is listened to again: what it said meanwhile is lost and has to be asked for. */
+  /** Called after a new subscription: messages in between are lost, so the master must be queried. */
   readonly onAvailable: () => Promise<void>
   readonly signal: AbortSignal
 }
@@ -16,7 +16,7 @@ export interface SentinelWatch {
 const pauseMs = 1_000
 const pingMs = 5_000
 
-/** Listens to one sentinel after the other for `+switch-master`, until the signal. */
+/** Subscribes to `+switch-master` on one sentinel after the other, until the signal is aborted. */
 export async function watchSentinel(watch: SentinelWatch): Promise<void> {
   for (let at = 0; !watch.signal.aborted; at = (at + 1) % watch.links.length) {
     const settings = watch.links[at]
@@ -26,14 +26,14 @@ export async function watchSentinel(watch: SentinelWatch): Promise<void> {
   }
 }
 
-/** Comes back when the sentinel has gone. */
+/** Resolves when the connection to the sentinel ends. */
 function listen(settings: LinkSettings, watch: SentinelWatch): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let hasAnswered = true
   const link = new Link(settings, {
     onOpen() {
       send(['SUBSCRIBE', '+switch-master'])
-      // An error here is one of asking, which the next message or attempt repeats.
+      // A failed query is repeated with the next message or attempt.
       watch.onAvailable().catch(() => undefined)
     },
     onInteger() {},
@@ -51,7 +51,7 @@ function listen(settings: LinkSettings, watch: SentinelWatch): Promise<void> {
     commands.command(words)
     link.send(commands)
   }
-  // A sentinel whose machine is gone says nothing, and neither does one with no news.
+  // Without a ping, a lost sentinel looks the same as one without news.
   const pinger = setInterval(() => {
     if (!hasAnswered) link.close('did not answer')
     else send(['PING'])

@@ -8,20 +8,20 @@ import type { Reply } from './resp-reader.ts'
 import { watchSentinel } from './sentinel-watch.ts'
 import type { Surroundings, Topology } from './topology.ts'
 
-/** The master that sentinels name; followed by their messages and by asking before every attempt. */
+/** Follows the master of the sentinels, by their messages and by a query before every attempt to connect. */
 export function createSentinel(
   { masterName, sentinels }: SentinelAddress,
   { link, connection, poolSize, sentinelCredentials, log }: Surroundings,
 ): Topology {
   const closing = new AbortController()
   const connectTimeoutMs = Math.min(link.connectTimeoutMs, maxAskMs)
-  // Sentinels have no databases and no role of a master.
+  // Sentinels have no databases, and their role is not master.
   const links: readonly LinkSettings[] = sentinels.map((endpoint) => {
     const { tls, isBackground } = link
     return { endpoint, credentials: sentinelCredentials, tls, connectTimeoutMs, isBackground }
   })
   let master: TcpEndpoint | undefined
-  /** The sentinel that answered last is asked first. */
+  /** The sentinel that answered last is queried first. */
   let firstAsked = 0
 
   async function findMaster(): Promise<TcpEndpoint> {

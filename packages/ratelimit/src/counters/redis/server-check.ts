@@ -5,10 +5,10 @@ import type { RedisSettings } from './settings.ts'
 const askAgainMs = 30_000
 
 /**
- * Tells a Redis from a proxy that spreads keys over several and looks like one: that would send a
- * command to the server of its first key, whatever the others are. Only a server has a role. It is
- * asked when somebody wants to know, since a proxy may end the connection over such a question;
- * until it has answered it is taken for a proxy.
+ * Distinguishes a Redis server from a proxy that shards keys over several servers: a proxy would send a
+ * command to the server of its first key, wherever the other keys are. Only a server answers ROLE. It is
+ * sent on demand, because a proxy may close the connection because of it; until there is a reply, the
+ * server is treated as a proxy.
  */
 export function createServerCheck(
   settings: LinkSettings,
@@ -26,10 +26,12 @@ export function createServerCheck(
       isServer = Array.isArray(await askRedis(settings, ['ROLE'], signal))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      // A user without the right to ask is one of a server.
+      // Only a server knows permissions: the user may not run ROLE.
       isServer = reason.includes('NOPERM')
       if (!isServer && askedAtMs < 0) {
-        log.info(`${name} seems to be a proxy: increments stop in two steps (${reason})`)
+        log.info(
+          `${name} seems to be a proxy: STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT takes two steps (${reason})`,
+        )
       }
     }
     isAsking = false

@@ -3,42 +3,42 @@ import type { TlsFiles } from '../network/client-tls.ts'
 import type { RedisAddress } from './address.ts'
 
 export interface RedisSettings {
-  /** Which server or servers, from `parseRedisAddress`. */
+  /** The servers, from `parseRedisAddress`. */
   readonly address: RedisAddress
-  /** `password` or `user:password`; wins over what the URL says. */
+  /** `password` or `user:password`; overrides the credentials in the URL. */
   readonly auth?: string | undefined
-  /** The same for the sentinels, which have credentials of their own. */
+  /** The same for the sentinels, which have separate credentials. */
   readonly sentinelAuth?: string | undefined
-  /** TLS to the servers and to the sentinels; left out for plain connections. */
+  /** TLS settings for servers and sentinels; omit them for unencrypted connections. */
   readonly tls?: TlsFiles | undefined
   /**
-   * The most connections per node. One is used as long as it keeps up, because commands that share
-   * a write cost least; each further one is opened when the others have many replies outstanding.
+   * The maximum number of connections per node. One is used as long as it keeps up, because commands that
+   * share a write cost least; another one is opened when the others have many outstanding replies.
    */
   readonly poolSize?: number
   /**
-   * How long commands are collected before they are written. 0, and all below a millisecond, stand
-   * for the turn of the event loop: what arrives together leaves together.
+   * How long commands are collected before they are written. 0, and every value below a millisecond, means
+   * one turn of the event loop: commands of the same turn are sent together.
    */
   readonly pipelineWindowMs?: number
-  /** The most commands in one write; 0 for no limit. */
+  /** The maximum number of commands in one write; 0 for no limit. */
   readonly pipelineLimit?: number
-  /** Accepted for the sake of envoyproxy/ratelimit: here all nodes are always asked at once. */
+  /** Accepted for compatibility with envoyproxy/ratelimit: here all nodes are always queried in parallel. */
   readonly clusterParallelism?: number
-  /** For the connection and its handshake together; 0 for the default. */
+  /** The timeout for the connection and its handshake together; 0 for the default. */
   readonly connectTimeoutMs?: number
-  /** The longest a call waits for Redis; its own deadline may be earlier. `Infinity` for no limit. */
+  /** The timeout of a call, unless its own deadline is earlier. `Infinity` for no limit. */
   readonly commandTimeoutMs?: number
-  /** TTL = unit + a random part below this. 0 or less for none. */
+  /** The TTL is the unit plus a random part below this. 0 or less for none. */
   readonly expirationJitterMaxSeconds?: number
-  /** How to try again while Redis cannot be reached at the start. */
+  /** How to retry while Redis cannot be reached at startup. */
   readonly startup?: StartupSettings
   readonly counters?: ConnectionCounters
-  /** Called with true when the first connection stands, and with false when the last one is gone. */
+  /** Called with true when the first connection is established, and with false when the last one is lost. */
   readonly onActive?: (isActive: boolean) => void
-  /** Called after each attempt to reach Redis at the start that failed. */
+  /** Called after each failed attempt to reach Redis at startup. */
   readonly onFailedStart?: (error: unknown) => void
-  /** Whether the process may end while the store is open, as that of a library should. Default: false. */
+  /** Whether the process may exit while the store is open, which libraries must allow. Default: false. */
   readonly isBackground?: boolean
   readonly log: Pick<Log, 'error' | 'warning' | 'info' | 'debug'>
 }
@@ -50,13 +50,13 @@ export interface StartupSettings {
   readonly maxElapsedMs: number
 }
 
-/** The statistics of a pool: `cx_active` is what there is now, the others only ever grow. */
+/** The statistics of a pool: `cx_active` is a gauge, the others are counters. */
 export class ConnectionCounters {
   active = 0
   readonly total: { value: number }
   readonly localClose: { value: number }
 
-  /** @param counter gives the counter of a name; the names are those of envoyproxy/ratelimit. */
+  /** @param counter - returns the counter of a name; the names are those of envoyproxy/ratelimit */
   constructor(counter: (name: string) => { value: number } = () => ({ value: 0 })) {
     this.total = counter('cx_total')
     this.localClose = counter('cx_local_close')

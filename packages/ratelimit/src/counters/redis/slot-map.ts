@@ -8,8 +8,8 @@ export interface SlotRange {
 }
 
 /**
- * The reply to CLUSTER SLOTS: per range first slot, last slot, master, replicas; a node is host, port
- * and more. A host that the node does not know is left empty and means the one that was asked.
+ * Parses the reply to CLUSTER SLOTS: per range the first slot, last slot, master and replicas; a node is
+ * host, port and more. An empty host means the node that was queried.
  */
 export function parseSlots(reply: Reply, askedHost: string): SlotRange[] {
   const ranges: SlotRange[] = []

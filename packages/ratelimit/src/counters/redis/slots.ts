@@ -13,8 +13,8 @@ const scratch = Buffer.allocUnsafe(4096)
 
 /**
  * The hash slot of the counter `<key><suffix>` in a Redis Cluster: CRC16 (XMODEM) of the name, or of
- * what stands between its first `{` and the next `}` if that is not empty.
- * @param suffix the window, or what stands in its place in the name of a sliding counter.
+ * the part between its first `{` and the next `}` if that is not empty.
+ * @param suffix - the window, or its replacement in the name of a sliding counter
  */
 export function slotOf(key: string, suffix: number | string): number {
   const needed = key.length * 3 + 20

@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RedisSettings, StartupSettings } from './settings.ts'
 
 export interface StartupOptions extends StartupSettings {
-  /** How the log calls what is being waited for. */
+  /** The name of the store in log lines. */
   readonly name: string
   readonly log: RedisSettings['log']
   readonly signal: AbortSignal
-  /** Called after each attempt that failed. */
+  /** Called after each failed attempt. */
   readonly onFailedAttempt?: ((error: unknown) => void) | undefined
-  /** Whether the process may end between two attempts. */
+  /** Whether the process may exit between two attempts. */
   readonly isBackground?: boolean | undefined
 }
 
 /**
- * Tries until it works. Starting together with Redis is common, and a service that crashes until
- * Redis is up helps nobody (6.2).
- * @throws what the last attempt threw, when the time is over or the signal came.
+ * Retries until an attempt succeeds. The service often starts together with Redis, and should wait for it
+ * instead of crashing.
+ * @throws the error of the last attempt, when the time is over or the signal is aborted
  */
 export async function tryUntilReady(
   attempt: () => Promise<void>,
@@ -28,7 +28,7 @@ export async function tryUntilReady(
       await attempt()
       return
     } catch (error) {
-      // Half to one and a half of the interval, so that a fleet does not knock in step.
+      // Between 50 % and 150 % of the interval, so that many instances do not retry at the same moment.
       const pauseMs = Math.round(intervalMs * (0.5 + Math.random()))
       const elapsedMs = performance.now() - startedAtMs
       const isOver = maxElapsedMs > 0 && elapsedMs + pauseMs > maxElapsedMs

@@ -5,22 +5,25 @@ import type { LinkSettings } from './link.ts'
 import type { ReplyError } from './resp-reader.ts'
 import type { RedisSettings } from './settings.ts'
 
-/** Which server holds a counter: all that tells single server, sentinels and cluster apart. */
+/**
+ * Finds the server of a counter. This is the only difference between a single server, sentinels and a
+ * cluster.
+ */
 export interface Topology {
-  /** Asks the servers who they are. One attempt: whoever starts the store tries again. */
+  /** Queries the servers for their roles. It makes one attempt; the store retries. */
   discover(): Promise<void>
-  /** Connects to what was discovered, and follows its changes from now on. */
+  /** Connects to the discovered servers, and follows changes from now on. */
   start(): void
-  /** `undefined` when no server has this counter now. */
+  /** Returns `undefined` when no server has this counter now. */
   connectionFor(increment: Increment): Connection | undefined
-  /** Whether one command can concern all these counters. */
+  /** Whether one command can access all these counters. */
   hasInOnePlace(increments: readonly Increment[]): boolean
-  /** Where a MOVED or ASK sends a command. `undefined` where there is no cluster to follow. */
+  /** The target of a MOVED or ASK redirection; `undefined` outside a cluster. */
   redirect(error: ReplyError): Connection | undefined
   close(reason: string): void
 }
 
-/** What every topology is given to make its nodes with. */
+/** The dependencies of every topology, to create its nodes. */
 export interface Surroundings {
   readonly link: Omit<LinkSettings, 'endpoint'>
   readonly connection: Omit<ConnectionSettings, 'name' | 'locate'>

@@ -19,19 +19,19 @@ const types = ['single', 'sentinel', 'cluster'] as const
 const socketTypes = ['unix', 'tcp'] as const
 const poolBehaviors = ['WAIT'] as const
 
-/** The service this one replaces calls it by the product's name. */
+/** envoyproxy/ratelimit uses the prefix REDIS. */
 function toRedisName(name: string): string {
   return name.replace(/^KVSTORE_/, 'REDIS_')
 }
 
-/** What both instances have, each under its own prefix. */
+/** The variables of both instances, each with its own prefix. */
 function toInstanceVariables(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND', socketPath: string) {
   return {
     type: choice(
       `${prefix}_TYPE`,
       types,
       'single',
-      'One server, a master that sentinels watch over, or a cluster',
+      'Whether to use a single server, a master with sentinels, or a cluster',
       {
         refuse: (text) => `Unrecognized redis type ${text}. It must be one of: ${types.join(', ')}`,
       },
@@ -48,46 +48,44 @@ function toInstanceVariables(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND', socketPath
       socketTypes,
       'unix',
       'Whether the address is a socket path or a host and port',
-      { defaultText: 'what the address looks like' },
+      { defaultText: 'derived from the address' },
     ),
-    poolSize: integer(
-      `${prefix}_POOL_SIZE`,
-      10,
-      'Connections per server that may be open at the same time',
-      { min: 1, max: 10_000 },
-    ),
-    auth: string(`${prefix}_AUTH`, '', 'password, or user:password; wins over the address', {
+    poolSize: integer(`${prefix}_POOL_SIZE`, 10, 'Maximum number of connections per server', {
+      min: 1,
+      max: 10_000,
+    }),
+    auth: string(`${prefix}_AUTH`, '', 'password, or user:password; overrides the address', {
       mask: hideAll,
     }),
     sentinelAuth: string(
       `${prefix}_SENTINEL_AUTH`,
       '',
-      'password, or user:password, of the sentinels',
+      'password, or user:password, for the sentinels',
       { mask: hideAll },
     ),
-    tls: boolean(`${prefix}_TLS`, false, 'Whether to speak TLS'),
+    tls: boolean(`${prefix}_TLS`, false, 'Whether to use TLS'),
     pipelineWindowMs: duration(
       `${prefix}_PIPELINE_WINDOW`,
       '0',
-      'How long to collect the commands of several calls before they are sent, e.g. 75us',
+      'How long commands of several calls are collected before they are sent, such as 75us',
     ),
     pipelineLimit: integer(
       `${prefix}_PIPELINE_LIMIT`,
       0,
-      'How many collected commands are sent before the window is over; 0: no limit',
+      'Number of collected commands at which they are sent immediately; 0: no limit',
       { max: 2 ** 31 - 1 },
     ),
-    connectTimeoutMs: duration(`${prefix}_TIMEOUT`, '10s', 'How long connecting may take'),
+    connectTimeoutMs: duration(`${prefix}_TIMEOUT`, '10s', 'Timeout for connecting'),
     poolOnEmpty: choice(
       `${prefix}_POOL_ON_EMPTY_BEHAVIOR`,
       poolBehaviors,
       'WAIT',
-      'What calls do while all connections are busy; WAIT is all there is',
+      'What calls do while all connections are busy; only WAIT is supported',
     ),
     clusterParallelism: integer(
       `${prefix}_CLUSTER_PIPELINE_PARALLELISM`,
       1,
-      'Accepted for compatibility: the servers of a cluster are always asked side by side',
+      'Accepted for compatibility and ignored: the servers of a cluster are always queried in parallel',
       { max: 10_000 },
     ),
   }
@@ -98,13 +96,17 @@ export const redisChapter = {
   variables: withAlias(
     {
       ...toInstanceVariables('KVSTORE', '/var/run/nutcracker/ratelimit.sock'),
-      tlsCert: path('KVSTORE_TLS_CLIENT_CERT', '', 'Our certificate, PEM'),
-      tlsKey: path('KVSTORE_TLS_CLIENT_KEY', '', 'The key of our certificate, PEM'),
-      tlsCa: path('KVSTORE_TLS_CACERT', '', "The server's CA, besides those of the system, PEM"),
+      tlsCert: path('KVSTORE_TLS_CLIENT_CERT', '', 'Client certificate file, PEM'),
+      tlsKey: path('KVSTORE_TLS_CLIENT_KEY', '', 'Private key file of the client certificate, PEM'),
+      tlsCa: path(
+        'KVSTORE_TLS_CACERT',
+        '',
+        'CA file to verify the server, in addition to the system CAs, PEM',
+      ),
       tlsSkipHostname: boolean(
         'KVSTORE_TLS_SKIP_HOSTNAME_VERIFICATION',
         false,
-        'Whether a certificate for another host name is good enough',
+        'Whether the host name in the certificate is not verified',
       ),
       checksConnection: boolean(
         'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION',
@@ -114,28 +116,32 @@ export const redisChapter = {
       commandTimeoutMs: duration(
         'KVSTORE_COMMAND_TIMEOUT',
         '1s',
-        'How long Redis may take to answer when the caller names no earlier deadline; 0: no limit',
+        'Timeout for a reply from Redis, unless the deadline of the call is earlier; 0: no limit',
       ),
       startupInitialMs: duration(
         'KVSTORE_STARTUP_INITIAL_INTERVAL',
         '1s',
-        'At start, first wait before Redis is tried again; each further one is twice as long',
+        'Time before the first retry if Redis cannot be reached at startup; doubled for each further retry',
       ),
-      startupMaxMs: duration('KVSTORE_STARTUP_MAX_INTERVAL', '30s', 'Longest such wait'),
+      startupMaxMs: duration(
+        'KVSTORE_STARTUP_MAX_INTERVAL',
+        '30s',
+        'Maximum time between these retries',
+      ),
       startupMaxElapsedMs: duration(
         'KVSTORE_STARTUP_MAX_ELAPSED_TIME',
         '0',
-        'When to give up and end the service; 0: never',
+        'Time after which the service gives up and exits; 0: never',
       ),
       closesOnReadonly: boolean(
         'KVSTORE_CLOSE_CONNECTION_ON_READONLY_ERROR',
         true,
-        'Accepted for compatibility: a connection to a read-only server is always given up',
+        'Accepted for compatibility and ignored: a connection to a read-only server is always replaced',
       ),
       hasPerSecond: boolean(
         'KVSTORE_PERSECOND',
         false,
-        'Whether limits per second are counted in an instance of their own',
+        'Whether limits per second are counted in a separate instance',
       ),
     },
     toRedisName,
@@ -156,12 +162,12 @@ export interface RedisConfig {
   readonly perSecond: RedisInstanceConfig | undefined
   /** Whether the service is unhealthy without a connection. */
   readonly checksConnection: boolean
-  /** 0: no limit but the caller's. */
+  /** 0 means no limit other than the deadline of the call. */
   readonly commandTimeoutMs: number
   readonly startup: {
     readonly initialIntervalMs: number
     readonly maxIntervalMs: number
-    /** 0: for ever. */
+    /** 0 means no limit. */
     readonly maxElapsedMs: number
   }
 }
@@ -171,13 +177,13 @@ export interface RedisInstanceConfig {
   readonly url: string
   readonly socketType: (typeof socketTypes)[number]
   readonly poolSize: number
-  /** `password` or `user:password`; empty: those of the address, if any. */
+  /** `password` or `user:password`; when empty, the credentials of the address are used. */
   readonly auth: string
   readonly sentinelAuth: string
   readonly tls: (ClientTlsConfig & { readonly skipsHostname: boolean }) | undefined
-  /** 0: commands do not wait for each other. */
+  /** 0 means that commands are not delayed. */
   readonly pipelineWindowMs: number
-  /** 0: no limit. */
+  /** 0 means no limit. */
   readonly pipelineLimit: number
   readonly connectTimeoutMs: number
 }
@@ -246,8 +252,8 @@ function toInstance(
 }
 
 /**
- * The default of the service this one replaces is `unix`, whatever the address. A newcomer who
- * only sets an address means what it says.
+ * The default of envoyproxy/ratelimit is `unix`, whatever the address. Here the default follows from
+ * the address, so that it is enough to set the address.
  */
 function toSocketType(
   { type, url, socketType }: InstanceSettings,

@@ -18,7 +18,7 @@ import {
 } from './options.ts'
 import { findProxyFault, type Peer } from './proxy-warning.ts'
 
-/** What to do with a request: header fields for its response, and an answer where it is refused. */
+/** The outcome for a request: header fields for its response, and an answer if it is refused. */
 export interface Outcome {
   readonly headers: readonly HeaderPair[]
   readonly answer: Answer | undefined
@@ -27,7 +27,7 @@ export interface Outcome {
 const passes: Outcome = { headers: [], answer: undefined }
 
 /**
- * The part of all middlewares that knows no framework.
+ * The part of all middlewares that does not depend on a framework.
  *
  * @throws TypeError when an option is unknown or wrong
  */
@@ -58,7 +58,7 @@ export function createGate<Args extends readonly unknown[], Keys extends string>
     try {
       result = await decide(options, counted, { timeoutMs, hits })
     } catch (error) {
-      // The caller's own mistake must not look like an outage, during which requests are allowed.
+      // An error of the caller must not look like an outage, during which requests are allowed.
       if (error instanceof TypeError) throw error
       failures(error)
       return onFailure === 'allow' ? passes : { headers: unavailable.headers, answer: unavailable }
@@ -92,7 +92,7 @@ function toFields(style: HeaderStyle | false | undefined, result: LimitResult) {
   return style === false ? [] : toHeaderFields(style, result)
 }
 
-/** What the answer sets replaces what the middleware would set. */
+/** Header fields of the answer replace those of the middleware. */
 function mergeHeaders(
   fields: readonly HeaderPair[],
   own: readonly HeaderPair[],
@@ -106,10 +106,10 @@ function toWarn(warn: CommonOptions<[]>['warn']): ((message: string) => void) | 
   return warn ?? ((message) => globalThis.process.emitWarning(message, 'RateLimitWarning'))
 }
 
-/** The least time between two warnings. */
+/** The minimum time between two warnings. */
 const warningPauseMs = 60_000
 
-/** A store that is down fails with every request: without `report`, one failure a minute is written. */
+/** A store that is down fails every request, so without `report` only one failure per minute is reported. */
 function createFailureReport(
   report: ((error: unknown) => void) | undefined,
   warn: ((message: string) => void) | undefined,
@@ -128,7 +128,9 @@ function createFailureReport(
   }
 }
 
-/** Whether to serve the request; if not, it has been answered. For hosts whose responses are those of Node. */
+/**
+ * Returns whether to serve the request; if not, it has been answered. For hosts with Node's response objects.
+ */
 export function sendOutcome({ headers, answer }: Outcome, response: ServerResponse): boolean {
   // A timeout may have answered it, or its client may have closed the connection.
   if (response.headersSent || response.destroyed) return false

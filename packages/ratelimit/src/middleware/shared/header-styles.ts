@@ -7,15 +7,15 @@ export const headerStyles = ['draft-6', 'draft-7', 'draft-8', 'legacy'] as const
 /** See `headers` of the middlewares. */
 export type HeaderStyle = (typeof headerStyles)[number]
 
-/** The fields are lists, to which each middleware of a server adds its items. */
+/** These fields are lists, to which each middleware of a server appends its items. */
 const listFields: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy', 'set-cookie'])
 
-/** Whether a field is added to those of the same name instead of replacing them. */
+/** Whether a field is appended to fields of the same name instead of replacing them. */
 export function isAppended(name: string): boolean {
   return listFields.has(name.toLowerCase())
 }
 
-/** The fields of a style; empty where no limit applied. */
+/** The fields of a style; empty if no limit applied. */
 export function toHeaderFields(
   style: HeaderStyle,
   { statuses }: LimitResult,
@@ -73,7 +73,7 @@ const styles: Readonly<Record<HeaderStyle, (applied: Applied) => readonly Header
   ],
 }
 
-/** The limit that matters most to the client: the last one that is over, or else the first with the least left. */
+/** Finds the tightest limit: the last one that is exceeded, or else the first with the least remaining. */
 function findTightest(limited: readonly Limited[]): Limited | undefined {
   const over = limited.findLast(({ isOver }) => isOver)
   if (over !== undefined) return over
@@ -83,17 +83,17 @@ function findTightest(limited: readonly Limited[]): Limited | undefined {
   )
 }
 
-/** Drafts 6 and 7 name policies by their quota, so that equal ones are one. */
+/** Drafts 6 and 7 identify policies by their quota, so equal ones are listed once. */
 function toPolicies(limited: readonly Limited[]): string {
   const policies = limited.map(({ limit }) => `${limit.requestsPerUnit};w=${limit.windowSeconds}`)
   return [...new Set(policies)].join(', ')
 }
 
-/** A name for each policy: the keys it counts by, with a number where two have the same ones. */
+/** The name of each policy: the keys it counts by, with a number if several have the same keys. */
 function toNames(limited: readonly Limited[]): string[] {
   const used = new Map<string, number>()
   return limited.map(({ keys }) => {
-    // What a structured string (RFC 9651) cannot contain.
+    // These characters are not allowed in a structured string (RFC 9651).
     const name = keys.join('_').replaceAll(/[^ -~]|["\\]/g, '-')
     const count = (used.get(name) ?? 0) + 1
     used.set(name, count)

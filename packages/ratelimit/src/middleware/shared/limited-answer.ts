@@ -5,7 +5,7 @@ import type { LimitResult } from '../../limiter/limit-result.ts'
 export interface LimitedAnswer {
   /** Default: 429. */
   readonly status?: number | undefined
-  /** Set besides the fields that report the limit, and in place of those with the same name. */
+  /** Added to the fields that report the limit; fields with the same name are replaced. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * Text is sent as `text/plain` and an object as JSON, unless `headers` has another `content-type`.
@@ -14,7 +14,7 @@ export interface LimitedAnswer {
   readonly body?: string | Uint8Array | object | undefined
 }
 
-/** What `onLimited` may return: its own answer, or nothing for the default one. */
+/** The return value of `onLimited`: an answer, or undefined for the default answer. */
 export type LimitedOutcome = LimitedAnswer | Response | undefined | void
 
 /** An answer in the form that adapters send. */
@@ -24,19 +24,19 @@ export interface Answer {
   readonly body: string | Buffer<ArrayBuffer>
 }
 
-/** Name, in lower case where the middleware chose it, and value of a header field. */
+/** Name and value of a header field. Names that the middleware chooses are in lower case. */
 export type HeaderPair = readonly [name: string, value: string]
 
 const json = 'application/json; charset=utf-8'
 
-/** For requests about which nothing could be decided. */
+/** The answer to requests for which no decision could be made. */
 export const unavailable: Answer = {
   status: 503,
   headers: [['content-type', json]],
   body: JSON.stringify({ error: 'The rate limit could not be checked. Try again.' }),
 }
 
-/** For requests whose options threw, on hosts that would otherwise leave them without an answer. */
+/** The answer if an option threw an error, on hosts that would otherwise leave the request unanswered. */
 export const failed: Answer = {
   status: 500,
   headers: [['content-type', json]],
@@ -50,7 +50,7 @@ export function toDefaultAnswer({ retryAfterSeconds = 1 }: LimitResult): Answer 
   return { status: 429, headers: [['content-type', json]], body: JSON.stringify({ error }) }
 }
 
-/** What `onLimited` returned, in the form that adapters send. */
+/** Converts the result of `onLimited` to the form that adapters send. */
 export async function toAnswer(outcome: LimitedOutcome, result: LimitResult): Promise<Answer> {
   if (outcome === undefined || outcome === null) return toDefaultAnswer(result)
   if (outcome instanceof Response) {

@@ -17,7 +17,7 @@ export interface Decider<Input> {
 
 /** A limiter whose limits are objects, and the keys of a request. */
 export interface KeyedOptions<Args extends readonly unknown[], Keys extends string> {
-  /** Decides. One limiter can serve several middlewares. */
+  /** The limiter. Several middlewares can share one. */
   readonly limiter: Decider<KeyValues<Keys>>
   /**
    * What the request counts as: a value for each key of `limits` that applies to it. With `undefined` it is
@@ -32,9 +32,11 @@ export interface KeyedOptions<Args extends readonly unknown[], Keys extends stri
 
 /** A limiter whose rules are text or files, and the descriptors of a request. */
 export interface DescribedOptions<Args extends readonly unknown[]> {
-  /** Decides. One limiter can serve several middlewares. */
+  /** The limiter. Several middlewares can share one. */
   readonly limiter: Decider<LimitRequest>
-  /** The domain of the rules to apply. Default: `domain` of the limiter, or else the only one of its rules. */
+  /**
+   * The domain of the rules to apply. Default: `domain` of the limiter, or else the only one of its rules.
+   */
   readonly domain?: string | undefined
   /** What the request counts as. With an empty list it is served uncounted. */
   readonly descriptors: (...args: Args) => MaybeLater<Descriptors>
@@ -143,7 +145,7 @@ const checks: Readonly<Record<keyof MiddlewareOptions<[]>, Check>> = {
     typeof value === 'function' || value === false ? undefined : 'must be a function or false',
 }
 
-/** Where options of widely used limiters have their counterpart. */
+/** The counterparts of options of widely used limiters. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['keyGenerator', 'Return the key from `keys`: keys: (request) => ({ ip: ipKey(request.ip) }).'],
   ['key', 'Return the key from `keys`: keys: (request) => ({ ip: ipKey(request.ip) }).'],
@@ -160,7 +162,7 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['passOnStoreError', "Use `onFailure: 'allow'`, which is the default."],
 ])
 
-/** @throws TypeError that names the option and how to correct it. */
+/** @throws TypeError that names the option and how to correct it */
 export function checkOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('limitRequests: call it with { limiter, keys } or { limiter, descriptors }')
@@ -179,7 +181,8 @@ export function checkOptions(options: unknown): void {
     throw new TypeError(`limitRequests: limiter is missing; it ${checks.limiter(undefined)}`)
   }
   if ((keys === undefined) === (descriptors === undefined)) {
-    const fault = keys === undefined ? 'keys is missing' : 'keys and descriptors exclude each other'
+    const fault =
+      keys === undefined ? 'keys is missing' : 'keys and descriptors are mutually exclusive'
     throw new TypeError(
       `limitRequests: ${fault}: use keys for a limiter with limits, and descriptors for one with rules`,
     )

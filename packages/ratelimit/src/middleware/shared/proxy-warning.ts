@@ -2,11 +2,11 @@ import { ipKey } from '../../client-keys/ip-key.ts'
 import type { KeyValues } from '../../limiter/limits.ts'
 import type { Descriptors } from './options.ts'
 
-/** What a host knows about where a request comes from. */
+/** What a host knows about the origin of a request. */
 export interface Peer<Args extends readonly unknown[]> {
   /** The value of a request header; the name is in lower case. */
   readonly findHeader: (name: string, ...args: Args) => unknown
-  /** The address of the connection; undefined where it is unknown, or where a proxy is trusted. */
+  /** The address of the connection; undefined if it is unknown, or if a proxy is trusted. */
   readonly findUntrustedAddress: (...args: Args) => string | undefined
   /** How to trust a proxy, as a sentence. */
   readonly advice: string
@@ -15,8 +15,8 @@ export interface Peer<Args extends readonly unknown[]> {
 const forwardedHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip'] as const
 
 /**
- * Finds requests that a proxy passed on and that are counted by the address of the connection, which is the
- * proxy's: all clients share one counter then.
+ * Detects requests that were forwarded by a proxy but are counted by the address of the connection, which is
+ * the proxy's: all clients then share one counter.
  *
  * @returns the text of the warning for such a request
  */

@@ -6,29 +6,29 @@ import { findNearMisses, toShortList } from './near-misses.ts'
 import { toOverrideLimit } from './override.ts'
 import { type RuleNode, type SameKeyRules, Siblings } from './tree.ts'
 
-/** Why a descriptor is limited as it is, or not at all. Plain data, for people and programs. */
+/** Explains which limit applies to a descriptor and why. Plain data, for people and programs. */
 export interface Explanation {
   /** The domain of the request. */
   readonly domain: string
-  /** What the rules say about the descriptor. */
+  /** The result for the descriptor. */
   readonly outcome: Outcome
-  /** One per entry that was looked at; those after a level without a rule are not. */
+  /** One per entry that was examined, up to the first level without a rule. */
   readonly levels: readonly ExplainedLevel[]
-  /** The limit that applies; undefined where none does. */
+  /** The limit that applies; undefined if there is none. */
   readonly match: ExplainedMatch | undefined
-  /** What is close to the descriptor and would have matched; empty where a limit was found. */
+  /** Rules that would have matched a similar descriptor; empty if a limit was found. */
   readonly nearMisses: readonly string[]
 }
 
-/** What the rules say about a descriptor. */
+/** The possible results for a descriptor. */
 export type Outcome =
   | 'limited'
   | 'unlimited'
-  /** By the limit in the request. */
+  /** The request contains a limit. */
   | 'limited by the request'
   /** A rule without a limit and without nested rules. */
   | 'whitelisted'
-  /** A rule that has only nested rules: the descriptor ends too early. */
+  /** A rule that has only nested rules: the descriptor has too few entries. */
   | 'placeholder'
   | 'no rule'
   | 'unknown domain'
@@ -39,19 +39,19 @@ export interface ExplainedLevel {
   readonly key: string
   /** The value of the entry. */
   readonly value: string
-  /** In the order they were tried; only the last can be the one that matched. */
+  /** In the order they were tried; only the last one can be a match. */
   readonly attempts: readonly Attempt[]
-  /** The rule that matched; undefined where none did. */
+  /** The rule that matched; undefined if none did. */
   readonly rule: ExplainedRule | undefined
 }
 
-/** One way in which a rule was looked for. */
+/** One step of the search for a rule. */
 export interface Attempt {
   /** What was compared. */
   readonly step: 'key' | 'exact value' | 'wildcard' | 'key alone'
-  /** Whether a rule was found in this way. */
+  /** Whether this step found a rule. */
   readonly isMatch: boolean
-  /** What was found, or why not, for people. */
+  /** What was found, or why nothing was found, as text. */
   readonly reason: string
 }
 
@@ -64,7 +64,7 @@ export interface ExplainedMatch {
   readonly limit: Limit
   readonly statisticsKey: string
   readonly sharedValues: readonly (string | undefined)[] | undefined
-  /** Undefined where the request brought the limit. */
+  /** Undefined if the limit comes from the request. */
   readonly rule: ExplainedRule | undefined
 }
 
@@ -126,7 +126,7 @@ function explainMatch(
   }
 }
 
-/** The walk of `RuleTable.find`, with an account of each level. */
+/** Follows the same steps as `RuleTable.find`, and records each level. */
 function explainLevels(
   top: Siblings,
   entries: readonly Entry[],

@@ -4,24 +4,24 @@ import type { Entry } from '../../protocol/message.ts'
 import { toLevel } from '../../stats/statistics-key.ts'
 import { RuleNode, Siblings } from './tree.ts'
 
-/** Where the walk of a descriptor ended without a limit. */
+/** The point where the search for a descriptor ended without a limit. */
 interface DeadEnd {
   readonly top: Siblings
   readonly entries: readonly Entry[]
   /** The last rule that matched. */
   readonly node: RuleNode | undefined
-  /** What lies below it. */
+  /** The rules below it. */
   readonly siblings: Siblings | undefined
-  /** The entry that found no rule; undefined when all found one. */
+  /** The entry without a matching rule; undefined if all have one. */
   readonly entry: Entry | undefined
 }
 
 interface Search extends DeadEnd {
-  /** The rule that a descriptor with such entries ends at. */
+  /** Returns the rule of a descriptor with these entries. */
   readonly findRule: (entries: readonly Entry[]) => RuleNode | undefined
 }
 
-/** Each knows one mistake people make, and says what to do about it. */
+/** Each detects one common mistake and says how to correct it. */
 const finders: readonly ((search: Search) => string | undefined)[] = [
   findNoEntries,
   findTooFewEntries,
@@ -34,7 +34,7 @@ const finders: readonly ((search: Search) => string | undefined)[] = [
   findOtherLevel,
 ]
 
-/** What would have given the descriptor a limit, or nearly. */
+/** Finds rules that would have limited a similar descriptor. */
 export function findNearMisses(
   table: RuleTable,
   name: string,
@@ -115,7 +115,7 @@ function findOtherKeys({ entry, siblings, node }: DeadEnd): string | undefined {
   return `the keys ${place} are ${toShortList(keys)}${toQuestion(entry.key, keys)}`
 }
 
-/** Above this the number of orders is more than anyone wants to wait for. */
+/** With more entries, trying all permutations would take too long. */
 const mostEntriesToReorder = 6
 
 function findOtherOrder({ findRule, entries }: Search): string | undefined {
@@ -129,13 +129,13 @@ function findOtherOrder({ findRule, entries }: Search): string | undefined {
   return undefined
 }
 
-/** A limit that a search with steps back would have found. */
+/** Finds a limit that a search with backtracking would have found. */
 function findWayBack({ top, entries }: DeadEnd): string | undefined {
   const missed = searchAll(top, entries, 0)
   if (missed === undefined) return undefined
   return (
     `'${missed.path}' would match, but is not tried: a level takes the exact value before a ` +
-    'pattern, that before the key alone, and does not go back when nothing below matches'
+    'pattern, and a pattern before the key alone, and there is no backtracking when nothing below matches'
   )
 }
 
@@ -202,7 +202,7 @@ function count(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`
 }
 
-/** A few of many texts, quoted, for a sentence. */
+/** Formats the first few of many texts, quoted, for a sentence. */
 export function toShortList(texts: readonly string[], most = 5): string {
   const shown = texts.slice(0, most).map((text) => `'${text}'`)
   const rest = texts.length - shown.length

@@ -2,12 +2,12 @@ import type { Entry, LimitOverride } from '../../protocol/message.ts'
 import { toOverridePath } from '../../stats/statistics-key.ts'
 import { type Limit, unitByWire } from '../model/rule.ts'
 
-/** Told of every limit that a caller sent and that makes no sense; the configured rule is used. */
+/** Called for every invalid limit in a request; the configured rule is used instead. */
 export type IgnoredOverride = (domain: string, override: LimitOverride) => void
 
 const replacesNothing: readonly string[] = []
 
-/** Undefined where the unit is none we know: envoyproxy/ratelimit crashes there. */
+/** Returns undefined for an unknown unit, on which envoyproxy/ratelimit crashes. */
 export function toOverrideLimit(
   domain: string,
   entries: readonly Entry[],
@@ -30,7 +30,7 @@ export function toOverrideLimit(
   }
 }
 
-/** Warns of the first one only: a caller that sends one sends many. */
+/** Warns only about the first one, because a client that sends one sends many. */
 export function createOverrideWarning(warn: (message: string) => void): IgnoredOverride {
   let hasWarned = false
   return (domain, override) => {
@@ -38,7 +38,7 @@ export function createOverrideWarning(warn: (message: string) => void): IgnoredO
     hasWarned = true
     warn(
       `A request to domain '${domain}' carried a limit with the unknown unit ${override.unit}; ` +
-        'such limits are ignored and the configured rules used (said once)',
+        'such limits are ignored and the configured rules apply (logged once)',
     )
   }
 }

@@ -20,10 +20,10 @@ interface SnapshotParts {
   readonly onIgnoredOverride: IgnoredOverride
 }
 
-/** The rules of one load. Nothing about it ever changes: a reload makes another one. */
+/** The rules of one load. It is immutable: a reload creates another snapshot. */
 export class RuleSnapshot {
   readonly #table: RuleTable
-  /** By row, of the rules that were met once: most of many never are. */
+  /** By row, created at the first match, because most rules of a large configuration are never matched. */
   readonly #matches: (RuleMatch | undefined)[]
   readonly #counters: RuleCountersByKey
   readonly #onIgnoredOverride: IgnoredOverride
@@ -52,8 +52,8 @@ export class RuleSnapshot {
   }
 
   /**
-   * What limits the descriptor; undefined when nothing does. Allocates nothing, unless a rule is
-   * met for the first time, the caller sent a limit or the rule wants statistics by value.
+   * Returns the limit of the descriptor; undefined if there is none. Allocates nothing, unless a rule matches
+   * for the first time, the request contains a limit, or the rule has statistics by value.
    */
   match(domain: string, descriptor: Descriptor): Match | undefined {
     const table = this.#table
@@ -72,7 +72,7 @@ export class RuleSnapshot {
     return { limit, counters: this.#counters.forRequest(key), sharedValues }
   }
 
-  /** Whether a rule says something about such entries, even if only that they have no limit. */
+  /** Whether a rule matches these entries, even if it is unlimited. */
   hasRule(domain: string, entries: Descriptor['entries']): boolean {
     const table = this.#table
     const top = table.findDomain(domain)
@@ -82,8 +82,8 @@ export class RuleSnapshot {
   }
 
   /**
-   * Whether `match` gives the very same for such a descriptor every time. Not where statistics go by
-   * what the request says: they are kept in a bounded number, so their counters may change.
+   * Whether `match` returns the same object for such a descriptor every time. It does not if statistics are
+   * named after request values: their number is bounded, so their counters may be replaced.
    */
   isLasting(domain: string, { entries, limit }: Descriptor): boolean {
     const table = this.#table
@@ -94,8 +94,9 @@ export class RuleSnapshot {
   }
 
   /**
-   * Makes the counters of some rules: they are listed before anybody meets the rules.
-   * @param from the place of the first rule in the configuration. @param to that behind the last.
+   * Creates the counters of some rules, so that statistics list them before the rules are first matched.
+   * @param from - the index of the first rule in the configuration
+   * @param to - the index after the last rule
    */
   openCounters(from: number, to: number): void {
     const table = this.#table
@@ -106,7 +107,7 @@ export class RuleSnapshot {
     }
   }
 
-  /** One line per rule with a limit, in the order of the configuration, made as they are asked for. */
+  /** Generates one line per rule with a limit, in the order of the configuration. */
   *describe(): Generator<string> {
     const table = this.#table
     for (let row = table.domainCount; row < table.rowCount; row += 1) {
@@ -114,19 +115,19 @@ export class RuleSnapshot {
     }
   }
 
-  /** What the log says at level debug while rules are loaded, in the order of the configuration. */
+  /** Generates the log lines at level debug for a load, in the order of the configuration. */
   *describeLoad(): Generator<string> {
     const table = this.#table
-    let told = 0
+    let nextDomain = 0
     for (let row = table.domainCount; row < table.rowCount; row += 1) {
-      // Domains stand in the order of their first rules.
-      if (table.domainOf(row) === told) yield this.#describeDomain(told++)
+      // Domains are in the order of their first rules.
+      if (table.domainOf(row) === nextDomain) yield this.#describeDomain(nextDomain++)
       yield toLoadLine(table, row)
     }
-    while (told < table.domainCount) yield this.#describeDomain(told++)
+    while (nextDomain < table.domainCount) yield this.#describeDomain(nextDomain++)
   }
 
-  /** What `match` does, told step by step. Counts nothing. */
+  /** Explains the result of `match` step by step. Counts nothing. */
   explain(domain: string, descriptor: Descriptor): Explanation {
     return explainDescriptor(this.#table, domain, descriptor)
   }
@@ -162,7 +163,7 @@ export class RuleSnapshot {
   }
 }
 
-/** In one go, for sets that are small or that nobody waits for. */
+/** Compiles rules synchronously, for small sets, or if no decisions are waiting. */
 export function compileRules(
   set: RuleSet,
   counters: RuleCountersByKey,
@@ -176,7 +177,7 @@ export function compileRules(
 /** Less than a millisecond of work. */
 const rulesPerTurn = 500
 
-/** The same for rules that another thread has packed, while decisions go on. */
+/** Compiles rules that another thread has packed, without blocking decisions. */
 export async function compileInTurns(
   parts: SnapshotParts,
   signal: AbortSignal,
@@ -217,7 +218,9 @@ function requestsOf({ unlimited, requestsPerUnit }: Limit): number {
   return unlimited ? 0 : requestsPerUnit
 }
 
-/** Only where a rule uses them: who reads these lines of envoyproxy/ratelimit reads ours as well. */
+/**
+ * Shown only if a rule uses them, so that parsers for the lines of envoyproxy/ratelimit work here as well.
+ */
 function extensionsOf({ unit, windowSeconds, algorithm }: Limit): string {
   const multiplier = unit === undefined ? 1 : windowSeconds / unit.seconds
   const length = multiplier === 1 ? '' : ` unit_multiplier=${multiplier}`

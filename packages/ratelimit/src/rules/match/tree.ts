@@ -2,7 +2,7 @@ import type { RuleTable } from '../../hot/index.ts'
 import type { Place } from '../model/rule.ts'
 import { matchesWildcard, toWildcard } from '../model/wildcard.ts'
 
-/** A rule as it is shown to people: made when somebody asks, decisions read the table. */
+/** A rule for explanations, created on demand. Decisions read the table instead. */
 export class RuleNode {
   readonly row: number
   readonly #table: RuleTable
@@ -29,7 +29,7 @@ export class RuleNode {
     return this.#table.placeOf(this.row)
   }
 
-  /** From 1. */
+  /** Starts at 1. */
   get depth(): number {
     return this.#table.depthOf(this.row)
   }
@@ -44,9 +44,12 @@ export class RuleNode {
   }
 }
 
-/** Rules with one key beside each other. */
+/** Sibling rules with the same key. */
 export class SameKeyRules {
-  /** By exact value, which is tried first. Patterns too: a value may spell the pattern. */
+  /**
+   * By exact value, which is tried first. It includes patterns, because a value may equal the text of a
+   * pattern.
+   */
   readonly byValue = new Map<string, RuleNode>()
   /** Tried second, in the order of the file. */
   readonly patterns: RuleNode[] = []
@@ -61,7 +64,7 @@ export class SameKeyRules {
     return this.byValue.get(value) ?? this.findPattern(value) ?? this.any
   }
 
-  /** In the order of the file, save that the one without a value is the last. */
+  /** In the order of the file, except that the rule without a value comes last. */
   all(): RuleNode[] {
     return [...this.byValue.values(), ...(this.any ? [this.any] : [])]
   }
@@ -71,7 +74,7 @@ export class SameKeyRules {
 export class Siblings {
   readonly byKey = new Map<string, SameKeyRules>()
 
-  /** @param parent the row of the rule they are nested in, or of their domain. */
+  /** @param parent - the row of the parent rule, or of the domain */
   constructor(table: RuleTable, parent: number) {
     for (const row of table.childrenOf(parent)) this.#add(new RuleNode(table, row))
   }

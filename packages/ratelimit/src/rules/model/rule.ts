@@ -2,15 +2,15 @@ import type { JsonObject } from '../../protocol/message.ts'
 import type { RuleCounters } from '../../stats/rule-counters.ts'
 
 /**
- * One rule as a source wrote it: plain data, on its way to being packed.
- * A set of rules is a flat list in depth-first order; `parent` ties it together.
+ * One rule as read from a source: plain data, before it is packed.
+ * A set of rules is a flat list in depth-first order, in which `parent` refers to an index.
  */
 export interface RuleRecord {
-  /** The index of the rule this one is nested in; -1 at the top of its domain. */
+  /** The index of the parent rule; -1 at the top level of a domain. */
   readonly parent: number
   readonly domain: string
   readonly key: string
-  /** Empty: any value. */
+  /** Empty for any value. */
   readonly value: string
   readonly limit: LimitRecord | undefined
   readonly shadowMode: boolean
@@ -19,11 +19,11 @@ export interface RuleRecord {
   readonly valueToMetric: boolean
   readonly shareThreshold: boolean
   readonly metadata: JsonObject | undefined
-  /** Where it stands, for people. */
+  /** The place in the file, for messages. */
   readonly place: Place
 }
 
-/** How hits are counted over time. A registry rather than a flag: each has a name in the files. */
+/** How hits are counted over time. The names are those in rule files. */
 export const algorithms = ['fixed_window', 'sliding_window'] as const
 export type Algorithm = (typeof algorithms)[number]
 
@@ -31,7 +31,7 @@ export interface LimitRecord {
   readonly requestsPerUnit: number
   /** The name of a unit; undefined exactly when the limit is unlimited. */
   readonly unit: Unit['name'] | undefined
-  /** How many units a window lasts; 1 unless the file says otherwise. */
+  /** The length of a window in units; default: 1. */
   readonly unitMultiplier: number
   readonly algorithm: Algorithm
   readonly unlimited: boolean
@@ -39,7 +39,7 @@ export interface LimitRecord {
   readonly replaces: readonly string[]
 }
 
-/** Where something is written. */
+/** A place in a file. */
 export interface Place {
   /** The name of the file. */
   readonly file: string
@@ -49,20 +49,20 @@ export interface Place {
   readonly column: number
 }
 
-/** Everything one load found. */
+/** The result of one load. */
 export interface RuleSet {
-  /** In the order of the files; a domain without rules is a domain too. */
+  /** In the order of the files, including domains without rules. */
   readonly domains: readonly string[]
-  /** All rules, each after the one it is nested in. */
+  /** All rules, each after its parent. */
   readonly rules: readonly RuleRecord[]
 }
 
-/** A limit as decisions use it: of a rule, or sent by the caller. */
+/** A limit for decisions, from a rule or from a request. */
 export interface Limit {
   readonly requestsPerUnit: number
   /** Undefined exactly when the limit is unlimited. */
   readonly unit: Unit | undefined
-  /** How long a window lasts: the unit, or several of them. 0 when the limit is unlimited. */
+  /** The length of a window: one unit or several. 0 when the limit is unlimited. */
   readonly windowSeconds: number
   readonly algorithm: Algorithm
   readonly unlimited: boolean
@@ -71,32 +71,34 @@ export interface Limit {
   readonly shadowMode: boolean
   readonly quotaMode: boolean
   readonly metadata: JsonObject | undefined
-  /** `domain.key[_value].key[_value]…`, for people: not cleaned for statistics. */
+  /**
+   * `domain.key[_value].key[_value]…`, for messages; special characters are not replaced as in statistics.
+   */
   readonly path: string
 }
 
-/** What one descriptor of a request met. */
+/** The match of one descriptor of a request. */
 export interface Match {
   readonly limit: Limit
   readonly counters: RuleCounters
   /**
-   * Text that stands in the cache key in place of the request's value, by level: the pattern where
-   * the level was matched through `share_threshold`. Undefined where no level was.
+   * The text that replaces the value of the request in the cache key, by level: the pattern if the level has
+   * `share_threshold`. Undefined if no level has it.
    */
   readonly sharedValues: readonly (string | undefined)[] | undefined
 }
 
-/** A unit of time a limit counts in. Windows are aligned to the Unix epoch. */
+/** A unit of time for windows, which are aligned to the Unix epoch. */
 export interface Unit {
-  /** As in rule files, in capitals. */
+  /** The name in rule files, in upper case. */
   readonly name: 'SECOND' | 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR'
   /** The number in `envoy.type.v3.RateLimitUnit` and in `RateLimitResponse.RateLimit.Unit`. */
   readonly wire: number
-  /** How long the unit lasts. */
+  /** The length of the unit in seconds. */
   readonly seconds: number
 }
 
-/** In the order of their length. Week, month and year are extensions of the four specified ones. */
+/** Ordered by length. Week, month and year are extensions of envoyproxy/ratelimit. */
 export const units: readonly Unit[] = [
   { name: 'SECOND', wire: 1, seconds: 1 },
   { name: 'MINUTE', wire: 2, seconds: 60 },
@@ -114,7 +116,7 @@ const byName = new Map(units.map((unit) => [unit.name as string, unit]))
 const byWire: (Unit | undefined)[] = []
 for (const unit of units) byWire[unit.wire] = unit
 
-/** Any letter case, as in the YAML files. */
+/** Finds a unit by its name in any case. */
 export function unitByName(name: string): Unit | undefined {
   return byName.get(name.toUpperCase())
 }
@@ -123,7 +125,7 @@ export function unitByWire(wire: number): Unit | undefined {
   return byWire[wire]
 }
 
-/** `5 per minute`, `5 every 10 minutes` or `unlimited`, for people. */
+/** Formats a limit as `5 per minute`, `5 every 10 minutes` or `unlimited`. */
 export function toLimitText(
   limit: Pick<Limit, 'requestsPerUnit' | 'unit' | 'windowSeconds'>,
 ): string {
@@ -136,7 +138,7 @@ export function toLimitText(
     : `${requestsPerUnit} every ${count} ${name}s`
 }
 
-/** As it is written in rule files. */
+/** The name in rule files. */
 function toUnitText({ name }: Unit): string {
   return name.toLowerCase()
 }

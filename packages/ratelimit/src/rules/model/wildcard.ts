@@ -1,8 +1,8 @@
-/** A value of a rule with at least one `*`, each standing for any text, also for none. */
+/** A value of a rule with at least one `*`, each of which matches any text, including an empty one. */
 export interface Wildcard {
   /** The text before the first star. */
   readonly prefix: string
-  /** The texts between two stars, without the empty ones. */
+  /** The texts between stars, without empty ones. */
   readonly middles: readonly string[]
   /** The text after the last star. */
   readonly suffix: string
@@ -29,7 +29,8 @@ export function matchesWildcard(wildcard: Wildcard, value: string): boolean {
   const { prefix, middles, suffix, minLength } = wildcard
   if (value.length < minLength || !value.startsWith(prefix)) return false
   if (suffix !== '' && !value.endsWith(suffix)) return false
-  // Taking each middle where it first occurs leaves the most room for the next: no need to go back.
+  // Matching each middle at its first occurrence leaves the most room for the next, so no backtracking
+  // is needed.
   const end = value.length - suffix.length
   let at = prefix.length
   for (const middle of middles) {

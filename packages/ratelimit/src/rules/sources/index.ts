@@ -2,14 +2,14 @@ import { file } from './file/plugin.ts'
 import type { RuleSource, RuleSourcePlugin, SourcePluginParts } from './source.ts'
 import { xds } from './xds/plugin.ts'
 
-/** Every place that rules can come from. */
+/** Every source of rules. */
 export const ruleSources = [file, xds] as const satisfies readonly RuleSourcePlugin[]
 
 export const defaultSource = file
 
 export type RuleSourceConfig = ReturnType<(typeof ruleSources)[number]['toConfig']>
 
-/** @throws {Error} when a setting makes no sense or a certificate cannot be read. */
+/** @throws Error when a setting is invalid or a certificate cannot be read */
 export async function openRuleSource(
   config: RuleSourceConfig,
   parts: SourcePluginParts,

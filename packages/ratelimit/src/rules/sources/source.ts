@@ -5,9 +5,9 @@ import type { RuleCountersByKey } from '../../stats/rule-counters.ts'
 import type { RuleSnapshot } from '../match/snapshot.ts'
 import type { RuleFault } from '../model/fault.ts'
 
-/** Where rules come from. It loads by itself, whenever its rules change, until it is disposed. */
+/** A source of rules. It loads them whenever they change, until it is disposed. */
 export interface RuleSource extends AsyncDisposable {
-  /** Resolves when the first attempt to load is over, however it ended. Never rejects. */
+  /** Resolves when the first attempt to load has succeeded or failed. Never rejects. */
   readonly firstAttempt: Promise<void>
 }
 
@@ -20,24 +20,24 @@ export interface RuleSourcePlugin<
   Config extends SourcePluginConfig = SourcePluginConfig,
 > {
   readonly kind: Config['kind']
-  /** The value of CONFIG_TYPE that chooses it. */
+  /** The value of CONFIG_TYPE that selects it. */
   readonly configType: string
   /** Where rules come from, for the help of CONFIG_TYPE. */
   readonly place: string
-  /** Its variables. */
+  /** The variables of the source. */
   readonly chapters: C
   toConfig(settings: SettingsByChapter<C>, check: Check): Config
-  /** Loads the code of the source when it is called. */
+  /** Loads the code of the source on demand. */
   open(config: Config, parts: SourcePluginParts): Promise<RuleSource>
 }
 
-/** What a source makes of its settings: plain data, which is sent to workers. */
+/** The parsed settings of a source: plain data, which is sent to workers. */
 export interface SourcePluginConfig {
   readonly kind: string
 }
 
 export interface SourcePluginParts extends RuleSourceParts {
-  /** MERGE_DOMAIN_CONFIG: whether rules of one domain may come in several pieces. */
+  /** MERGE_DOMAIN_CONFIG: whether the rules of one domain may be in several files or resources. */
   readonly mergeDomains: boolean
   readonly statistics: SourceStatistics
 }
@@ -48,18 +48,18 @@ export interface SourceStatistics {
   gauge(name: string, read: () => number): void
 }
 
-/** What every source is given. */
+/** The dependencies of every source. */
 export interface RuleSourceParts {
   readonly log: Log
   readonly counters: RuleCountersByKey
-  /** Once for every load that succeeded: rules are replaced as a whole or not at all. */
+  /** Called for every successful load: rules are replaced as a whole or not at all. */
   readonly onSnapshot: (snapshot: RuleSnapshot) => void
-  /** Once for every load that failed. The rules of before stay in force. */
+  /** Called for every failed load. The previous rules stay in force. */
   readonly onFailure: (failure: LoadFailure) => void
 }
 
 export interface LoadFailure {
   readonly message: string
-  /** What is wrong inside the rules; empty where they could not even be read. */
+  /** The errors in the rules; empty if they could not be read. */
   readonly faults: readonly RuleFault[]
 }

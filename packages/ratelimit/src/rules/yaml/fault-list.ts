@@ -1,8 +1,8 @@
 import type { RuleFault } from '../model/fault.ts'
 
-/** A broken file of 100,000 rules shall not answer with 100,000 faults. */
+/** Limits the number of faults, because an invalid file with 100,000 rules could cause 100,000 of them. */
 const mostPerList = 100
-/** The YAML library quotes what it cannot read, which may be the rest of the file. */
+/** The YAML library quotes invalid text, which may be the rest of the file. */
 const mostCharacters = 500
 
 /** Collects the faults (or the warnings) of one kind in one file, in the order they are found. */
@@ -18,7 +18,7 @@ export class FaultList {
     this.#lines = lines
   }
 
-  /** What an alias repeats is reported once. */
+  /** A fault that an alias repeats is reported once. */
   add(offset: number, whole: string, hint?: string): void {
     const message = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole
     const id = `${offset} ${message}`
@@ -36,7 +36,7 @@ export class FaultList {
     return this.#offsets.has(offset)
   }
 
-  /** From then on faults are only counted: nobody needs to find out more about them. */
+  /** Further faults are only counted, so their details are not needed. */
   get isFull(): boolean {
     return this.#found.size === mostPerList
   }
@@ -51,7 +51,7 @@ export class FaultList {
   }
 }
 
-/** Tells lines and columns of a text, both from 1. */
+/** Converts offsets in a text to lines and columns, which start at 1. */
 export class TextLines {
   readonly #starts: number[] = [0]
 
@@ -73,10 +73,10 @@ export class TextLines {
   }
 }
 
-/** What a message shows of a text from a file. */
+/** The maximum length of a quoted text in a message. */
 const mostShown = 80
 
-/** A text in quotes, cut: a key may be as long as its file. */
+/** Quotes a text and truncates it, because a key may be as long as its file. */
 export function quote(text: string): string {
   return `'${cutText(text)}'`
 }

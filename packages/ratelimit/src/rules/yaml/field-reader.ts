@@ -1,7 +1,7 @@
 import { FaultList, TextLines } from './fault-list.ts'
 import { toBoolean, toNumber, type YamlList, type YamlMap, type YamlNode } from './yaml-node.ts'
 
-/** One file while it is read, with what was found wrong in it, by the order of checks. */
+/** A file that is being parsed, with its faults in the order of the checks. */
 export interface RuleFileReading {
   readonly name: string
   readonly lines: TextLines
@@ -10,8 +10,11 @@ export interface RuleFileReading {
   readonly types: FaultList
   readonly rules: FaultList
   readonly warnings: FaultList
-  /** Maps with a bad key or value: that something is missing there would be an echo. */
-  readonly spoilt: Set<YamlMap>
+  /**
+   * Maps with an invalid key or value, in which missing fields are not reported: they may be the invalid
+   * ones.
+   */
+  readonly invalidMaps: Set<YamlMap>
 }
 
 export function createReading(name: string, text: string): RuleFileReading {
@@ -25,13 +28,13 @@ export function createReading(name: string, text: string): RuleFileReading {
     types: list(),
     rules: list(),
     warnings: list(),
-    spoilt: new Set(),
+    invalidMaps: new Set(),
   }
 }
 
 /**
- * Reads the values of the fields of one map. A wrong type is a fault and reads as if the field
- * were absent; null reads so without a fault.
+ * Reads the fields of one map. A value of the wrong type is a fault and counts as absent; null counts as
+ * absent without a fault.
  */
 export class FieldReader {
   readonly #map: YamlMap
@@ -42,7 +45,7 @@ export class FieldReader {
     this.#reading = reading
   }
 
-  /** Any scalar, by the text it is written with: `value: 007` is the text 007. */
+  /** Accepts any scalar as the text in the file: `value: 007` is the text 007. */
   text(name: string, node: YamlNode): string {
     if (node.kind !== 'scalar') {
       this.#refuse(name, 'text', node)
@@ -58,7 +61,7 @@ export class FieldReader {
     return false
   }
 
-  /** An unsigned integer of 32 bits; undefined when there is none. */
+  /** An unsigned 32-bit integer; undefined if it is absent. */
   count(name: string, node: YamlNode, least = 0): number | undefined {
     if (isNull(node)) return undefined
     if (node.kind === 'scalar' && node.type === 'integer') {
@@ -82,8 +85,8 @@ export class FieldReader {
   }
 
   #refuse(name: string, expected: string, node: YamlNode): void {
-    const { keys, types, spoilt } = this.#reading
-    spoilt.add(this.#map)
+    const { keys, types, invalidMaps } = this.#reading
+    invalidMaps.add(this.#map)
     if (keys.hasAt(node.offset)) return
     const message = `${name} must be ${expected}, not ${describe(node)}`
     types.add(node.offset, `error loading config file: ${message}`)
@@ -94,7 +97,7 @@ export function isNull(node: YamlNode): boolean {
   return node.kind === 'scalar' && node.type === 'null'
 }
 
-/** How messages name a value of the wrong type. */
+/** Describes a value of the wrong type for a message. */
 export function describe(node: YamlNode): string {
   if (node.kind !== 'scalar') return `a ${node.kind}`
   const text = node.text.length > 40 ? `${node.text.slice(0, 40)}…` : node.text

@@ -1,7 +1,9 @@
 import { FieldReader, isNull, type RuleFileReading } from './field-reader.ts'
 import type { YamlList, YamlMap, YamlNode } from './yaml-node.ts'
 
-/** The fields of a file, a rule, a limit or a replaced name: of the right types, not yet checked. */
+/**
+ * The fields of a file, a rule, a limit or a replaced name: their types are checked, their values are not.
+ */
 interface FileDraft {
   domain: string
   domainAt: number
@@ -79,7 +81,7 @@ export function readReplacedName(map: YamlMap, reading: RuleFileReading): string
   return readFields(map, nameFields, { name: '' }, reading).name
 }
 
-/** How each field enters a draft, by its name in the file. */
+/** Setters of a draft by the name of the field in the file. */
 type Fields<Draft> = ReadonlyMap<string, FieldSetter<Draft>>
 type FieldSetter<Draft> = (draft: Draft, value: YamlNode, read: FieldReader) => void
 
@@ -163,7 +165,7 @@ const nameFields = defineFields<NameDraft>({
   },
 })
 
-/** The names that mean something in each kind of map. */
+/** The names that are meaningful in each kind of map. */
 export const fieldNames = {
   file: [...fileFields.keys()],
   rule: [...ruleFields.keys()],
@@ -171,7 +173,7 @@ export const fieldNames = {
   replacedName: [...nameFields.keys()],
 } as const
 
-/** Allowed at every level alike (reference 3.4); a warning tells where one means nothing. */
+/** Allowed at every level, as in envoyproxy/ratelimit; a field without effect causes a warning. */
 export const knownKeys: ReadonlySet<string> = new Set(Object.values(fieldNames).flat())
 
 function readFields<Draft>(

@@ -13,7 +13,7 @@ import type { RuleFileReading } from './field-reader.ts'
 import { type LimitDraft, readLimitDraft, readReplacedName } from './parse-drafts.ts'
 import type { YamlMap } from './yaml-node.ts'
 
-/** Reads a `rate_limit`. What is wrong in it is a fault of the reading. */
+/** Parses a `rate_limit`. Errors are added to the faults of the reading. */
 export function parseLimit(map: YamlMap, reading: RuleFileReading): LimitRecord {
   const draft = readLimitDraft(map, reading)
   const unit = unitByName(draft.unit)
@@ -39,14 +39,14 @@ function checkUnit(
   reading: RuleFileReading,
 ): void {
   const { unlimited, unit, unitAt } = draft
-  const isEcho = unit === '' && reading.spoilt.has(map)
+  const isEcho = unit === '' && reading.invalidMaps.has(map)
   if (unlimited && isValid) {
     reading.rules.add(unitAt, 'should not specify rate limit unit when unlimited')
   } else if (!unlimited && !isValid && !isEcho) {
     reading.rules.add(unitAt, `invalid rate limit unit ${quote(unit)}`, unitHint)
-  } else if (!unlimited && draft.requestsPerUnit === undefined && !reading.spoilt.has(map)) {
-    // Refusing what envoyproxy/ratelimit accepts would stop a migration (G14).
-    const message = 'requests_per_unit is missing: it counts as 0 and every request is refused'
+  } else if (!unlimited && draft.requestsPerUnit === undefined && !reading.invalidMaps.has(map)) {
+    // This is only a warning: refusing what envoyproxy/ratelimit accepts would prevent a migration.
+    const message = 'requests_per_unit is missing: it defaults to 0, so every request is refused'
     reading.warnings.add(map.offset, message)
   }
 }
@@ -77,7 +77,7 @@ function parseAlgorithm(draft: LimitDraft, map: YamlMap, reading: RuleFileReadin
   const known = algorithms.find((name) => name === written)
   if (unlimited) {
     reading.rules.add(at, 'should not specify rate limit algorithm when unlimited')
-  } else if (known === undefined && !(written === '' && reading.spoilt.has(map))) {
+  } else if (known === undefined && !(written === '' && reading.invalidMaps.has(map))) {
     const [slip] = findMisspellings([written], new Set(algorithms))
     const question = slip === undefined ? '' : `did you mean '${slip.suggestion}'? `
     const hint = `${question}algorithms are ${algorithms.join(', ')}`
@@ -94,7 +94,7 @@ function parseReplaces(draft: LimitDraft, reading: RuleFileReading): string[] {
     if (item.kind !== 'map') continue
     const name = readReplacedName(item, reading)
     names.push(name)
-    if (name === '' && !reading.spoilt.has(item)) {
+    if (name === '' && !reading.invalidMaps.has(item)) {
       reading.rules.add(item.offset, 'should not have an empty replaces entry')
     } else if (name !== '' && name === draft.name) {
       reading.rules.add(item.offset, 'replaces should not contain name of same descriptor')

@@ -6,20 +6,20 @@ import { type RuleDraft, readFileDraft, readRuleDraft } from './parse-drafts.ts'
 import { parseLimit } from './parse-limit.ts'
 import { toBoolean, toNumber, type YamlList, type YamlMap, type YamlNode } from './yaml-node.ts'
 
-/** The rules of one level by `key` or `key_value`: no two may be equal. The index of each. */
+/** The indexes of the rules of one level by `key` or `key_value`, which must be unique. */
 type Siblings = Map<string, number>
 
 interface Level {
   readonly domain: string
   readonly parent: number
-  /** `domain.key_value.`, as messages name what stands in it. */
+  /** `domain.key_value.`, the prefix of names in messages. */
   readonly path: string
   readonly siblings: Siblings
 }
 
 /**
- * Turns files into the flat list of rules. Of every rule all checks run, in the order in which
- * envoyproxy/ratelimit would stop at the first that fails (reference 3.4).
+ * Converts files to the flat list of rules. All checks run for every rule, in the order of
+ * envoyproxy/ratelimit, which stops at the first that fails.
  */
 export class RuleLoading {
   readonly rules: RuleRecord[] = []
@@ -36,9 +36,9 @@ export class RuleLoading {
 
   addFile(root: YamlMap, reading: RuleFileReading): void {
     const { domain, domainAt, descriptors } = readFileDraft(root, reading)
-    if (domain === '' && !reading.spoilt.has(root)) {
+    if (domain === '' && !reading.invalidMaps.has(root)) {
       reading.rules.add(domainAt, 'config file cannot have empty domain')
-    } else if (descriptors === undefined && !reading.spoilt.has(root)) {
+    } else if (descriptors === undefined && !reading.invalidMaps.has(root)) {
       reading.warnings.add(domainAt, `descriptors is missing: domain ${quote(domain)} has no rules`)
     }
     const siblings = this.#siblingsOf(domain, domainAt, reading)
@@ -65,7 +65,7 @@ export class RuleLoading {
 
   #addRule(map: YamlMap, level: Level, reading: RuleFileReading): void {
     const draft = readRuleDraft(map, reading)
-    if (draft.key === '' && !reading.spoilt.has(map)) {
+    if (draft.key === '' && !reading.invalidMaps.has(map)) {
       reading.rules.add(map.offset, 'descriptor has empty key')
     }
     const name = draft.value === '' ? draft.key : `${draft.key}_${draft.value}`
@@ -130,7 +130,7 @@ function toRecord(
   }
 }
 
-/** Metadata is returned to callers as a protobuf Struct, which holds what JSON can hold. */
+/** Metadata is returned to clients as a protobuf Struct, which can contain only JSON values. */
 function parseMetadata(map: YamlMap, refuse: (offset: number, text: string) => void): JsonObject {
   const toJson = (node: YamlNode): Json => {
     if (node.kind === 'map') return toObject(node)
@@ -139,10 +139,11 @@ function parseMetadata(map: YamlMap, refuse: (offset: number, text: string) => v
     if (node.type === 'boolean') return toBoolean(node.text)
     if (node.type === 'null') return null
     const value = toNumber(node.text)
-    if (!Number.isFinite(value)) refuse(node.offset, `${cutText(node.text)} has no form in JSON`)
+    if (!Number.isFinite(value))
+      refuse(node.offset, `${cutText(node.text)} cannot be represented in JSON`)
     return value
   }
-  // Keys are taken as written; fromEntries also keeps one that is called __proto__.
+  // Keys are kept as written; fromEntries also keeps a key named __proto__.
   const toObject = (from: YamlMap): JsonObject =>
     Object.fromEntries(from.entries.map((entry) => [entry.name, toJson(entry.value)]))
   return toObject(map)

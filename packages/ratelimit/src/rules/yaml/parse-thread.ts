@@ -4,34 +4,34 @@ import { type PackedRules, packRules } from '../../hot/index.ts'
 import type { RuleFault } from '../model/fault.ts'
 import type { RuleFile } from './parse.ts'
 
-/** What the thread of `parse-worker.ts` is made with. */
+/** The input of `parse-worker.ts`. */
 export interface ParseThreadData {
   readonly fileNames: readonly string[]
   readonly mergeDomains: boolean
 }
 
-/** What it is told: the texts piece by piece, then to parse. */
+/** The messages to the thread: the pieces of the texts, then the command to parse. */
 export type ParseThreadMessage =
   | { readonly kind: 'text'; readonly file: number; readonly text: string }
   | { readonly kind: 'parse' }
 
-/** What it answers. */
+/** The output of the thread. */
 export interface PackedParse {
-  /** Empty when there is any fault. */
+  /** Empty if there are faults. */
   readonly rules: PackedRules
   readonly faults: readonly RuleFault[]
   readonly warnings: readonly RuleFault[]
 }
 
-/** The thread broke: by a defect of ours, or because there was not enough memory. */
+/** The thread failed because of a bug, or because there was not enough memory. */
 class ParseThreadError extends Error {
   override readonly name = 'ParseThreadError'
 }
 
-/** Copying ten megabytes to another thread at once would hold up decisions for 15 ms. */
+/** Copying ten megabytes to another thread at once would block decisions for 15 ms. */
 const lettersPerTurn = 256 * 1024
 
-/** The near end of the thread. Whoever opens it closes it. */
+/** A handle for the thread. The caller must close it. */
 class ParseThread implements AsyncDisposable {
   readonly #worker: Worker
   readonly #failure: Promise<never>
@@ -47,7 +47,7 @@ class ParseThread implements AsyncDisposable {
       worker.once('error', (error) => reject(toThreadError(error)))
       worker.once('exit', () => reject(new ParseThreadError('the parser ended early')))
     })
-    // It is raced against the answer; after that nobody waits for it.
+    // It is raced against the answer, and not awaited afterwards.
     this.#failure.catch(() => {})
   }
 
@@ -88,11 +88,11 @@ function toThreadError(error: unknown): ParseThreadError {
 
 interface ParseInWorkerOptions {
   readonly mergeDomains: boolean
-  /** The memory the thread may use; without it Node.js decides by the size of the machine. */
+  /** The memory limit of the thread. Default: chosen by Node according to the memory of the machine. */
   readonly maxHeapMb?: number
 }
 
-/** Parses and packs in a thread of its own. A thread that breaks is a fault, like a bad file. */
+/** Parses and packs in another thread. If the thread fails, that is a fault, like an invalid file. */
 export async function parseInWorker(
   files: readonly RuleFile[],
   { mergeDomains, maxHeapMb }: ParseInWorkerOptions,

@@ -3,7 +3,7 @@ import { buffersOf, packRules } from '../../hot/index.ts'
 import { parseRuleFiles } from './parse.ts'
 import type { PackedParse, ParseThreadData, ParseThreadMessage } from './parse-thread.ts'
 
-/** The thread behind `parse-thread.ts`. */
+/** The entry point of the thread that `parse-thread.ts` starts. */
 const { fileNames, mergeDomains }: ParseThreadData = workerData
 const texts = fileNames.map(() => '')
 

@@ -10,26 +10,26 @@ import { readYaml } from './yaml-reader.ts'
 
 /** A rule file that has been read. */
 export interface RuleFile {
-  /** The name inside the directory, as messages show it. */
+  /** The name within the directory, which messages show. */
   readonly name: string
   /** Its content. */
   readonly text: string
   /**
-   * Of a large one also the pieces it was read in, for who hands it on in pieces: to cut up the
-   * text, all of it would have to be copied together first.
+   * The pieces that a large file was read in, so that it can be transferred in pieces: splitting the text
+   * would copy all of it first.
    */
   readonly pieces?: readonly string[]
 }
 
 export interface ParsedRules {
-  /** Empty when there is any fault. */
+  /** Empty if there are faults. */
   readonly rules: RuleSet
-  /** All of all files; the first is the one at which envoyproxy/ratelimit would have stopped. */
+  /** The faults of all files; the first one is that at which envoyproxy/ratelimit would have stopped. */
   readonly faults: readonly RuleFault[]
   readonly warnings: readonly RuleFault[]
 }
 
-/** Reads rule files into rules (reference 3). Never throws: what is wrong is a fault. */
+/** Parses rule files. Never throws: every error is returned as a fault. */
 export function parseRuleFiles(
   files: readonly RuleFile[],
   options: { readonly mergeDomains: boolean },
@@ -38,7 +38,7 @@ export function parseRuleFiles(
   const readings: RuleFileReading[] = []
   for (const file of files) {
     const { name } = file
-    // A carriage return alone ends a line too, in YAML though not in the library.
+    // In YAML, unlike in the library, a carriage return alone also ends a line.
     const text = file.text.replaceAll(/\r(?!\n)/g, '\n')
     const reading = createReading(name, text)
     readings.push(reading)
@@ -47,7 +47,7 @@ export function parseRuleFiles(
     checkKeys(root, reading)
     loading.addFile(root, reading)
   }
-  // All files are read before the first rule is looked at, so their faults come first.
+  // All files are read before the first rule is checked, so their faults come first.
   const faults = [
     ...readings.flatMap(({ syntax, keys, types }) => [syntax, keys, types]),
     ...readings.map(({ rules }) => rules),
@@ -74,10 +74,10 @@ function readRoot(text: string, reading: RuleFileReading): YamlMap | undefined {
   return undefined
 }
 
-/** The first check of a file, before any value is looked at: keys, and kinds of values. */
+/** The first check of a file, before any value is read: keys, and kinds of values. */
 function checkKeys(map: YamlMap, reading: RuleFileReading): void {
   for (const entry of map.entries) {
-    if (!isKnown(entry, reading)) reading.spoilt.add(map)
+    if (!isKnown(entry, reading)) reading.invalidMaps.add(map)
     else if (entry.name !== 'metadata') checkValue(entry.value, map, reading)
   }
 }
@@ -102,7 +102,7 @@ function checkValue(value: YamlNode, map: YamlMap, reading: RuleFileReading): vo
   else if (value.type === 'float') {
     const hint = `${cutText(value.text)} is a number with a fraction: put it in quotes if it is meant as text`
     reading.keys.add(value.offset, 'error checking config', hint)
-    reading.spoilt.add(map)
+    reading.invalidMaps.add(map)
   }
 }
 
@@ -113,7 +113,7 @@ function checkItems(items: readonly YamlNode[], map: YamlMap, reading: RuleFileR
     } else {
       const message = 'config error, yaml file contains list of type other than map'
       reading.keys.add(item.offset, `${message}: ${toGoText(item)}`)
-      reading.spoilt.add(map)
+      reading.invalidMaps.add(map)
     }
   }
 }

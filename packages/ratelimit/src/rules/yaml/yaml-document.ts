@@ -13,7 +13,7 @@ import {
 
 let loaded: typeof import('yaml') | undefined
 
-/** Loaded when needed: most texts are read without the library, and it is larger than all else. */
+/** Loaded on demand: most texts are read without the library, which is larger than everything else. */
 function loadYaml(): typeof import('yaml') {
   loaded ??= createRequire(import.meta.url)('yaml') as typeof import('yaml')
   return loaded
@@ -24,15 +24,15 @@ const isScalar = (node: unknown): node is Scalar => loadYaml().isScalar(node)
 const isMap = (node: unknown): node is YAMLMap => loadYaml().isMap(node)
 const isSeq = (node: unknown): node is YAMLSeq => loadYaml().isSeq(node)
 
-/** Nested deeper than any rule: 500 levels of descriptors. */
+/** Deeper than any rule needs: 500 levels of descriptors. */
 const deepest = 1000
 
-/** What aliases may add to what is written. Ten levels of nine aliases each would be 3 billion. */
+/** The maximum number of values that aliases may add. Ten levels of nine aliases each would be 3 billion. */
 const mostFromAliases = 1_000_000
 
 /**
- * Reads the first document of any YAML text, with the `yaml` library as the judge of syntax.
- * `start` is where the text stands in the file, if it is a part of one.
+ * Reads the first document of any YAML text with the `yaml` library.
+ * `start` is the offset of the text in the file, if it is a part of one.
  */
 export function readDocument(text: string, start = 0): YamlDocument {
   const document = composeFirst(text)
@@ -43,7 +43,7 @@ export function readDocument(text: string, start = 0): YamlDocument {
   return { root: faults.length > 0 ? undefined : root, faults, warnings }
 }
 
-/** Scalars stay text here: the library's own YAML 1.1 types are not those of reference 3.3. */
+/** Scalars are kept as text, because the library's YAML 1.1 types differ from those of the Go library. */
 const options = {
   version: '1.1',
   schema: 'failsafe',
@@ -65,7 +65,7 @@ function composeFirst(text: string): Document | undefined {
   return undefined
 }
 
-/** One fault per line: what follows on the same line is mostly an echo. */
+/** Returns one fault per line: further ones on the same line are mostly consequences. */
 function toFaults(document: Document | undefined, text: string): YamlNote[] {
   const faults: YamlNote[] = []
   for (const { code, pos, message } of document?.errors ?? []) {
@@ -83,12 +83,12 @@ function tooDeep(offset: number): YamlNote {
 }
 
 interface Anchor {
-  /** Undefined while the node is being read: an alias to it would never end. */
+  /** Undefined while the node is being read, because an alias to it would be endless. */
   node: YamlNode | undefined
   size: number
 }
 
-/** Turns the library's nodes into ours. Every node written costs one step, aliases included. */
+/** Converts the library's nodes to ours. Every written node costs one step, including aliases. */
 class Conversion {
   readonly #textStart: number
   readonly #faults: YamlNote[]
@@ -129,7 +129,7 @@ class Conversion {
 
   #convertScalar(node: Scalar, offset: number): YamlScalar {
     const text = node.source ?? ''
-    // An empty value stands nowhere: the key it belongs to is where to look.
+    // An empty value has no place, so that of its key is used.
     const isEmpty = text === '' && node.type === 'PLAIN'
     const at = isEmpty ? offset : this.#startOf(node)
     if (node.tag !== undefined) return toTaggedScalar(node.tag, text, at, this.#faults)
@@ -169,7 +169,7 @@ class Conversion {
   #convertAlias(alias: Alias): YamlNode {
     const at = this.#startOf(alias)
     const anchor = this.#anchors.get(alias.source)
-    const limit = `aliases stand for more than ${mostFromAliases} values`
+    const limit = `aliases expand to more than ${mostFromAliases} values`
     this.#fromAliases += anchor?.size ?? 1
     if (anchor === undefined) this.#fault(at, `unknown anchor ${quote(alias.source)} referenced`)
     else if (anchor.node === undefined)
@@ -203,7 +203,7 @@ function isMergeKey(key: unknown): boolean {
 
 const prefix = 'tag:yaml.org,2002:'
 
-/** The type a tag asks for. Every other tag leaves text, as in the Go library. */
+/** The types of tags. A scalar with any other tag stays text, as in the Go library. */
 const taggedTypes: Readonly<Record<string, ScalarType>> = {
   int: 'integer',
   float: 'float',

@@ -2,8 +2,8 @@ import { settleEntries, type WrittenEntry } from './yaml-map.ts'
 import { toScalarType, type YamlNode, type YamlNote } from './yaml-node.ts'
 
 /**
- * Reads a collection in brackets with simple values, such as `{unit: day, requests_per_unit: 5}`:
- * many rule files hold one per rule. Undefined for anything else, which the library has to read.
+ * Reads a collection in brackets with simple values, such as `{unit: day, requests_per_unit: 5}`, which many
+ * rule files contain for every rule. Returns undefined for anything else, which the library must read.
  */
 export function readFlow(text: string, at: number, warnings: YamlNote[]): FlowResult | undefined {
   const flow = new FlowReader(text, at, warnings)
@@ -13,7 +13,7 @@ export function readFlow(text: string, at: number, warnings: YamlNote[]): FlowRe
 
 interface FlowResult {
   readonly node: YamlNode
-  /** Where the text after it starts. */
+  /** The offset after the collection. */
   readonly end: number
 }
 
@@ -72,11 +72,11 @@ class FlowReader {
       return value !== undefined
     })
     if (!isWhole) return undefined
-    // Without merge keys there is nothing to find fault with.
+    // Without merge keys there can be no faults.
     return { kind: 'map', entries: settleEntries(written, [], this.#warnings), offset }
   }
 
-  /** What stands between the brackets, with a comma between two parts. */
+  /** Reads the comma-separated parts between the brackets. */
   #readParts(closing: string, readPart: () => boolean): boolean {
     this.position++
     this.#skipSpaces()

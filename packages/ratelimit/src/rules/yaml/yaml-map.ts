@@ -1,7 +1,7 @@
 import { quote } from './fault-list.ts'
 import type { ScalarType, YamlEntry, YamlMap, YamlNode, YamlNote } from './yaml-node.ts'
 
-/** An entry as written: its name may be the merge key `<<`. */
+/** An entry as written, whose name may be the merge key `<<`. */
 export interface WrittenEntry {
   readonly name: string
   readonly nameType: ScalarType | 'merge'
@@ -10,15 +10,15 @@ export interface WrittenEntry {
 }
 
 /**
- * The Go library reads a second `rate_limit` into the structure the first one filled, so a rule
- * may merge a base and repeat only the fields that differ.
+ * The Go library reads a second `rate_limit` into the structure of the first one, so a rule may merge a base
+ * and repeat only the fields that differ.
  */
 const joinedNames = new Set(['rate_limit', 'metadata'])
 
 /**
- * Settles merge keys and repeated names: the last one wins, in the order of the text. Other YAML
- * readers let a written key win over a merge that follows it; rule files keep the meaning they
- * have in envoyproxy/ratelimit, and a warning tells.
+ * Resolves merge keys and repeated names: the last one in the order of the text wins. In other YAML readers,
+ * an explicit key wins over a merge that follows it; rule files keep the meaning that they have in
+ * envoyproxy/ratelimit, with a warning.
  */
 export function settleEntries(
   written: readonly WrittenEntry[],
@@ -66,7 +66,7 @@ class Settling {
     const id = `${entry.nameType} ${entry.name}`
     const before = this.#entries.get(id)
     if (before !== undefined && !this.#merged.has(id)) {
-      const message = `${quote(entry.name)} is given twice, the last one counts`
+      const message = `${quote(entry.name)} occurs twice; the last one is used`
       this.#warnings.push({ offset: entry.offset, message })
     }
     this.#merged.delete(id)
@@ -74,7 +74,7 @@ class Settling {
   }
 
   #merge(value: YamlNode, offset: number): void {
-    // Of several maps the first wins, so it is put last.
+    // The first of several maps wins, so it is put last.
     const maps = value.kind === 'list' ? value.items.toReversed() : [value]
     for (const map of maps) {
       if (map.kind !== 'map') {

@@ -1,6 +1,6 @@
 /**
- * A YAML document in the form rules are read from: scalars keep their text, aliases are shared
- * nodes without cycles, merge keys and repeated keys are already settled.
+ * A YAML document in the form that rules are parsed from: scalars keep their text, aliases are shared nodes
+ * without cycles, and merge keys and repeated keys are already resolved.
  */
 export type YamlNode = YamlScalar | YamlList | YamlMap
 
@@ -8,7 +8,7 @@ export interface YamlScalar {
   readonly kind: 'scalar'
   readonly text: string
   readonly type: ScalarType
-  /** Where it stands in the text, from 0. */
+  /** The offset in the text, from 0. */
   readonly offset: number
 }
 
@@ -26,13 +26,13 @@ export interface YamlMap {
 
 export interface YamlEntry {
   readonly name: string
-  /** What the name would be as a value: `1: x` has an integer as its key. */
+  /** The type of the name if it were a value: `1: x` has an integer as its key. */
   readonly nameType: ScalarType
   readonly offset: number
   readonly value: YamlNode
 }
 
-/** What one file holds. Without a root there are faults. */
+/** The content of one file. Without a root there are faults. */
 export interface YamlDocument {
   readonly root: YamlNode | undefined
   readonly faults: readonly YamlNote[]
@@ -44,7 +44,7 @@ export interface YamlNote {
   readonly message: string
 }
 
-/** A value as Go prints it, which is how the messages of reference 3.4 show it. */
+/** Formats a value like Go, as in the messages of envoyproxy/ratelimit. */
 export function toGoText(node: YamlNode, mostLetters = 200): string {
   if (node.kind === 'scalar') return goScalars[node.type](node.text)
   let text = node.kind === 'list' ? '[' : 'map['
@@ -71,12 +71,12 @@ const goScalars: Record<ScalarType, (text: string) => string> = {
   null: () => '<nil>',
 }
 
-/** `float` stands for every number that is no 64 bit integer. */
+/** `float` is every number that is not a 64-bit integer. */
 export type ScalarType = 'string' | 'integer' | 'float' | 'boolean' | 'null'
 
 /**
- * What plain, untagged text means. The rules of YAML 1.1 as the Go library reads them, by which
- * existing rule files are written (reference 3.3): no numbers of base 60, dates are text.
+ * The type of plain, untagged text, by the rules of YAML 1.1 as implemented in the Go library, for which
+ * existing rule files were written: there are no base-60 numbers, and dates are text.
  */
 export function toScalarType(text: string): ScalarType {
   const first = text === '' ? letter : starts[text.charCodeAt(0)]
@@ -92,7 +92,7 @@ export function toBoolean(text: string): boolean {
   return truths.includes(text)
 }
 
-/** Text of type integer or float. Integers beyond 2^53 lose digits, as in a protobuf Struct. */
+/** Converts text of type integer or float. Integers above 2^53 lose digits, as in a protobuf Struct. */
 export function toNumber(text: string): number {
   const special = specials.get(text)
   if (special !== undefined) return special
@@ -108,7 +108,7 @@ const letter = 1
 const digit = 2
 const other = 3
 
-/** What the first character allows, so that most text needs no further look. */
+/** The types that are possible after the first character, so that most text needs no further check. */
 const starts: number[] = new Array(128).fill(never)
 for (const character of 'yYnNtTfFoO~') starts[character.charCodeAt(0)] = letter
 for (const character of '0123456789') starts[character.charCodeAt(0)] = digit
@@ -129,7 +129,7 @@ for (const word of lies) words.set(word, 'boolean')
 for (const word of nothings) words.set(word, 'null')
 for (const word of specials.keys()) words.set(word, 'float')
 
-/** Few enough digits to be exact; anything longer takes the careful way. */
+/** Few enough digits to be exact; longer numbers take the slow path. */
 const decimal = /^(?:0|[1-9][0-9]{0,14})$/
 const integer = /^[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|[1-9][0-9]*)$/
 const octal = /^0[0-7]+$/

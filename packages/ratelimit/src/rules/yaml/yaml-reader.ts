@@ -10,5 +10,7 @@ export function readYaml(text: string): YamlDocument {
   return { root: undefined, faults: [fault], warnings: [] }
 }
 
-/** YAML text holds printable characters, tabs and line breaks only; a mark may open it. */
+/**
+ * YAML text contains only printable characters, tabs and line breaks; it may start with a byte order mark.
+ */
 const notPrintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u

@@ -1,4 +1,4 @@
-/** A fault or a warning as `check` shows it. Without a line the message itself names the file. */
+/** A fault or a warning that `check` shows. Without a line, the message itself names the file. */
 export interface Finding {
   readonly severity: 'fault' | 'warning'
   readonly path: string
@@ -8,7 +8,7 @@ export interface Finding {
   readonly hint?: string
 }
 
-/** Puts colour on text, or leaves it alone. */
+/** Adds colors to text, or leaves it unchanged. */
 export interface Palette {
   strong(text: string): string
   fault(text: string): string
@@ -53,19 +53,19 @@ export function toReport(finding: Finding, source: string | undefined, palette: 
 
 const mostColumns = 120
 
-/** The part of a line around a column: a file may be one line of a megabyte. */
+/** The part of a line around a column, because a line may be a megabyte long. */
 function toExcerpt(source: string, column: number): { text: string; caret: number } {
   const from = column > mostColumns ? column - 1 - mostColumns / 2 : 0
   const text = toSafe(source.slice(from, from + mostColumns))
   return { text, caret: column - 1 - from }
 }
 
-/** Tabs stay, so that the caret ends up below its letter. */
+/** Keeps tabs, so that the caret is below its character. */
 function indentOf(text: string, length: number): string {
   return text.slice(0, length).replaceAll(/[^\t]/g, ' ').padEnd(length)
 }
 
-/** Text of a file must not steer the terminal. */
+/** Escapes control characters, because text from a file must not control the terminal. */
 function toSafe(text: string): string {
   return text.replaceAll(controls, '\ufffd')
 }

@@ -1,23 +1,23 @@
 import type { RuleFault, RuleRecord, RuleSet } from '../../rules/index.ts'
 
-/** A text in which any characters may stand at some places. */
+/** A text with places for any characters. */
 type Pattern = readonly (string | typeof anything)[]
 const anything = Symbol('anything')
 
 interface KeyedRule {
   readonly rule: RuleRecord
   readonly names: string
-  /** What its keys in the store look like, up to the window. */
+  /** The form of its keys in the store, up to the window. */
   readonly pattern: Pattern
 }
 
 const mostWarnings = 20
-/** More rules than that are compared with those before them only. */
+/** The maximum number of comparisons. */
 const mostPairs = 500_000
 
 /**
- * Pairs of rules whose counters can have the same name under CACHE_KEY_FORMAT=compatible, because nothing
- * in a name tells the `_` of a value from the one between two entries.
+ * Finds pairs of rules whose counters can have the same name with CACHE_KEY_FORMAT=compatible, because a `_`
+ * in a value looks the same as the separator between entries.
  */
 export function findMeetingKeys({ rules }: RuleSet): RuleFault[] {
   const keyed = rules.flatMap((rule) => (rule.limit?.unit ? [toKeyed(rule, rules)] : []))
@@ -27,7 +27,7 @@ export function findMeetingKeys({ rules }: RuleSet): RuleFault[] {
     for (const earlier of keyed.slice(0, at)) {
       pairs += 1
       if (pairs > mostPairs || warnings.length >= mostWarnings) return warnings
-      // Rules for the same keys tell values apart, and so do their counters.
+      // Rules with the same keys differ in their values, and so do their counters.
       if (earlier.names === later.names) continue
       if (canMeet(earlier.pattern, later.pattern)) warnings.push(toWarning(earlier, later))
     }
@@ -53,10 +53,10 @@ function toValue({ value, shareThreshold }: RuleRecord): Pattern {
   return value.split('*').flatMap((text, at) => (at === 0 ? [text] : [anything, text]))
 }
 
-/** Whether there is a text that both stand for. */
+/** Whether there is a text that matches both patterns. */
 function canMeet(a: Pattern, b: Pattern): boolean {
   const [left, right] = [toSymbols(a), toSymbols(b)]
-  // By position in `left`: whether its beginning and the beginning of `right` so far can meet.
+  // By position in `left`: whether its beginning and the beginning of `right` can match the same text.
   let row = [true]
   for (const symbol of left) row.push((row.at(-1) ?? false) && symbol === anything)
   for (const other of right) {
@@ -80,6 +80,6 @@ function toWarning(earlier: KeyedRule, later: KeyedRule): RuleFault {
   return {
     message: `counters of this rule can have the same name as those of the rule at ${file}:${line}`,
     place: later.rule.place,
-    hint: 'a value with _ in it makes them meet; CACHE_KEY_FORMAT=exact tells them apart',
+    hint: 'this happens with values that contain _; CACHE_KEY_FORMAT=exact prevents it',
   }
 }

@@ -10,10 +10,10 @@ import {
 } from '../../rules/index.ts'
 import { colourPalette, type Finding, plainPalette, toReport } from './fault-report.ts'
 
-/** The rule files of a directory, and all that is to be said about them. */
+/** The rule files of a directory, and the findings about them. */
 export interface Inspection {
   readonly fileCount: number
-  /** Empty when there is any fault. */
+  /** Empty if there are faults. */
   readonly rules: RuleSet
   /** In the order of files and lines. */
   readonly findings: readonly Finding[]
@@ -47,7 +47,7 @@ export function inspectRuleFiles(
     ),
   ]
   if (files.length === 0 && findings.length === 0) {
-    findings.push(toFileFinding('warning', directory, `${directory} holds no *.yaml file`))
+    findings.push(toFileFinding('warning', directory, `${directory} contains no *.yaml files`))
   }
   return {
     fileCount: files.length,
@@ -71,13 +71,13 @@ export function toFileFinding(
   return { severity, path, message }
 }
 
-/** By files, lines and columns. */
+/** Orders findings by file, line and column. */
 export function byPlace(a: Finding, b: Finding): number {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }
 
-/** Each with the line of the file that it is about. */
+/** Writes each finding with the line of the file that it refers to. */
 export function writeFindings(
   findings: readonly Finding[],
   texts: ReadonlyMap<string, string>,
@@ -98,36 +98,36 @@ export function toCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** A fault or a warning, as `ratelimit check` finds it. */
+/** A fault or a warning that `ratelimit check` finds. */
 export interface RuleFinding {
   /** Rules with a fault are not used; a warning does not prevent that. */
   readonly severity: Finding['severity']
-  /** The name of the file inside its directory; empty where it is about the directory. */
+  /** The name of the file within its directory; empty for a finding about the directory. */
   readonly file: string
-  /** From 1; undefined where it is about the file as a whole. */
+  /** Starts at 1; undefined for a finding about the whole file. */
   readonly line: number | undefined
-  /** From 1; undefined where it is about the line or the file as a whole. */
+  /** Starts at 1; undefined for a finding about the whole line or file. */
   readonly column: number | undefined
-  /** What is wrong. */
+  /** The description of the error. */
   readonly message: string
-  /** What to do about it, where the message alone does not say. */
+  /** How to correct it, if the message alone does not say. */
   readonly hint: string | undefined
 }
 
 /** The result of {@link checkRules}. */
 export interface CheckedRules {
-  /** Empty when there is any fault: such rules are never used. */
+  /** Empty if there are faults: such rules are never loaded. */
   readonly rules: RuleSet
   /** In the order of files and lines. */
   readonly findings: readonly RuleFinding[]
 }
 
 export interface CheckRulesOptions {
-  /** Whether several files may hold rules of one domain, as with MERGE_DOMAIN_CONFIG=true. */
+  /** Whether several files may contain rules for one domain, as with MERGE_DOMAIN_CONFIG=true. */
   readonly mergeDomains?: boolean
 }
 
-/** Checks the files of a directory together: read from disk, or as they would be after a change. */
+/** Checks the files of a directory together, as read from disk or as they would be after a change. */
 export function checkRules(
   directory: RuleDirectory,
   { mergeDomains = false }: CheckRulesOptions = {},

@@ -9,25 +9,25 @@ import {
 import type { Explanation, RuleSet, RuleSnapshot } from '../../rules/index.ts'
 import { compileToRead } from './rule-lines.ts'
 
-/** What `explain` says about one descriptor; `--json` prints it as it is. */
+/** The result of `explain` for one descriptor; `--json` prints it unchanged. */
 export interface Answer extends Explanation {
   /** The entries of the descriptor. */
   readonly entries: Descriptor['entries']
-  /** Undefined where nothing is counted. */
+  /** Undefined if nothing is counted. */
   readonly counter: CounterPlace | undefined
-  /** The path of the rule of the same request that replaces this one. */
+  /** The path of the rule that replaces this one, because another descriptor of the request matches it. */
   readonly replacedBy: string | undefined
 }
 
-/** Where hits are counted. */
+/** The counter of a descriptor. */
 export interface CounterPlace {
-  /** As in the store. */
+  /** The key in the store. */
   readonly key: string
   /** Unix seconds. */
   readonly windowStart: number
   /** Unix seconds. */
   readonly windowEnd: number
-  /** How long the window lasts from now on. */
+  /** The time until the window ends. */
   readonly secondsUntilReset: number
 }
 
@@ -85,11 +85,11 @@ function toCounterPlace(
 
 export interface EntriesRequest {
   readonly domain: string
-  /** One list of entries per descriptor: limits of one request can replace each other. */
+  /** One list of entries per descriptor, because limits of one request can replace each other. */
   readonly descriptors: readonly (readonly Entry[])[]
 }
 
-/** Which rule each descriptor meets and why, as `ratelimit explain` tells it. Counts nothing. */
+/** Explains which rule matches each descriptor and why, like `ratelimit explain`. Counts nothing. */
 export function explainEntries(
   rules: RuleSet,
   { domain, descriptors }: EntriesRequest,

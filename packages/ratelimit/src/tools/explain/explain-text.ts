@@ -10,7 +10,7 @@ import type { Answer } from './explain-answer.ts'
 
 type Paint = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string
 
-/** For a person, in colour where that can be seen. */
+/** Formats the answers as text, with colors if the terminal supports them. */
 export function toText(answers: readonly Answer[], hasColour: boolean): string {
   const paint: Paint = (style, text) =>
     hasColour ? styleText(style, text, { validateStream: false }) : text
@@ -82,10 +82,10 @@ function toFacts({ match, counter }: Answer): [name: string, fact: string][] {
 
 const algorithmTexts: Readonly<Record<Algorithm, string>> = {
   fixed_window: 'fixed_window: every window starts at 0',
-  sliding_window: 'sliding_window: hits of the window before count as far as it still overlaps',
+  sliding_window: 'sliding_window: hits of the previous window count as far as it still overlaps',
 }
 
-/** Without the milliseconds. A time beyond what dates can hold stays a number. */
+/** Formats a time without milliseconds. A time beyond the range of dates stays a number. */
 function toIso(seconds: number): string {
   const date = new Date(seconds * 1000)
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z')
@@ -93,7 +93,7 @@ function toIso(seconds: number): string {
 
 const controls = /\p{Cc}/gu
 
-/** Text of a file or of an argument must not steer the terminal. */
+/** Escapes control characters, because text from a file or an argument must not control the terminal. */
 function toSafe(answer: Answer): Answer {
   return JSON.parse(JSON.stringify(answer), (_, value: unknown) =>
     typeof value === 'string' ? value.replaceAll(controls, '\ufffd') : value,

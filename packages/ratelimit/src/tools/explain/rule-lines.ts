@@ -2,34 +2,34 @@ import { RuleCounters } from '../../engine.ts'
 import { compileRules, type RuleSet, type RuleSnapshot, unitByName } from '../../rules/index.ts'
 import type { RuleTreeLimit } from './rule-tree.ts'
 
-/** What `/rlconfig` says when exactly these rules are in force. */
+/** The output of `/rlconfig` for these rules. */
 export function toRuleLines(rules: RuleSet): string[] {
   return [...compileToRead(rules).describe()]
 }
 
-/** For looking at rules only: nobody asks what they counted. */
+/** Compiles rules for reading only, with unused counters. */
 export function compileToRead(rules: RuleSet): RuleSnapshot {
   const nothing = new RuleCounters()
   return compileRules(rules, { forRule: () => nothing, forRequest: () => nothing })
 }
 
-/** A line of `/rlconfig`, of our service or of envoyproxy/ratelimit. */
+/** A line of `/rlconfig`, from this service or from envoyproxy/ratelimit. */
 export interface RuleLine {
-  /** `domain.key[_value].key[_value]…`: where one part ends and the next begins is not told. */
+  /** `domain.key[_value].key[_value]…`; the boundaries between the parts are unknown. */
   readonly path: string
   /** The limit of the rule. */
   readonly limit: RuleTreeLimit
-  /** Whether hits are counted and never refused. */
+  /** Whether requests are only counted and never refused. */
   readonly shadowMode: boolean
-  /** Whether being over is reported without refusing. */
+  /** Whether the limit refuses only together with all other limits in quota mode. */
   readonly quotaMode: boolean
 }
 
-// A path may hold whatever a value may, so it ends at the last place that looks like a limit.
+// A path may contain anything, so it ends at the last text that looks like a limit.
 const pattern =
   /^(?<path>.+): unit=(?<unit>\w+) requests_per_unit=(?<requests>\d+), shadow_mode: (?<shadow>true|false)(?:, quota_mode: (?<quota>true|false))?(?: unit_multiplier=(?<multiplier>\d+))?(?: algorithm=(?<algorithm>\w+))?$/
 
-/** Undefined for a line that is none. */
+/** Returns undefined for any other line. */
 export function parseRuleLine(line: string): RuleLine | undefined {
   const found = pattern.exec(line)?.groups
   if (found === undefined) return undefined
@@ -41,7 +41,7 @@ export function parseRuleLine(line: string): RuleLine | undefined {
       unit: unit?.name,
       windowSeconds: (unit?.seconds ?? 0) * Number(found['multiplier'] ?? 1),
       algorithm: found['algorithm'] === 'sliding_window' ? 'sliding_window' : 'fixed_window',
-      // No limit has such a unit.
+      // Only unlimited rules lack a known unit.
       unlimited: unit === undefined,
       name: '',
       replaces: [],

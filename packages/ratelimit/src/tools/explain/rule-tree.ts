@@ -10,7 +10,7 @@ import {
   unitByName,
 } from '../../rules/index.ts'
 
-/** Rules as people write them, nested, as plain data. */
+/** The rules of a domain, nested as in the files, as plain data. */
 export interface RuleTreeDomain {
   /** The name of the domain. */
   readonly domain: string
@@ -22,17 +22,17 @@ export interface RuleTreeDomain {
 export interface RuleTreeNode {
   /** The key that a descriptor entry must have. */
   readonly key: string
-  /** Empty: any value. */
+  /** Empty for any value. */
   readonly value: string
   /** `domain.key[_value].key[_value]…`, as written. */
   readonly path: string
-  /** What its statistics are called, between `ratelimit.service.rate_limit.` and their own names. */
+  /** The part of the names of its statistics after `ratelimit.service.rate_limit.`. */
   readonly statisticsKey: string
-  /** Undefined where the rule has none: it lets pass, or only holds others. */
+  /** Undefined if the rule has no limit: it allows all requests, or only contains other rules. */
   readonly limit: RuleTreeLimit | undefined
-  /** Whether hits are counted and never refused (`shadow_mode`). */
+  /** Whether requests are only counted and never refused (`shadow_mode`). */
   readonly shadowMode: boolean
-  /** Whether being over is reported without refusing (`quota_mode`). */
+  /** Whether the limit refuses only together with all other limits in quota mode (`quota_mode`). */
   readonly quotaMode: boolean
   /** Whether each value has its own statistics (`detailed_metric`). */
   readonly detailedMetric: boolean
@@ -40,7 +40,7 @@ export interface RuleTreeNode {
   readonly valueToMetric: boolean
   /** Whether all values that match share one counter (`share_threshold`). */
   readonly shareThreshold: boolean
-  /** Where the rule is written. */
+  /** The place of the rule in its file. */
   readonly place: Place
   /** The rules below it. */
   readonly rules: readonly RuleTreeNode[]
@@ -48,7 +48,7 @@ export interface RuleTreeNode {
 
 /** The limit of a rule. */
 export interface RuleTreeLimit {
-  /** How many requests a window allows. */
+  /** The number of requests that a window allows. */
   readonly requestsPerUnit: number
   /** Undefined exactly when the limit is unlimited. */
   readonly unit: Unit['name'] | undefined
@@ -68,7 +68,7 @@ interface Growing extends RuleTreeNode {
   readonly rules: RuleTreeNode[]
 }
 
-/** In the order of the files; a domain without rules is there too. */
+/** Returns the domains in the order of the files, including domains without rules. */
 export function toRuleTree({ domains, rules }: RuleSet): RuleTreeDomain[] {
   const tops = new Map<string, RuleTreeNode[]>(domains.map((domain) => [domain, []]))
   const nodes: Growing[] = []

@@ -2,16 +2,16 @@ import { type Code, type Descriptor, type DescriptorStatus, OK, OVER_LIMIT } fro
 import { type Explanation, type Match, type RuleSnapshot, toLimitText } from '../../rules/index.ts'
 import { parseSpanMs, toLimitForm } from './written-values.ts'
 
-/** Something that can be expected of a descriptor. Expectation and answer are compared as text. */
+/** A field that a test can check. Expected and actual values are compared as text. */
 export interface ExpectedField {
-  /** What may be written, for messages. */
+  /** The valid values, for messages. */
   readonly form: string
-  /** Undefined when it is not of that form. */
+  /** Returns undefined for an invalid value. */
   parse(text: string): string | undefined
   toText(answer: DescriptorAnswer): string
 }
 
-/** By the name in the file, in the order of messages. */
+/** Fields by their names in the file, in the order of messages. */
 export const expectedFields: Readonly<Record<string, ExpectedField>> = {
   code: {
     form: 'ok or over_limit',
@@ -66,13 +66,13 @@ function parseReset(text: string): string | undefined {
   return ms === undefined || ms % 1000 !== 0 ? undefined : toResetText(ms / 1000)
 }
 
-/** The rule that all entries lead to, whether it has a limit or not. */
+/** The path of the rule that matches all entries, whether it has a limit or not. */
 export function toRuleText({ outcome, levels }: Explanation): string {
   if (outcome === 'limited by the request') return 'request'
   return levels.at(-1)?.rule?.path ?? 'none'
 }
 
-/** Whether another limit of the request was used in its place: then the answer has none. */
+/** Whether another limit of the request replaces this one: then the status has none. */
 export function isReplaced(
   { currentLimit }: DescriptorStatus,
   { limit }: Pick<Match, 'limit'>,
@@ -80,7 +80,7 @@ export function isReplaced(
   return currentLimit === undefined && !limit.unlimited
 }
 
-/** What came of one descriptor. Rules are asked only by who wants to know: that takes time. */
+/** The result for one descriptor. The explanation is computed on demand, because it takes time. */
 export class DescriptorAnswer {
   readonly status: DescriptorStatus
   readonly descriptor: Descriptor
@@ -104,7 +104,7 @@ export class DescriptorAnswer {
     return this.#rules.match(this.#domain, this.descriptor)
   }
 
-  /** The same and more, for people; in a large set of rules it takes milliseconds. */
+  /** Explains the result in detail; with a large set of rules this takes milliseconds. */
   explain(): Explanation {
     return this.#rules.explain(this.#domain, this.descriptor)
   }

@@ -9,7 +9,7 @@ import {
   type YamlNode,
 } from '../../rules/index.ts'
 
-/** One file of policy tests while it is read, with what was found wrong in it. */
+/** A file of policy tests that is being parsed, with its faults. */
 export class FileReading {
   readonly faults: FaultList
   readonly #file: string
@@ -25,7 +25,7 @@ export class FileReading {
     return { file: this.#file, ...this.#lines.placeOf(offset) }
   }
 
-  /** The values of a map's fields by name. An unknown or empty field is a fault, so is no map. */
+  /** Returns the fields of a map by name. An unknown or empty field is a fault, and so is any other node. */
   fields(node: YamlNode, what: string, known: readonly string[]): ReadonlyMap<string, YamlNode> {
     const found = new Map<string, YamlNode>()
     for (const { name, offset, value } of this.map(node, what)?.entries ?? []) {
@@ -46,7 +46,7 @@ export class FileReading {
     return undefined
   }
 
-  /** The items of a list that must have some. */
+  /** Returns the items of a list, which must not be empty. */
   items(node: YamlNode, what: string): readonly YamlNode[] {
     if (node.kind !== 'list') this.refuse(node, `${what} must be a list`)
     else if (node.items.length > 0) return node.items
@@ -54,7 +54,7 @@ export class FileReading {
     return []
   }
 
-  /** Any scalar, by the text it is written with. */
+  /** Accepts any scalar as the text in the file. */
   text(node: YamlNode, what: string): string | undefined {
     if (node.kind === 'scalar') return isNull(node) ? '' : node.text
     this.refuse(node, `${what} must be text`)
@@ -75,7 +75,7 @@ export class FileReading {
   }
 }
 
-/** Whether every field of a map was right: what is missing otherwise may be the one that is wrong. */
+/** Whether every field of a map is valid; otherwise a missing field may be the invalid one. */
 export function isWhole(node: YamlNode, fields: ReadonlyMap<string, YamlNode>): boolean {
   return node.kind === 'map' && node.entries.length === fields.size
 }

@@ -7,7 +7,7 @@ export const requestFields = ['domain', 'descriptors', 'hits']
 export const descriptorFields = ['entries', 'hits', 'limit']
 const mostHits = 0xffff_ffff
 
-/** @param domain that of the test or of the file, for requests that name none. */
+/** @param domain - the domain of the test or of the file, for requests without one */
 export function parseRequest(
   node: YamlNode,
   domain: string | undefined,
@@ -19,7 +19,7 @@ export function parseRequest(
   const hits = fields.get('hits')
   const named = own === undefined ? domain : reading.text(own, 'domain')
   if (own === undefined && domain === undefined && isWhole(node, fields)) {
-    const hint = "name it here, or once for all requests as 'domain' of the test or of the file"
+    const hint = "set it here, or for all requests as 'domain' of the test or of the file"
     reading.faults.add(node.offset, 'the request has no domain', hint)
   }
   if (descriptors === undefined) {
@@ -72,7 +72,7 @@ function parseEntries(node: YamlNode, reading: FileReading): readonly Entry[] {
   return entries
 }
 
-/** The protocol has no windows of several units. */
+/** The protocol does not support windows of several units. */
 function parseOverride(node: YamlNode, reading: FileReading): Descriptor['limit'] {
   const text = node.kind === 'scalar' ? node.text : ''
   const written = parseWrittenLimit(text)

@@ -11,11 +11,11 @@ const mostTimes = 1_000_000
 
 export interface StepContext {
   readonly domain: string | undefined
-  /** When the step happens, in milliseconds since the epoch. */
+  /** The time of the step, in milliseconds since the epoch. */
   readonly nowMs: number
 }
 
-/** Undefined, with a fault, when it cannot be done. */
+/** Returns undefined and adds a fault if the step is invalid. */
 export function parseStep(
   node: YamlNode,
   context: StepContext,
@@ -83,7 +83,7 @@ function parseClock(
 ): number | undefined {
   const instant = parseInstant(node, reading)
   if (instant === undefined || instant >= nowMs) return instant
-  const message = `time does not go back: it is ${toInstantText(nowMs)} already`
+  const message = `time cannot go back: it is already ${toInstantText(nowMs)}`
   reading.faults.add(node.offset, message)
   return undefined
 }
@@ -99,8 +99,8 @@ export function parseInstant(node: YamlNode, reading: FileReading): number | und
 const fieldNames = Object.keys(expectedFields)
 
 /**
- * `ok`, or a map of fields. Of a request with one descriptor they are the fields of its status; of
- * one with several `descriptors` lists what is expected of each.
+ * `ok`, or a map of fields. For a request with one descriptor, they are the fields of its status; for one
+ * with several, `descriptors` lists the expectation for each.
  */
 function parseExpectation(node: YamlNode, descriptorCount: number, reading: FileReading): Wanted[] {
   if (node.kind === 'scalar') return [...parseWanted('code', node, undefined, reading)]
@@ -117,7 +117,7 @@ function parseExpectation(node: YamlNode, descriptorCount: number, reading: File
     } else if (descriptorCount === 1) {
       wanted.push(...parseWanted(name, value, 0, reading))
     } else {
-      const message = `the request has ${descriptorCount} descriptors: whose ${name} is it?`
+      const message = `the request has ${descriptorCount} descriptors, so ${name} is ambiguous`
       reading.faults.add(value.offset, message, 'write expect: { descriptors: [ {…}, {…} ] }')
     }
   }
@@ -127,7 +127,7 @@ function parseExpectation(node: YamlNode, descriptorCount: number, reading: File
 function parseList(node: YamlNode, descriptorCount: number, reading: FileReading): Wanted[] {
   const items = reading.items(node, 'descriptors')
   if (items.length > 0 && items.length !== descriptorCount) {
-    const counts = `${items.length} are expected and ${descriptorCount} sent`
+    const counts = `${items.length} expected, ${descriptorCount} sent`
     reading.faults.add(node.offset, `the numbers of descriptors differ: ${counts}`)
   }
   return items.flatMap((item, index) => {
@@ -137,7 +137,7 @@ function parseList(node: YamlNode, descriptorCount: number, reading: FileReading
   })
 }
 
-/** One, or none and a fault. */
+/** Returns one expectation, or none and adds a fault. */
 function parseWanted(
   field: string,
   node: YamlNode,

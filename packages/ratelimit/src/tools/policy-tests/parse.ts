@@ -13,21 +13,21 @@ import { parseInstant, parseStep } from './parse-step.ts'
 import type { PolicyTest, Step } from './policy-test.ts'
 
 export interface ParsedPolicyTests {
-  /** Not to be run when there are faults. */
+  /** Must not be run if there are faults. */
   readonly tests: readonly PolicyTest[]
-  /** All of the file. */
+  /** All faults of the file. */
   readonly faults: readonly RuleFault[]
 }
 
 export const fileFields = ['tests', 'domain']
 export const testFields = ['name', 'at', 'domain', 'steps']
 
-/** The start of a second, a minute, an hour, a day and a week. */
+/** The start of a second, a minute, an hour, a day and a window of a week. */
 const defaultStartMs = Date.UTC(2026, 0, 1)
 
-/** Reads a file of policy tests. Never throws: what is wrong is a fault. */
+/** Parses a file of policy tests. Never throws: every error is returned as a fault. */
 export function parsePolicyTests(file: { name: string; text: string }): ParsedPolicyTests {
-  // A carriage return alone ends a line too, in YAML though not in the library.
+  // In YAML, unlike in the library, a carriage return alone also ends a line.
   const text = file.text.replaceAll(/\r(?!\n)/g, '\n')
   const reading = new FileReading(file.name, text)
   const { root, faults, warnings } = readYaml(text)
@@ -88,7 +88,7 @@ function parseSteps(
   let nowMs = startMs
   const items = reading.items(node, 'steps')
   if (items.length > 0 && !items.some(hasExpectation)) {
-    reading.faults.add(node.offset, 'the test expects nothing: a request needs an expect')
+    reading.faults.add(node.offset, 'the test checks nothing: at least one request needs an expect')
   }
   for (const item of items) {
     const step = parseStep(item, { domain, nowMs }, reading)

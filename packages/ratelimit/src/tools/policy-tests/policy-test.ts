@@ -1,7 +1,7 @@
 import type { RateLimitRequest } from '../../engine.ts'
 import type { Place } from '../../rules/index.ts'
 
-/** One test of a `*.test.yaml` file: steps in simulated time, with counters of its own. */
+/** One test of a `*.test.yaml` file: steps in simulated time, with separate counters. */
 export interface PolicyTest {
   readonly name: string
   readonly place: Place
@@ -15,9 +15,9 @@ export type Step = RequestStep | ClockStep
 export interface RequestStep {
   readonly kind: 'request'
   readonly request: RateLimitRequest
-  /** How often it is sent, all at the same time. */
+  /** The number of times it is sent, all at the same simulated time. */
   readonly times: number
-  /** Empty: the request only counts. */
+  /** Empty if the request is only counted. */
   readonly wanted: readonly Wanted[]
 }
 
@@ -26,13 +26,13 @@ export interface ClockStep {
   readonly nowMs: number
 }
 
-/** One thing that is expected of an answer. */
+/** One expectation about a response. */
 export interface Wanted {
   /** A name in `expected-fields.ts`. */
   readonly field: string
-  /** The index of a descriptor; undefined where the whole answer is meant. */
+  /** The index of a descriptor; undefined for the whole response. */
   readonly descriptor: number | undefined
-  /** The expected value, in the one form that answers are turned into as well. */
+  /** The expected value, in the same format as actual values. */
   readonly text: string
   readonly place: Place
 }

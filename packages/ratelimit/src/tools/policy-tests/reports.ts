@@ -12,7 +12,7 @@ interface TextReportOptions {
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** One line per test, below its file; then what went wrong; then how many there were. */
+/** One line per test, below its file, followed by the failures and the totals. */
 export function toTextReport(results: readonly TestResult[], options: TextReportOptions): string {
   const byFile = Map.groupBy(results, ({ test }) => test.place.file)
   const lists = [...byFile].map(([file, ofFile]) => toList(file, ofFile, options.hasColour))
@@ -61,7 +61,7 @@ function paint(style: 'green' | 'red', text: string, hasColour: boolean): string
 
 const controls = /\p{Cc}/gu
 
-/** Text of a file must not steer the terminal. */
+/** Escapes control characters, because text from a file must not control the terminal. */
 function toSafe(text: string): string {
   return text.replaceAll(controls, '\ufffd')
 }
@@ -107,7 +107,7 @@ function toJsonFailure(failure: Failure) {
   }
 }
 
-/** The form in which most build servers read test results: a suite per file. */
+/** The format of test results that most CI servers read, with a suite per file. */
 export function toJunit(results: readonly TestResult[]): string {
   const byFile = Map.groupBy(results, ({ test }) => test.place.file)
   const suites = [...byFile].map(([file, ofFile]) => toSuite(file, ofFile))
@@ -149,14 +149,14 @@ const names: Readonly<Record<string, string>> = {
   '"': '&quot;',
 }
 
-/** XML has no way to write most control characters. */
+/** XML cannot represent most control characters. */
 function toXml(text: string): string {
   return text
     .replaceAll(/[<>&"]/g, (letter) => names[letter] ?? letter)
     .replaceAll(/[^\t\n\P{Cc}]|[\ufffe\uffff]|\p{Cs}/gu, '\ufffd')
 }
 
-/** What the answer was and why, for people. */
+/** Describes the response and its reasons. */
 function toOutcomeLines(failure: Failure): string[] {
   const { call, times, nowMs, request, outcomes } = failure
   const which = times === 1 ? '' : `call ${call} of ${times}, `
@@ -193,7 +193,7 @@ function toReason(status: DescriptorStatus, explanation: Explanation): string {
   return `rule ${rule.path} at ${file}:${line}:${column}: ${text}`
 }
 
-/** `expected ok, got over_limit`, with the field and the descriptor where that is not plain. */
+/** `expected ok, got over_limit`, with the field and the descriptor if they are not obvious. */
 function toMismatchText({ mismatches, request }: Failure, index: number): string {
   const mismatch = mismatches[index]
   if (mismatch === undefined) return ''

@@ -18,22 +18,22 @@ import type { PolicyTest, RequestStep, Wanted } from './policy-test.ts'
 export interface TestResult {
   readonly test: PolicyTest
   readonly requestCount: number
-  /** Undefined: everything was as expected. */
+  /** Undefined if the test passed. */
   readonly failure: Failure | undefined
 }
 
-/** The step at which a test ended; the steps after it were not done. */
+/** The step at which a test failed; the steps after it were not run. */
 export interface Failure {
   readonly mismatches: readonly Mismatch[]
   readonly nowMs: number
-  /** Which of the calls of the step it was, from 1. */
+  /** The number of the call within the step, from 1. */
   readonly call: number
   readonly times: number
   readonly request: RateLimitRequest
   readonly outcomes: readonly Outcome[]
 }
 
-/** What came of one descriptor, and why. */
+/** The result for one descriptor, and the reason. */
 export interface Outcome {
   readonly descriptor: Descriptor
   readonly status: DescriptorStatus
@@ -42,14 +42,14 @@ export interface Outcome {
 
 export interface Mismatch {
   readonly field: string
-  /** Undefined where the whole answer is meant. */
+  /** Undefined for the whole response. */
   readonly descriptor: number | undefined
   readonly expected: string
   readonly actual: string
   readonly place: Place
 }
 
-/** Runs tests one after the other, each with counters and a clock of its own. */
+/** Runs tests one after the other, each with separate counters and its own clock. */
 export class PolicyTestRunner implements AsyncDisposable {
   readonly #engine: Engine
   readonly #store: FreshStore
@@ -77,7 +77,7 @@ export class PolicyTestRunner implements AsyncDisposable {
     return { test, requestCount, failure: undefined }
   }
 
-  /** Codes are expected of every call, everything else of the last one. */
+  /** Codes are checked for every call, everything else only for the last one. */
   #runStep(step: RequestStep): Failure | undefined {
     const codes = step.wanted.filter(({ field }) => field === 'code')
     for (let call = 1; call <= step.times; call++) {
@@ -137,7 +137,7 @@ export class PolicyTestRunner implements AsyncDisposable {
     return new DescriptorAnswer(status, domain, descriptor, rules)
   }
 
-  /** The store in memory answers before it returns. */
+  /** The store in memory answers synchronously. */
   #decide(request: RateLimitRequest): RateLimitResponse {
     let answer: RateLimitResponse | undefined
     let reason: Error | undefined
@@ -145,7 +145,8 @@ export class PolicyTestRunner implements AsyncDisposable {
       reason = error
       answer = response
     })
-    if (answer === undefined) throw reason ?? new TypeError('The store did not answer at once')
+    if (answer === undefined)
+      throw reason ?? new TypeError('The store did not answer synchronously')
     return answer
   }
 
@@ -154,7 +155,7 @@ export class PolicyTestRunner implements AsyncDisposable {
   }
 }
 
-/** A store that can forget everything, so that the rules need not be compiled for every test. */
+/** A store that can be cleared, so that the rules need not be compiled for every test. */
 class FreshStore implements CounterStore {
   readonly #now: () => number
   #store: MemoryStore

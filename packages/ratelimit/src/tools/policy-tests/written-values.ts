@@ -15,20 +15,20 @@ export function parseWrittenLimit(text: string): WrittenLimit | undefined {
   const unit = unitByName(name)
   const requestsPerUnit = Number(requests)
   const windowSeconds = Number(count) * (unit?.seconds ?? 0)
-  // No digits at all make NaN, which fails here as well.
+  // Missing digits result in NaN, which fails here as well.
   if (unit === undefined || !(requestsPerUnit <= 0xffff_ffff) || windowSeconds === 0)
     return undefined
   return { requestsPerUnit, unit, windowSeconds }
 }
 
-/** The one form in which limits are compared; undefined when it is none. */
+/** Normalizes a limit for comparisons; undefined if it is invalid. */
 export function toLimitForm(text: string): string | undefined {
   if (text === 'none' || text === 'unlimited') return text
   const limit = parseWrittenLimit(text)
   return limit && toLimitText(limit)
 }
 
-/** `90s`, `1h30m`, `5 minutes`, `1 day`, or `90` for seconds. Undefined when it is none of them. */
+/** Parses `90s`, `1h30m`, `5 minutes`, `1 day`, or `90` for seconds. Returns undefined for anything else. */
 export function parseSpanMs(text: string): number | undefined {
   const [, count, name] = spanPattern.exec(text) ?? []
   if (count === undefined) return parseDuration(text, { bareSeconds: true })
@@ -38,7 +38,7 @@ export function parseSpanMs(text: string): number | undefined {
 
 const spanPattern = /^(\d{1,9}) +([a-z]+?)s?$/i
 
-/** `2026-01-01T12:00:00Z`, `2026-01-01`, or Unix seconds; from 1970 to 9999. */
+/** Parses `2026-01-01T12:00:00Z`, `2026-01-01`, or Unix seconds, from 1970 to 9999. */
 export function parseInstantMs(text: string): number | undefined {
   if (/^\d{1,12}$/.test(text)) return toKnownInstant(Number(text) * 1000)
   return instantPattern.test(text) ? toKnownInstant(Date.parse(text)) : undefined
@@ -50,7 +50,7 @@ export function toKnownInstant(ms: number): number | undefined {
   return ms >= 0 && ms < 253_402_300_800_000 ? ms : undefined
 }
 
-/** Milliseconds only where there are some. */
+/** Shows milliseconds only if they are not 0. */
 export function toInstantText(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z')
 }

@@ -4,7 +4,7 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Finds a member by its name, or by a path of names with dots between them. */
+/** Finds a member by its name, or by a path of names separated by dots. */
 export type FindMember = (object: JsonRecord) => unknown
 
 export function createMemberFinder(name: string): FindMember {
@@ -21,17 +21,17 @@ export function createMemberFinder(name: string): FindMember {
   }
 }
 
-/** The object on a line, or why there is none. */
+/** Parses the object on a line; a string is the reason if there is none. */
 export function parseRecord(line: string): JsonRecord | string {
   try {
     const value: unknown = JSON.parse(line)
-    return isRecord(value) ? value : 'a JSON object is expected'
+    return isRecord(value) ? value : 'expected a JSON object'
   } catch (error) {
-    return error instanceof Error ? toReason(error.message) : 'is no JSON'
+    return error instanceof Error ? toReason(error.message) : 'is not JSON'
   }
 }
 
-/** Without the part of the line that the message repeats: the report shows the line itself. */
+/** Removes the excerpt of the line from the message, because the report shows the line itself. */
 function toReason(message: string): string {
   return `no JSON: ${message.replace(/, ".*" is not valid JSON$/s, '').replaceAll('\n', ' ')}`
 }
@@ -39,6 +39,6 @@ function toReason(message: string): string {
 /** Why a line has no time. */
 export function toTimeReason(name: string, value: unknown): string {
   return value === undefined
-    ? `there is no field ${name} with the time (another name: --time-field)`
-    : `the field ${name} is no time: ${JSON.stringify(value)}`
+    ? `there is no field ${name} with the time (use --time-field for another name)`
+    : `the field ${name} is not a time: ${JSON.stringify(value)}`
 }

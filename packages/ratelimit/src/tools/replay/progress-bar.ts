@@ -1,14 +1,14 @@
 import type { Progress } from './replay.ts'
 
 export interface ProgressTarget {
-  /** Undefined where the width is not known. */
+  /** Undefined if the width is unknown. */
   readonly columns: number | undefined
   write(text: string): unknown
 }
 
 export interface ProgressBar {
   show(progress: Progress): void
-  /** Leaves no trace of it. */
+  /** Removes the progress bar from the terminal. */
   clear(): void
 }
 
@@ -28,7 +28,7 @@ export function createProgressBar(target: ProgressTarget, now: () => number): Pr
       shownMs = nowMs
       isShown = true
       const line = toProgressLine(progress, (nowMs - startMs) / 1000)
-      // 0 is what a terminal says that was never told its size.
+      // The width is 0 for a terminal without a known size.
       target.write(`${clearLine}${line.slice(0, (target.columns || 80) - 1)}`)
     },
     clear() {
@@ -42,7 +42,7 @@ export function toProgressLine(progress: Progress, seconds: number): string {
   const perSecond = Math.round(lines / Math.max(seconds, 0.001)).toLocaleString('en-US')
   const speed = `${lines.toLocaleString('en-US')} lines, ${perSecond}/s`
   if (totalBytes === undefined || totalBytes === 0) return `${toSize(readBytes)}  ${speed}`
-  // A log that is still written may have grown.
+  // A log that is still being written may have grown.
   const share = Math.min(1, readBytes / totalBytes)
   const filled = Math.round(share * barWidth)
   const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`

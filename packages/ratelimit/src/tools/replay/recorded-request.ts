@@ -6,8 +6,8 @@ export interface RecordedRequest extends RateLimitRequest {
 }
 
 /**
- * What one line of a log says. A text is the reason why it cannot be read; undefined means that it
- * was read and that nobody would have asked for a decision. Never throws: a log of another format
- * would cost a stack trace for each of its lines.
+ * Parses one line of a log. A string is the reason why it cannot be read; undefined means that Envoy would
+ * have sent no request for it. Never throws: with a log of another format, every line would cost a stack
+ * trace.
  */
 export type ReadLine = (line: string) => RecordedRequest | string | undefined

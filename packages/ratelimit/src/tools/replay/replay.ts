@@ -7,9 +7,9 @@ import type { Simulation } from './simulation/simulation.ts'
 export interface ReplaySettings {
   readonly logs: readonly OpenedLog[]
   readonly readLine: ReadLine
-  /** Each sees all requests: rules can be compared in one pass. */
+  /** Each receives all requests, so that rules can be compared in one pass. */
   readonly simulations: readonly Simulation[]
-  /** How much later than a younger request an older one may stand in the log. */
+  /** How far requests in the log may be out of order. */
   readonly reorderMs: number
   /** Ends the replay early. */
   readonly signal: AbortSignal
@@ -19,7 +19,7 @@ export interface ReplaySettings {
 export interface Progress {
   readonly lines: number
   readonly readBytes: number
-  /** Undefined where a log has no end that is known. */
+  /** Undefined if the size of a log is unknown. */
   readonly totalBytes: number | undefined
 }
 
@@ -28,25 +28,25 @@ export interface UnreadableLine {
   /** From 1. */
   readonly line: number
   readonly reason: string
-  /** Its beginning. */
+  /** The beginning of the line. */
   readonly text: string
 }
 
-/** What was read, whatever the rules make of it. */
+/** A summary of the log, independent of the rules. */
 export interface LogSummary {
   readonly lines: number
   readonly unreadable: number
-  /** The first of them. */
+  /** The first unreadable lines. */
   readonly examples: readonly UnreadableLine[]
-  /** Lines that were read and for which nobody would have asked. */
+  /** Lines without descriptors, for which Envoy would have sent no request. */
   readonly withoutDescriptors: number
   readonly requests: number
-  /** Requests that stood too late in the log and were decided at the time of those around them. */
+  /** Requests that came too late in the log and were decided at the time of those around them. */
   readonly late: number
-  /** NaN where there was no request. */
+  /** NaN if there were no requests. */
   readonly firstMs: number
   readonly lastMs: number
-  /** The log ended early: by the signal, or by an error. */
+  /** Whether the replay ended early, because of the signal or an error. */
   readonly isCut: boolean
   readonly error: string | undefined
 }
@@ -66,7 +66,7 @@ export async function replay(settings: ReplaySettings): Promise<LogSummary> {
     if (signal.aborted) break
     try {
       const splitter = run.begin(log.name)
-      // Each chunk is a turn of the event loop: signals arrive, and counters that are over go.
+      // Each chunk is a turn of the event loop, in which signals arrive and expired counters are dropped.
       for await (const chunk of log.chunks(signal)) {
         splitter.push(chunk)
         const readBytes = logs.reduce((sum, each) => sum + each.readBytes, 0)
@@ -93,7 +93,7 @@ class Run {
   #log = ''
   /** The number of the last line of the log. */
   line = 0
-  /** Of all logs. */
+  /** The number of lines in all logs. */
   lines = 0
   #unreadable = 0
   #withoutDescriptors = 0

@@ -4,18 +4,18 @@ import type { ReadLine } from './recorded-request.ts'
 import { parseTime } from './time.ts'
 
 export interface RequestLineSettings {
-  /** The names of the members, or paths to them with dots. */
+  /** The names of the members, or paths separated by dots. */
   readonly timeField: string
   readonly domainField: string
   readonly descriptorsField: string
   readonly hitsField: string
-  /** For lines that name none. */
+  /** The domain of lines without one. */
   readonly domain: string | undefined
 }
 
 /**
- * Reads requests for decisions, one JSON object per line. A descriptor is written as for `/json`
- * (`{"entries": [{"key": …, "value": …}]}`) or in short (`{"path": "/", "user": "7"}`).
+ * Reads rate limit requests, one JSON object per line. A descriptor is written as for `/json`
+ * (`{"entries": [{"key": …, "value": …}]}`) or in short form (`{"path": "/", "user": "7"}`).
  */
 export function createRequestLineReader(settings: RequestLineSettings): ReadLine {
   const findTime = createMemberFinder(settings.timeField)
@@ -31,7 +31,7 @@ export function createRequestLineReader(settings: RequestLineSettings): ReadLine
     if (timeMs === undefined) return toTimeReason(settings.timeField, time)
     const domain = findDomain(object) ?? settings.domain
     if (typeof domain !== 'string' || domain === '') {
-      return `there is no domain in the field ${settings.domainField} (for all lines: --domain)`
+      return `there is no domain in the field ${settings.domainField} (use --domain to set it for all lines)`
     }
     const list = findDescriptors(object)
     if (!Array.isArray(list)) {
@@ -71,7 +71,7 @@ function isEntry(value: unknown): value is Entry {
   return isRecord(value) && typeof value['key'] === 'string' && typeof value['value'] === 'string'
 }
 
-/** The rare ones, with limits or hits, go through the parser of `/json`. */
+/** Descriptors with limits or hits are rare and use the parser of `/json`. */
 function parseFullDescriptor(item: object): Descriptor | string {
   try {
     const { descriptors } = parseRequestJson(JSON.stringify({ descriptors: [item] }))

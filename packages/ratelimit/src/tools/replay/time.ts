@@ -1,13 +1,13 @@
-/** Numbers below are seconds: until the year 5138. From there on they would be milliseconds, … */
+/** Smaller numbers are seconds, up to the year 5138. Larger ones are milliseconds, and so on. */
 const leastMs = 1e11
 const leastMicroseconds = 1e14
 const leastNanoseconds = 1e17
-/** What a date can hold. */
+/** The range of a date. */
 const mostMs = 8.64e15
 
 /**
- * Milliseconds since the epoch, of a time as logs have it: an ISO date, or the seconds,
- * milliseconds, microseconds or nanoseconds since 1970 as a number or as digits.
+ * Converts a time in a log to milliseconds since the epoch: an ISO date, or the seconds, milliseconds,
+ * microseconds or nanoseconds since 1970 as a number or a string of digits.
  */
 export function parseTime(value: unknown): number | undefined {
   if (typeof value === 'string') {
@@ -41,8 +41,8 @@ const shortest = 20
 const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
 /**
- * Hot path: once per line. The form that nearly every log has is read by hand, in a fifth of the
- * time that `Date.parse` takes, and all others by that.
+ * Hot path, called once per line. The most common format is parsed by hand, in a fifth of the time of
+ * `Date.parse`, which parses all others.
  */
 export function parseIsoTime(text: string): number | undefined {
   return parseUtcTime(text) ?? parseAnyTime(text)
@@ -72,9 +72,9 @@ function parseUtcTime(text: string): number | undefined {
   const hour = pairAt(text, 11)
   const minute = pairAt(text, 14)
   const second = pairAt(text, 17)
-  // What is no digit made one of them NaN, and no comparison with NaN is true.
+  // A character that is not a digit results in NaN, and no comparison with NaN is true.
   const isDate = month >= 1 && day >= 1 && day <= (daysOfMonth[month - 1] ?? 0) && year >= 1970
-  // Whether the year has one is for `Date.parse` to say.
+  // `Date.parse` decides whether it is a leap year.
   const isLeapDay = month === 2 && day === 29
   if (!isDate || isLeapDay || !(hour < 24 && minute < 60 && second < 60)) return undefined
   const fraction = last === shortest - 1 ? 0 : millisecondsAt(text, shortest - 1, last)
@@ -91,7 +91,7 @@ function digitAt(text: string, at: number): number {
   return digit >= 0 && digit <= 9 ? digit : Number.NaN
 }
 
-/** Of a fraction of any length that starts with its point; what is below a millisecond is cut. */
+/** The milliseconds of a fraction of any length, starting at its point; smaller parts are truncated. */
 function millisecondsAt(text: string, start: number, end: number): number {
   if (text.charCodeAt(start) !== point || end === start + 1) return Number.NaN
   let ms = 0
@@ -115,7 +115,7 @@ function daysUntil(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468
 }
 
-/** For people and for JSON. */
+/** The format for reports and JSON. */
 export function toIsoText(ms: number): string {
   return new Date(ms).toISOString()
 }

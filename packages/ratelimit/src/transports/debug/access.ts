@@ -8,7 +8,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** For an address to listen on: whether other machines cannot reach it. */
+/** Whether a listener on this address can be reached only from this machine. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || isLoopbackAddress(host)
 }
@@ -20,9 +20,9 @@ function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * A page that takes much of the process or reveals what envoyproxy/ratelimit does not: only for
- * callers on this machine, or with the token. A browser on this machine may act for any website, so
- * what comes from one, or names this machine as no local caller does, needs the token too.
+ * Protects a page that is expensive or reveals more than envoyproxy/ratelimit does: it is available only from
+ * this machine, or with the token. A browser on this machine may act for any website, so a request from a
+ * browser, or with a host name that no local client would use, needs the token too.
  */
 export function guardPage(handle: HttpHandler, token: string | undefined): HttpHandler {
   const expected = token === undefined ? undefined : hash(token)
@@ -40,8 +40,8 @@ export function guardPage(handle: HttpHandler, token: string | undefined): HttpH
 }
 
 const refusal =
-  'This page is only for callers on the machine of the service. Others send the value of ' +
-  'DEBUG_TOKEN: authorization: Bearer VALUE\n'
+  'This page is available only from the machine of the service. From other machines, send the value ' +
+  'of DEBUG_TOKEN: authorization: Bearer VALUE\n'
 
 function isLocalCaller(request: IncomingMessage): boolean {
   const { host = '' } = request.headers

@@ -16,14 +16,14 @@ import { createProfileEndpoints } from './pprof.ts'
 import { processGauges } from './process-gauges.ts'
 import { type Listing, streamLines } from './stream-lines.ts'
 
-/** What the pages show. */
+/** The content of the pages. */
 export interface DebugContents {
-  /** The lines of `/rlconfig`, without their ends. */
+  /** The lines of `/rlconfig`, without line breaks. */
   readonly ruleLines: () => Listing<string>['items']
   readonly statistics: { lines(extraTags: readonly Tag[]): Listing<Statistic>['items'] }
-  /** A part of the names of all statistics. */
+  /** Tags that are added to the names of all statistics. */
   readonly extraTags?: readonly Tag[]
-  /** Default: those of this process. */
+  /** Default: the gauges of this process. */
   readonly processGauges?: () => readonly Statistic[]
   readonly log: Log
 }
@@ -31,7 +31,7 @@ export interface DebugContents {
 export interface DebugSettings extends DebugContents {
   readonly host: string
   readonly port: number
-  /** DEBUG_TOKEN: with it other machines get all pages. */
+  /** DEBUG_TOKEN, which gives other machines access to all pages. */
   readonly token?: string | undefined
 }
 
@@ -43,8 +43,8 @@ export interface DebugPagesSettings extends Pick<DebugSettings, 'host' | 'port' 
 type Statistic = readonly [name: string, value: number]
 
 /**
- * Opens the debug listener. Where its port is taken the error is logged and the service goes on
- * without it: undefined.
+ * Opens the debug listener. If its port is in use, the error is logged, the service continues without the
+ * listener, and the result is undefined.
  */
 export async function openDebugListener(
   settings: DebugSettings,
@@ -59,7 +59,7 @@ export async function openDebugPages({
   endpoints,
   log,
 }: DebugPagesSettings): Promise<HttpListener | undefined> {
-  // In a worker requests come from the primary, which has looked at them.
+  // In a worker, requests come from the primary, which has already checked them.
   const guarded = endpoints.map((endpoint) => {
     const { isGuarded = false, handle } = endpoint
     return isGuarded ? { ...endpoint, handle: guardPage(handle, token) } : endpoint
@@ -71,16 +71,18 @@ export async function openDebugPages({
     return listener
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    log.error(`Cannot listen for debug on '${toAddress(host, port)}', going on without: ${reason}`)
+    log.error(
+      `Cannot listen for debug on '${toAddress(host, port)}', continuing without it: ${reason}`,
+    )
     return undefined
   }
 }
 
 const openToOthers =
   'The debug listener can be reached from other machines, which can read the rules and statistics. ' +
-  'Set DEBUG_HOST=127.0.0.1, or keep its port from the public; with DEBUG_TOKEN set, this line is left out'
+  'Set DEBUG_HOST=127.0.0.1, or make sure that its port is not public; set DEBUG_TOKEN to disable this warning'
 
-/** Without a port: for requests that another process has accepted. */
+/** Creates the service without a port, for requests that another process has accepted. */
 export function createDebugService(contents: DebugContents): HttpService {
   return createHttpService(toRoutes(createDebugEndpoints(contents)))
 }
@@ -103,7 +105,7 @@ export function createDebugEndpoints({
 }: DebugContents): DebugEndpoint[] {
   const stream = <Item>(response: ServerResponse, listing: Listing<Item>) => {
     streamLines(response, listing).catch((error: unknown) => {
-      log.error(`The debug listener could not finish an answer: ${String(error)}`)
+      log.error(`The debug listener could not complete a response: ${String(error)}`)
       response.destroy()
     })
   }
@@ -118,7 +120,7 @@ export function createDebugEndpoints({
       path: '/stats',
       help: 'print out stats',
       handle: (_request, response) => {
-        // In the end: what others have to be asked for is there by then.
+        // Added last, because the values of other processes have arrived by then.
         const last = () =>
           toGauges()
             .map(([name, value]) => `${toLine([toTaggedName(name, extraTags), value])}\n`)

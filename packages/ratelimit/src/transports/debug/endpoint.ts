@@ -1,6 +1,6 @@
 import type { HttpHandler } from '../http-listener.ts'
 
-/** A page of the debug listener. Its path and help make a line of the listing at `/`. */
+/** A page of the debug listener. Its path and help are a line of the listing at `/`. */
 export interface DebugEndpoint {
   readonly path: string
   readonly help: string

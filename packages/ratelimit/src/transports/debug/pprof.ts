@@ -9,27 +9,29 @@ import { cpuProfile, heapProfile, type Recording, record, trace } from './record
 
 export const profileRoot = '/debug/pprof/'
 
-const index = `Profiles of this process. They are made by V8, not by Go: open them in the developer
-tools of Chrome or Edge, or in VS Code. One at a time; it ends when you close the connection.
+const index = `Profiles of this process. They are recorded by V8, not by Go: open them in the developer
+tools of Chrome or Edge, or in VS Code. Only one can run at a time; closing the connection ends it.
 
 /debug/pprof/profile?seconds=30   CPU profile (.cpuprofile), up to 300 seconds
-/debug/pprof/heap?seconds=10      what was allocated in that time and still lives (.heapprofile)
+/debug/pprof/heap?seconds=10      memory allocated in that time and still in use (.heapprofile)
 /debug/pprof/trace?seconds=1      turns of the event loop and garbage collections, for
                                   chrome://tracing or ui.perfetto.dev, up to 30 seconds
-/debug/pprof/goroutine            what is open and how promptly the event loop turns
+/debug/pprof/goroutine            active resources and the delay of the event loop
 
-Where several processes share the work (WORKERS) each of these takes ?worker=N: 1 is the first of
-those that decide, primary the one that accepts connections and sends statistics. Without it the
-first worker that answers is taken.
+With several processes (WORKERS), each of these accepts ?worker=N. 1 is the first worker; primary is
+the process that accepts connections and sends statistics. By default the first worker that answers
+is used.
 
-They answer callers on this machine; others send the header authorization: Bearer VALUE with the value
+They are available only from this machine. From other machines, send the header authorization: Bearer VALUE with the value
 of DEBUG_TOKEN.
 
-There is no heap snapshot: taking one stops every decision while it lasts. Start a process of its
-own with NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2 where one is needed.
+There is no heap snapshot, because taking one blocks all decisions. If you need one, start a separate
+process with NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2.
 `
 
-/** The profiling endpoints. They share one slot: two profiles at once would measure each other. */
+/**
+ * The profiling endpoints. Only one can run at a time, because concurrent profiles would affect each other.
+ */
 export function createProfileEndpoints(log: Log): DebugEndpoint[] {
   let running: string | undefined
 
@@ -54,7 +56,7 @@ export function createProfileEndpoints(log: Log): DebugEndpoint[] {
         return
       }
       running = path
-      // Nothing is sent before the end, which is not the silence that gets clients cut off.
+      // Nothing is sent before the end, so the idle timeout must not apply.
       request.socket.setTimeout(0)
       finish(take(seconds, response), response, () => {
         running = undefined
@@ -66,7 +68,7 @@ export function createProfileEndpoints(log: Log): DebugEndpoint[] {
     work
       .catch((error: unknown) => {
         if (response.destroyed) return
-        log.error(`The debug listener could not answer: ${String(error)}`)
+        log.error(`The debug listener could not respond: ${String(error)}`)
         sendText(response, 500, 'Internal Server Error\n')
       })
       .finally(() => done?.())
@@ -119,7 +121,7 @@ function parseSeconds(target: string, recording: Recording): number | undefined 
   return seconds > 0 && seconds <= recording.maxSeconds ? seconds : undefined
 }
 
-/** Fires when the client has left before its answer was sent. */
+/** Aborted when the client disconnects before the response was sent. */
 function whenGone(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
@@ -129,8 +131,8 @@ function whenGone(response: ServerResponse): AbortSignal {
 const watchMs = 1_000
 
 /**
- * What stands in for Go's list of goroutines: what keeps the process busy or waiting, and how
- * promptly the event loop turned during one second.
+ * Replaces Go's list of goroutines: the active resources of the process, and the delay of the event loop
+ * during one second.
  */
 async function reportEventLoop(cancelled: AbortSignal): Promise<string> {
   const before = performance.eventLoopUtilization()
@@ -153,7 +155,7 @@ async function reportEventLoop(cancelled: AbortSignal): Promise<string> {
     '',
     `event loop during ${watchMs} ms:`,
     `  busy ${(utilization * 100).toFixed(1)} %`,
-    // The monitor's own timer takes a millisecond, which is part of each figure.
+    // The monitor's own timer takes a millisecond, which is included in each figure.
     `  time between turns: p50 ${toMs(delay.percentile(50))}, p99 ${toMs(delay.percentile(99))}, ` +
       `max ${toMs(delay.max)}`,
     '',

@@ -1,6 +1,6 @@
 import process from 'node:process'
 
-/** What the process takes of its machine. The names take the place of Go's `ratelimit.go.*`. */
+/** The resource usage of the process. The names replace Go's `ratelimit.go.*`. */
 export function processGauges(): (readonly [name: string, value: number])[] {
   const { rss, heapTotal, heapUsed, external, arrayBuffers } = process.memoryUsage()
   return [

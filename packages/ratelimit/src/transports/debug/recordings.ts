@@ -1,16 +1,16 @@
 import { Session } from 'node:inspector/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Something that V8 can watch for a while. It works inside the process: no inspector port opens. */
+/** A recording by V8. It works inside the process, without an inspector port. */
 export interface Recording {
   readonly defaultSeconds: number
   readonly maxSeconds: number
   readonly fileName: string
-  /** Begins, waits until `finish` resolves, and resolves to the JSON of what was seen. */
+  /** Starts, waits until `finish` resolves, and resolves to the recorded JSON. */
   record(session: Session, seconds: number, finish: Promise<void>): Promise<string>
 }
 
-/** Turning samples into JSON holds up the event loop, so there are only so many of them. */
+/** The number of samples is limited, because converting them to JSON blocks the event loop. */
 const maxSamples = 20_000
 
 export const cpuProfile: Recording = {
@@ -40,7 +40,7 @@ export const heapProfile: Recording = {
   },
 }
 
-/** Turns of the event loop, garbage collections, name look-ups and thread pool work. */
+/** Turns of the event loop, garbage collections, DNS lookups and thread pool work. */
 const traceCategories = ['v8', 'node.environment', 'node.dns.native', 'node.threadpoolwork.async']
 const maxTraceEvents = 100_000
 
@@ -62,13 +62,13 @@ export const trace: Recording = {
     })
     await finish
     await session.post('NodeTracing.stop')
-    // It has been seen not to come where nothing was traced.
+    // The event may be missing if nothing was traced.
     await Promise.race([complete.promise, sleep(1_000)])
     return `{"traceEvents":[${events.join(',\n')}]}`
   },
 }
 
-/** Records until the time is over. Rejects at once when `cancelled` fires. */
+/** Records until the time is over. Rejects immediately when `cancelled` is aborted. */
 export async function record(
   recording: Recording,
   seconds: number,
@@ -80,7 +80,7 @@ export async function record(
     const finish = sleep(seconds * 1_000, undefined, { signal: cancelled })
     return await recording.record(session, seconds, finish)
   } finally {
-    // Whatever still runs in the session ends with it.
+    // Disconnecting ends everything that still runs in the session.
     session.disconnect()
   }
 }

@@ -4,18 +4,18 @@ import { setImmediate } from 'node:timers/promises'
 
 export interface Listing<Item> {
   readonly items: Iterable<Item> | AsyncIterable<Item>
-  /** Without the end of the line. */
+  /** Returns the line without a line break. */
   readonly toLine: (item: Item) => string
-  /** What follows in the end. */
+  /** Returns the text after the last item. */
   readonly last?: () => string
 }
 
-/** Below a millisecond of work between two turns of the event loop. */
+/** Less than a millisecond of work in one turn of the event loop. */
 const sliceCharacters = 32 << 10
 
 /**
- * Answers with a line per item, however many there are. Decisions go on meanwhile, a slow reader
- * holds nothing up but itself, and one that leaves ends the work.
+ * Responds with a line per item, however many there are. Decisions are not blocked, a slow reader delays
+ * only itself, and a disconnect ends the work.
  */
 export async function streamLines<Item>(
   response: ServerResponse,
@@ -26,7 +26,7 @@ export async function streamLines<Item>(
     'x-content-type-options': 'nosniff',
   })
   let slice = ''
-  /** Undefined, not a promise, where the slice has room for more: waiting costs something too. */
+  /** Returns undefined instead of a promise if the slice has room for more, because awaiting has a cost. */
   const add = (item: Item): Promise<void> | undefined => {
     slice += `${toLine(item)}\n`
     if (slice.length < sliceCharacters) return undefined

@@ -96,8 +96,8 @@ test('addresses that are none are refused at the start', () => {
   assert.throws(() => open(), /no servers configured or available/)
   assert.throws(
     () => open('localhost'),
-    /localhost is no address of a memcached node: use host:port/,
+    /localhost is not the address of a memcached node: use host:port/,
   )
-  assert.throws(() => open('localhost:70000'), /localhost:70000 is no address/)
-  assert.throws(() => open('a b:1'), /a b:1 is no address/)
+  assert.throws(() => open('localhost:70000'), /localhost:70000 is not the address/)
+  assert.throws(() => open('a b:1'), /a b:1 is not the address/)
 })

@@ -135,7 +135,7 @@ test('a refresh that fails keeps the nodes and warns', async (t) => {
   const store = await openReadyStore(t, { nodes, log, resolveSrv: names.resolveSrv })
   assert.equal(await count(store, 'a_'), 1)
   const isWarning = (line: string) =>
-    /^warning Failed to refresh.* those known are kept: /.test(line)
+    /^warning Failed to refresh.* the known nodes are kept: /.test(line)
   for (const failure of [new Error('queryA ETIMEOUT'), undefined]) {
     names.failure = failure
     names.targets = []

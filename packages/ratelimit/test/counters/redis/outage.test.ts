@@ -208,7 +208,7 @@ test('bytes that are no reply end the connection, and the next one works', async
     proxy.onAnswer = (bytes) => bytes
     return Buffer.from('HTTP/1.1 400 Bad Request\r\n')
   }
-  await fails(count(store, 'k_'), /Redis sent no reply: it starts with byte 72/)
+  await fails(count(store, 'k_'), /Redis sent an invalid reply: it starts with byte 72/)
   assert.equal(await count(store, 'k_'), 3)
   await sleep(200)
   proxy.onAnswer = (bytes) => {

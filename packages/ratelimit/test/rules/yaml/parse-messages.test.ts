@@ -185,7 +185,7 @@ const cases: readonly (readonly [what: string, text: string, logged: string])[] 
   [
     'metadata that JSON cannot hold',
     'domain: d\ndescriptors:\n  - key: k\n    metadata: {a: [.nan]}',
-    'error parsing metadata: .nan has no form in JSON (line 4, column 20)',
+    'error parsing metadata: .nan cannot be represented in JSON (line 4, column 20)',
   ],
   [
     'metadata that is no map',

@@ -111,8 +111,8 @@ test('the last of several equal keys wins, with a warning', () => {
   const text = 'domain: a\ndomain: b\ndescriptors: [{bad: 1}]\ndescriptors: []\n'
   assert.deepEqual(parseText(text).rules, { domains: ['b'], rules: [] })
   assert.deepEqual(warningsOf(text), [
-    "a.yaml: 'domain' is given twice, the last one counts (line 2, column 1)",
-    "a.yaml: 'descriptors' is given twice, the last one counts (line 4, column 1)",
+    "a.yaml: 'domain' occurs twice; the last one is used (line 2, column 1)",
+    "a.yaml: 'descriptors' occurs twice; the last one is used (line 4, column 1)",
   ])
 })
 

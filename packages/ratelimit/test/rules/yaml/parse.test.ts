@@ -200,7 +200,7 @@ descriptors:
       'should not have an empty replaces entry',
       'replaces should not contain name of same descriptor',
       "share_threshold can only be used with wildcard values (containing '*'), but found key 'a'",
-      'error parsing metadata: .inf has no form in JSON',
+      'error parsing metadata: .inf cannot be represented in JSON',
       'descriptor has empty key',
     ],
   )
@@ -210,7 +210,7 @@ test('a limit without requests_per_unit refuses everything, with a warning', () 
   const text = 'domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: day}\n'
   assert.equal(rulesOf(text)[0]?.limit?.requestsPerUnit, 0)
   assert.deepEqual(warningsOf(text), [
-    'a.yaml: requests_per_unit is missing: it counts as 0 and every request is refused (line 4, column 17)',
+    'a.yaml: requests_per_unit is missing: it defaults to 0, so every request is refused (line 4, column 17)',
   ])
   assert.deepEqual(warningsOf(text.replace('unit: day', 'unlimited: true')), [])
 })

@@ -222,12 +222,12 @@ const wrongSteps: readonly (readonly [what: string, step: string, fault: RegExp]
   [
     'a field of nobody in particular',
     '{request: {descriptors: [{a: b}, {a: c}]}, expect: {remaining: 1}}',
-    /the request has 2 descriptors: whose remaining is it\?$/,
+    /the request has 2 descriptors, so remaining is ambiguous$/,
   ],
   [
     'expectations for another number of descriptors',
     `{${call}, expect: {descriptors: [ok, ok]}}`,
-    /the numbers of descriptors differ: 2 are expected and 1 sent$/,
+    /the numbers of descriptors differ: 2 expected, 1 sent$/,
   ],
 ]
 
@@ -255,7 +255,7 @@ suite('a fault in a file of policy tests', () => {
     [
       'a test that expects nothing',
       `tests: [{domain: d, name: n, steps: [{${call}}]}]`,
-      '1:37: the test expects nothing: a request needs an expect',
+      '1:37: the test checks nothing: at least one request needs an expect',
     ],
     [
       'a request without a domain',
@@ -270,7 +270,7 @@ suite('a fault in a file of policy tests', () => {
     [
       'a field that is given twice',
       `domain: d\ndomain: e\ntests: [{name: n, steps: [{${call}, expect: ok}]}]`,
-      "2:1: 'domain' is given twice, the last one counts",
+      "2:1: 'domain' occurs twice; the last one is used",
     ],
   ]
   for (const [what, text, fault] of wrongFiles) {

@@ -62,7 +62,7 @@ suite('a line with a request', () => {
     [{ descriptors: [{ entries: [], oops: 1 }] }, /unknown member "oops"/],
     [{ descriptors: [{ a: 'b' }], domain: '' }, /there is no domain in the field domain/],
     [{ descriptors: [{ a: 'b' }], hitsAddend: -1 }, /hitsAddend must be a whole number/],
-    [{ descriptors: [{ a: 'b' }], time: 'x' }, /the field time is no time: "x"/],
+    [{ descriptors: [{ a: 'b' }], time: 'x' }, /the field time is not a time: "x"/],
   ]
   for (const [more, reason] of faults) {
     test(`is not read with ${JSON.stringify(more)}`, () => {

@@ -128,7 +128,7 @@ test('where the port is taken the service goes on without the listener', async (
   assert.match(
     lines.join('\n'),
     new RegExp(
-      `^error Cannot listen for debug on '127\\.0\\.0\\.1:${port}', going on without: .*EADDRINUSE`,
+      `^error Cannot listen for debug on '127\\.0\\.0\\.1:${port}', continuing without it: .*EADDRINUSE`,
     ),
   )
 })

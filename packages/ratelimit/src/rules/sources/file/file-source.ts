@@ -13,14 +13,14 @@ export interface FileSourceOptions extends RulePlaceSettings, RuleSourceParts {
   readonly ignoreDotFiles: boolean
   /** RUNTIME_FILE_LIMIT_BYTES */
   readonly fileLimitBytes?: number
-  /** MERGE_DOMAIN_CONFIG: whether several files may hold rules of one domain. */
+  /** MERGE_DOMAIN_CONFIG: whether several files may contain rules for one domain. */
   readonly mergeDomains: boolean
   readonly statistics: FileSourceStatistics
   readonly debounceMs?: number
-  /** Whether the process may end while the files are watched. Default: false. */
+  /** Whether the process may exit while the files are watched. Default: false. */
   readonly isBackground?: boolean
   readonly pollMs?: number
-  /** Node's own, save in tests. */
+  /** Replaces Node's `watch` in tests. */
   readonly watchFiles?: WatchFiles
 }
 
@@ -28,11 +28,11 @@ export interface FileSourceOptions extends RulePlaceSettings, RuleSourceParts {
 export interface FileSourceStatistics {
   readonly loadAttempts: { value: number }
   readonly loadFailures: { value: number }
-  /** The rule files of the last load. */
+  /** The number of rule files in the last load. */
   readonly fileCount: { value: number }
 }
 
-/** So much text is parsed sooner than a thread has started. */
+/** Parsing this much text takes less time than starting a thread. */
 const mostCharactersHere = 64 * 1024
 
 /** Loads the rule files of a directory, now and whenever they change. */
@@ -82,7 +82,7 @@ export function openFileSource(options: FileSourceOptions): RuleSource {
       ...file,
       name: place.toMessageName(file.name),
     }))
-    // Before the first load is over nobody waits for a decision.
+    // There are no decisions to block before the first load is complete.
     const isInBackground = !isFirst || countCharacters(files) > mostCharactersHere
     const compiling = { mergeDomains, isInBackground, counters, onIgnoredOverride, signal }
     const { snapshot, warnings } = await parseAndCompile(files, { ...compiling, brokenFiles })

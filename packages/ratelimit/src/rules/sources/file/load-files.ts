@@ -13,7 +13,7 @@ import {
 } from './rule-directory.ts'
 import { fingerprintEntries, type RulePlace } from './rule-place.ts'
 
-/** The rules could not be loaded, for a reason that people are told. */
+/** The rules could not be loaded; the message says why. */
 class LoadError extends Error {
   override readonly name = 'LoadError'
   readonly faults: readonly RuleFault[]
@@ -24,13 +24,13 @@ class LoadError extends Error {
   }
 }
 
-/** Whatever went wrong: rules that cannot be loaded must not end a service that has others. */
+/** Accepts any error: rules that cannot be loaded must not stop a service that has earlier rules. */
 export function toLoadFailure(error: unknown): LoadFailure {
   const faults = error instanceof LoadError ? error.faults : []
   return { message: toReason(error), faults }
 }
 
-/** While a directory is being changed, reading it may give files that do not belong together. */
+/** How often to read a directory that changes in the meantime, because its files may be inconsistent. */
 const mostReadings = 5
 
 interface ReadOptions extends RuleDirectoryOptions {
@@ -38,7 +38,7 @@ interface ReadOptions extends RuleDirectoryOptions {
   readonly signal: AbortSignal
 }
 
-/** Reads until nothing changed while reading, so that no load mixes two states. */
+/** Reads again until nothing changes during the reading, so that a load never mixes two states. */
 export async function readSteadily(place: RulePlace, options: ReadOptions): Promise<RuleDirectory> {
   for (let reading = 1; reading <= mostReadings; reading += 1) {
     const directory = await resolveDirectory(place)
@@ -74,10 +74,10 @@ async function readDirectory(
 }
 
 interface ParseAndCompileOptions {
-  /** What is wrong already, with files that are no text. */
+  /** The errors of files that are not text. */
   readonly brokenFiles: readonly RuleFault[]
   readonly mergeDomains: boolean
-  /** In a thread of its own, while decisions go on. */
+  /** Whether to parse in another thread, so that decisions are not blocked. */
   readonly isInBackground: boolean
   readonly onIgnoredOverride: IgnoredOverride
   readonly counters: RuleSourceParts['counters']

@@ -6,7 +6,7 @@ import type { LoadFailure } from '../source.ts'
 import type { RuleDirectory } from './rule-directory.ts'
 import type { RulePlace } from './rule-place.ts'
 
-/** What people are told about loads, in the words that operators of envoyproxy/ratelimit know. */
+/** Log messages about loads, in the wording of envoyproxy/ratelimit. */
 export interface LoadLog {
   directory(directory: RuleDirectory): void
   rules(snapshot: RuleSnapshot, warnings: readonly RuleFault[]): Promise<void>
@@ -14,13 +14,15 @@ export interface LoadLog {
   failure(failure: LoadFailure): void
 }
 
-/** Nobody reads more of them, and the first is the one to mend. */
+/** The maximum number of logged errors; the first one matters most. */
 const mostFaults = 20
 
-/** Warnings name lines, so files that are edited for years bring new ones for ever. */
+/**
+ * Bounds the set of logged warnings, which would grow with every edit, because warnings contain line numbers.
+ */
 const mostRemembered = 10_000
 
-/** So many lines are written in one turn of the event loop. */
+/** The number of lines that are written in one turn of the event loop. */
 const linesPerTurn = 200
 
 export function createLoadLog(log: Log, place: RulePlace): LoadLog {
@@ -38,10 +40,12 @@ export function createLoadLog(log: Log, place: RulePlace): LoadLog {
       for (const { name, reason } of skipped) warnOnce(`${place.toMessageName(name)}: ${reason}`)
       const leftOut = unreadable.filter(({ brokenLine }) => brokenLine === undefined)
       for (const { name, reason } of leftOut) {
-        log.warning(`${place.toMessageName(name)} is left out, it cannot be read: ${reason}`)
+        log.warning(`${place.toMessageName(name)} is skipped because it cannot be read: ${reason}`)
       }
       if (files.length === 0 && leftOut.length === unreadable.length) {
-        warnOnce(`There is no *.yaml file in ${place.directory}: without rules every call is OK`)
+        warnOnce(
+          `${place.directory} contains no *.yaml files: without rules, every request is allowed`,
+        )
       }
     },
 

@@ -5,28 +5,32 @@ import type { FileSourceStatistics } from './file-source.ts'
 const chapter = {
   title: 'Rules from files (CONFIG_TYPE=FILE)',
   variables: {
-    root: path('RUNTIME_ROOT', '/srv/runtime_data/current', 'Folder, or symbolic link to one'),
-    subdirectory: path('RUNTIME_SUBDIRECTORY', '', 'Folder below the root'),
+    root: path(
+      'RUNTIME_ROOT',
+      '/srv/runtime_data/current',
+      'Root directory, or a symbolic link to it',
+    ),
+    subdirectory: path('RUNTIME_SUBDIRECTORY', '', 'Directory below RUNTIME_ROOT'),
     appDirectory: path(
       'RUNTIME_APPDIRECTORY',
       'config',
-      'Folder below that, with the *.yaml files',
+      'Directory below that, which contains the *.yaml files',
     ),
     ignoresDotFiles: boolean(
       'RUNTIME_IGNOREDOTFILES',
       false,
-      'Whether files and folders whose names begin with a dot are passed over',
+      'Whether files and directories whose names begin with a dot are ignored',
     ),
     fileLimitBytes: integer(
       'RUNTIME_FILE_LIMIT_BYTES',
       64 << 20,
-      'Largest rule file; with a larger one the rules before stay in force',
+      'Maximum size of a rule file; with a larger file, the previous rules stay in force',
       { min: 1, max: 1 << 30 },
     ),
     watchesRoot: boolean(
       'RUNTIME_WATCH_ROOT',
       true,
-      'Whether rules are loaded anew when the root link changes (true) or when a file does (false)',
+      'Whether rules are reloaded when the root link changes (true) or when a file changes (false)',
     ),
   },
 } satisfies Chapter

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { RuleFault } from '../../model/fault.ts'
 import type { RuleFile } from '../../yaml/parse.ts'
 
-/** What stands beside the rule files and is not read, though envoyproxy/ratelimit would. */
+/** An entry beside the rule files that is not read, although envoyproxy/ratelimit would read it. */
 export interface SkippedEntry {
   readonly name: string
   readonly reason: string
@@ -14,13 +14,13 @@ export interface UnreadableFile {
   readonly name: string
   readonly reason: string
   /**
-   * The first line that is no text, where the file itself could be read. Such a file is broken like
-   * one that is no YAML: leaving it out would lift its limits.
+   * The first line that is not text, if the file itself could be read. Such a file is an error, like one that
+   * is not YAML: skipping it would remove its limits.
    */
   readonly brokenLine?: number
 }
 
-/** What a directory of rules contains. */
+/** The content of a directory of rules. */
 export interface RuleDirectory {
   /** Sorted by name, so that messages and the order of wildcards do not depend on the disk. */
   readonly files: readonly RuleFile[]
@@ -32,17 +32,16 @@ export interface RuleDirectory {
 
 export interface RuleDirectoryOptions {
   readonly ignoreDotFiles: boolean
-  /** A larger file is broken: no more of it is read. */
+  /** A larger file is an error, and is not read completely. */
   readonly fileLimitBytes?: number
 }
 
 export const defaultFileLimitBytes = 64 << 20
 
 /**
- * Reads the `*.yaml` files directly inside a directory (reference 3.2, G17). Links are followed;
- * the `..data` directories of a Kubernetes ConfigMap are no `*.yaml` files and stay out, and so do
- * the policy tests beside the rules. Rejects when the directory itself cannot be read; a single bad
- * file is reported and left out.
+ * Reads the `*.yaml` files directly inside a directory. Links are followed. The `..data` directories of a
+ * Kubernetes ConfigMap and policy tests are not read. Rejects when the directory itself cannot be read; a
+ * single unreadable file is reported and skipped.
  */
 export async function readRuleDirectory(
   directory: string,
@@ -68,7 +67,7 @@ export async function readRuleDirectory(
       } else if (!entry.isFile() || !isPolicyTest(name)) {
         skipped.push({ name, reason: otherName })
       } else if (!topLevelTests.test(await readText(path, fileLimitBytes))) {
-        // Rules of that name would be in force elsewhere: nobody shall lose limits in silence.
+        // envoyproxy/ratelimit would load a rule file of that name, so skipping it needs a warning.
         skipped.push({ name, reason: testName })
       }
     } catch (error) {
@@ -78,7 +77,7 @@ export async function readRuleDirectory(
   return { files, skipped, unreadable }
 }
 
-/** What is wrong in files that could be read and are no text. */
+/** The errors of files that could be read but are not text. */
 export function toBrokenFaults(
   { unreadable }: RuleDirectory,
   toFile: (name: string) => string,
@@ -97,9 +96,9 @@ export function isPolicyTest(name: string): boolean {
 
 const topLevelTests = /^[{ "']*tests["']?\s*:/m
 const testName =
-  "not read: *.test.yaml is the name of policy tests, and this one has no 'tests'; name rules otherwise"
+  "not read: *.test.yaml files are policy tests, but this one has no 'tests'; rename it if it contains rules"
 const otherName = 'not read: only regular files named *.yaml are rule files'
-const inDirectory = 'not read: rule files stand directly in the directory, not in a directory below'
+const inDirectory = 'not read: rule files must be directly in the directory, not in a subdirectory'
 
 async function holdsYaml(directory: string): Promise<boolean> {
   const names = await readdir(directory)
@@ -118,12 +117,12 @@ export async function readText(
   return joinPieces(await readPieces(path, limitBytes))
 }
 
-/** Makes one text of all without copying them: that is left to who looks into it. */
+/** Concatenates the pieces. V8 copies them only when the text is first read. */
 function joinPieces(pieces: readonly string[]): string {
   return pieces.reduce((text, piece) => text + piece, '')
 }
 
-/** Piece by piece, so that a large file never holds up decisions. A byte order mark is dropped. */
+/** Reads a file in pieces, so that a large file does not block decisions. A byte order mark is dropped. */
 async function readPieces(path: string, limitBytes: number): Promise<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const pieces: string[] = []
@@ -133,7 +132,7 @@ async function readPieces(path: string, limitBytes: number): Promise<string[]> {
     if (read > limitBytes) throw new FileLimitError(limitBytes)
     pieces.push(decoder.decode(bytes, { stream: true }))
   }
-  // Complains of half a letter at the end.
+  // Throws if the file ends in the middle of a character.
   decoder.decode()
   return pieces
 }
@@ -155,7 +154,7 @@ async function toUnreadable(name: string, path: string, error: unknown): Promise
 
 const lineFeed = 0x0a
 
-/** The first line that is no text, piece by piece: at least one letter of it is whole and broken. */
+/** Finds the first line that is not text, reading in pieces. */
 async function findBrokenLine(path: string): Promise<number> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let line = 1

@@ -5,25 +5,25 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 export interface RulePlaceSettings {
   /** RUNTIME_ROOT: a directory, or a link to one. */
   readonly root: string
-  /** RUNTIME_SUBDIRECTORY; empty: none. */
+  /** RUNTIME_SUBDIRECTORY; may be empty. */
   readonly subdirectory: string
   /** RUNTIME_APPDIRECTORY, where the files are. */
   readonly appDirectory: string
-  /** RUNTIME_WATCH_ROOT: whether a change of the root link counts, or one of the files. */
+  /** RUNTIME_WATCH_ROOT: whether to watch the root link instead of the files. */
   readonly watchRoot: boolean
-  /** How to name another directory, for a message. Default: that of the service. */
+  /** How to configure another directory, for a message. Default: the advice for the service. */
   readonly advice?: string
 }
 
-/** Where the rule files are, and what to watch to know of a change. */
+/** The location of the rule files, and what to watch for changes. */
 export interface RulePlace {
-  /** As configured, for people. */
+  /** The path as configured, for messages. */
   readonly directory: string
-  /** How to name another one, for a message. */
+  /** How to configure another directory, for a message. */
   readonly advice: string
-  /** Rejects when there is none. Links are resolved once, so that one load reads one directory. */
+  /** Rejects when it does not exist. Links are resolved once, so that one load reads one directory. */
   readonly resolve: () => Promise<string>
-  /** The name of a file in messages: that of envoyproxy/ratelimit. */
+  /** The name of a file in messages, as in envoyproxy/ratelimit. */
   readonly toMessageName: (file: string) => string
   readonly watched: {
     readonly directory: string
@@ -33,7 +33,7 @@ export interface RulePlace {
 }
 
 const serviceAdvice =
-  'name another with --rules DIRECTORY, or with RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY'
+  'set another one with --rules DIRECTORY, or with RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY'
 
 export function toRulePlace(settings: RulePlaceSettings): RulePlace {
   const root = resolve(settings.root)
@@ -65,7 +65,7 @@ export function toRulePlace(settings: RulePlaceSettings): RulePlace {
       }
 }
 
-/** Nothing counts inside, except that the directory with the files is there at all. */
+/** Ignores the content, except for the existence of the directory with the files. */
 async function fingerprintRootWith(root: string, directory: string): Promise<string | undefined> {
   const identity = await fingerprintIdentity(directory)
   return identity && `${await fingerprintRoot(root)}\0${identity}`
@@ -76,18 +76,18 @@ function toDotted(path: string): string {
 }
 
 /**
- * Two equal texts: nothing has changed in between. Undefined: there is nothing. Comparing them
- * finds changes where no event tells of them, as on a network file system.
+ * Two equal texts mean that nothing has changed. Undefined means that nothing exists. Comparing them finds
+ * changes without events, for example on a network file system.
  */
 export type Fingerprint = () => Promise<string | undefined>
 
-/** Which directory a path leads to, however many links are on the way. */
+/** Identifies the directory that a path leads to, through any number of links. */
 export async function fingerprintIdentity(directory: string): Promise<string | undefined> {
   const found = await orUndefined(stat(directory, { bigint: true }))
   return found?.isDirectory() ? toIdentity(found) : undefined
 }
 
-/** All entries of a directory, and what the links among them lead to. */
+/** Covers all entries of a directory, and the targets of links among them. */
 export async function fingerprintEntries(directory: string): Promise<string | undefined> {
   const names = await orUndefined(readdir(directory))
   if (names === undefined) return undefined
@@ -99,7 +99,7 @@ export async function fingerprintEntries(directory: string): Promise<string | un
   return [identity, ...(await Promise.all(entries))].join('\0')
 }
 
-/** A directory or a link to one, but not what is inside. */
+/** Covers a directory or a link to one, but not its content. */
 async function fingerprintRoot(root: string): Promise<string | undefined> {
   const found = await orUndefined(lstat(root, { bigint: true }))
   if (found === undefined) return undefined
@@ -115,7 +115,7 @@ function toState({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): strin
   return `${dev} ${ino} ${mode} ${size} ${mtimeNs} ${ctimeNs}`
 }
 
-/** Whatever keeps us from looking at a file, we cannot see it. */
+/** A file that cannot be examined counts as missing. */
 async function orUndefined<Value>(value: Promise<Value>): Promise<Value | undefined> {
   try {
     return await value

@@ -4,21 +4,21 @@ import type { Log } from '@portcullis/service-kit/log'
 import { type Fingerprint, fingerprintIdentity } from './rule-place.ts'
 
 export interface WatchOptions {
-  /** Whose entries are watched. It need not exist yet, and may be replaced or come back. */
+  /** The directory to watch. It need not exist yet, and may be replaced. */
   readonly directory: string
-  /** The only entry that matters; undefined: all do. */
+  /** The only entry to watch; all entries if undefined. */
   readonly entry: string | undefined
-  /** Of all that matters: compared now and then, for changes that no event tells of. */
+  /** Compared regularly, to find changes without events. */
   readonly fingerprint: Fingerprint
   readonly onChange: () => void
-  /** How long it must be quiet after an event: one change by a person is many for the system. */
+  /** How long to wait for further events, because one edit causes many events. */
   readonly debounceMs: number
-  /** How often to look while there is nothing to watch, or no way to. */
+  /** How often to check for changes while the directory cannot be watched. */
   readonly pollMs: number
   readonly log: Log
-  /** Whether the process may end while it watches. Default: false. */
+  /** Whether the process may exit while it watches. Default: false. */
   readonly isBackground?: boolean
-  /** Node's own, save in tests. */
+  /** Replaces Node's `watch` in tests. */
   readonly watchFiles?: WatchFiles
 }
 
@@ -27,15 +27,15 @@ export type WatchFiles = (
   onEvent: (event: string, name: string | null) => void,
 ) => FSWatcher
 
-/** Where events never stop, something is still loaded after so many times the quiet time. */
+/** If events never stop, the rules are loaded after this many debounce times. */
 const debounceLimit = 10
 
-/** While events are expected, looking is a safety net: so many times rarer. */
+/** While events work, checks are only a safety net, and this many times rarer. */
 const calmFactor = 10
 
 /**
- * Tells of changes in a directory until it is disposed, and once at the start, when none can be
- * missed any more.
+ * Calls back on changes in a directory until it is disposed, and once at the start, as soon as no change
+ * can be missed.
  */
 export function openWatch(options: WatchOptions): Disposable {
   return new Watch(options)
@@ -44,7 +44,7 @@ export function openWatch(options: WatchOptions): Disposable {
 class Watch implements Disposable {
   readonly #options: WatchOptions
   #watcher: FSWatcher | undefined
-  /** The directory that the watcher is on; its path may lead to another one by now. */
+  /** The directory that is being watched; its path may lead to another one by now. */
   #watched: string | undefined
   #seen: string | undefined
   #failure: string | undefined
@@ -53,7 +53,7 @@ class Watch implements Disposable {
   #poll: NodeJS.Timeout | undefined
   #isClosed = false
   #isLooking = false
-  /** From the start: whoever asks for changes has not seen anything yet. */
+  /** Initially true, because the caller has not read anything yet. */
   #hasEvent = true
 
   constructor(options: WatchOptions) {
@@ -68,7 +68,7 @@ class Watch implements Disposable {
     clearTimeout(this.#poll)
   }
 
-  /** Puts the watcher on the directory that the path leads to now. */
+  /** Watches the directory that the path leads to now. */
   async #arm(): Promise<void> {
     const { directory, watchFiles = watch } = this.#options
     const found = await fingerprintIdentity(directory)
@@ -97,13 +97,13 @@ class Watch implements Disposable {
     const reason = error instanceof Error ? error.message : String(error)
     if (reason === this.#failure) return
     this.#failure = reason
-    log.warning(`Cannot watch ${directory}, so it is looked at every ${pollMs} ms: ${reason}`)
+    log.warning(`Cannot watch ${directory}, so it is checked every ${pollMs} ms: ${reason}`)
   }
 
   #onEvent(name: string | null): void {
     const { directory, entry, debounceMs } = this.#options
-    // The directory tells of itself when it is moved or deleted. The watcher is of no use then, and
-    // a new directory may well have the number of the old one.
+    // There is an event for the directory itself when it is moved or deleted. The watcher is useless
+    // then, and a new directory may have the same inode number.
     const isOfItself = name === basename(directory)
     if (isOfItself) this.#watched = undefined
     const matters = entry === undefined || name === null || name === entry
@@ -121,7 +121,7 @@ class Watch implements Disposable {
     void this.#look()
   }
 
-  /** An event is always a change; without one the fingerprints decide. */
+  /** An event always counts as a change; without one, the fingerprints are compared. */
   async #look(): Promise<void> {
     if (this.#isLooking || this.#isClosed) return
     this.#isLooking = true
@@ -151,15 +151,15 @@ class Watch implements Disposable {
   }
 }
 
-/** Work that is asked for at any time and never done twice at once. */
+/** Work that can be requested at any time and never runs concurrently. */
 interface OneAtATime {
-  /** Starts it, or has it done once more after the present run, however often it is asked for. */
+  /** Starts a run, or schedules one more run after the current one, however often it is called. */
   request(): void
-  /** No further run; resolves when the present one is over. */
+  /** Prevents further runs; resolves when the current run is complete. */
   close(): Promise<void>
 }
 
-/** @param run must not reject. */
+/** @param run - must not reject */
 export function createOneAtATime(run: () => Promise<void>): OneAtATime {
   let isWanted = false
   let isClosed = false

@@ -6,26 +6,26 @@ import type { TlsOptions } from './tls.ts'
 
 interface ConnectionSettings {
   readonly address: ServerAddress
-  /** Undefined: not encrypted. */
+  /** Undefined for an unencrypted connection. */
   readonly tls: TlsOptions | undefined
   readonly connectTimeoutMs: number
   readonly keepalive: Keepalive
 }
 
-/** When to ask a silent server for a sign of life, and how long to wait for it. */
+/** When to ping a silent server, and how long to wait for the reply. */
 interface Keepalive {
-  /** Doubled whenever a server finds it too often (gRPC proposal A8). */
+  /** Doubled whenever a server rejects the frequency (gRPC proposal A8). */
   intervalMs: number
   readonly timeoutMs: number
 }
 
-/** For as long as nothing was heard, the system asks the other system: that costs no server. */
+/** The interval of TCP keepalive, which the operating systems handle without the server. */
 const tcpKeepaliveMs = 30_000
 
-/** Rules come in one long message, which small windows would slow down with every round trip. */
+/** Rules arrive in one long message, which small windows would slow down with additional round trips. */
 const windowBytes = 1024 * 1024
 
-/** For what is still to be sent. */
+/** Time for the remaining data to be sent. */
 const lingerMs = 500
 
 export interface Connection {
@@ -33,7 +33,7 @@ export interface Connection {
   close(): void
 }
 
-/** @throws {Error} when the server cannot be reached. */
+/** @throws Error when the server cannot be reached */
 export async function openConnection(
   settings: ConnectionSettings,
   signal: AbortSignal,
@@ -48,7 +48,7 @@ export async function openConnection(
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: windowBytes },
   })
-  // Streams hear of it by themselves; without a listener it would be fatal.
+  // Streams receive the error themselves; without a listener, it would end the process.
   session.on('error', () => {})
   session.once('connect', () => session.setLocalWindowSize(windowBytes))
   keepAlive(session, settings.keepalive)
@@ -56,7 +56,7 @@ export async function openConnection(
     session,
     close() {
       session.destroy()
-      // A session that was closing already waits for the other side, which may never do its part.
+      // A closing session waits for the server, which may never close its side.
       setTimeout(() => socket.destroy(), lingerMs).unref()
     },
   }
@@ -74,10 +74,10 @@ async function waitForConnection(
   try {
     await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect')
     if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2') {
-      throw new Error('it does not speak HTTP/2 (it did not choose h2 in the TLS handshake)')
+      throw new Error('it does not support HTTP/2 (it did not select h2 in the TLS handshake)')
     }
   } catch (error) {
-    // What else the socket has to say after it was given up is nobody's business.
+    // Errors after the socket was abandoned are irrelevant.
     socket.on('error', () => {})
     socket.destroy()
     throw error
@@ -92,10 +92,10 @@ function toAuthority(address: ServerAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** A server that hangs keeps its connections: only the missing answer to a ping tells. */
+/** A server that hangs keeps its connections open: only an unanswered ping reveals it. */
 function keepAlive(session: ClientHttp2Session, keepalive: Keepalive): void {
   const { intervalMs, timeoutMs } = keepalive
-  /** Runs while a ping is not answered. */
+  /** Set while a ping is outstanding. */
   let lost: NodeJS.Timeout | undefined
   const asking = setInterval(() => {
     if (session.destroyed || lost !== undefined) return
@@ -116,17 +116,17 @@ function keepAlive(session: ClientHttp2Session, keepalive: Keepalive): void {
   })
 }
 
-/** Where the management server listens. */
+/** The address of the management server. */
 type ServerAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
-/** Addresses of gRPC may say how the name is resolved; all these are resolved as usual. */
+/** gRPC addresses may have a scheme that selects the resolver; all of these use the default one. */
 const scheme = /^(?:dns|passthrough|ipv4|ipv6):(?:\/\/\/)?/
 
 const unixPath = /^unix:(?:\/\/)?(?<path>.+)$/
 
 const hostAndPort = /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[^:/[\]]+)):(?<port>\d{1,5})$/
 
-/** @throws {Error} with what to write instead. */
+/** @throws Error that says what to write instead */
 export function parseServerAddress(url: string): ServerAddress {
   const path = unixPath.exec(url)?.groups?.path
   if (path !== undefined) return { path }
@@ -134,7 +134,7 @@ export function parseServerAddress(url: string): ServerAddress {
   const host = bracketed ?? plain
   if (host === undefined || Number(port) > 65_535) {
     throw new Error(
-      `CONFIG_GRPC_XDS_SERVER_URL: "${url}" is no address of a management server; ` +
+      `CONFIG_GRPC_XDS_SERVER_URL: "${url}" is not the address of a management server; ` +
         'write host:port, [IPv6 address]:port or unix:path',
     )
   }

@@ -7,17 +7,17 @@ import { toReason } from './reason.ts'
 
 interface ConversationParts {
   readonly subscription: Subscription
-  /** Told of every response, before it is loaded. */
+  /** Called for every response, before it is loaded. */
   readonly onResponse: () => void
-  /** Resolves with the reason when the response is refused. */
+  /** Resolves with the reason if the response is refused. */
   readonly load: (response: Buffer<ArrayBuffer>, envelope: Envelope) => Promise<string | undefined>
 }
 
-/** Many servers repeat what was refused as soon as they hear of it: that must not go on and on. */
+/** Many servers resend a refused response immediately; the pause prevents a busy loop. */
 const firstPauseMs = 100
 const longestPauseMs = 5_000
 
-/** Asks for rules and answers each response, until the stream is over: rejects with the reason. */
+/** Requests rules and acknowledges each response until the stream ends; then rejects with the reason. */
 export async function converse(
   stream: DiscoveryStream,
   { subscription, onResponse, load }: ConversationParts,
@@ -45,7 +45,7 @@ export async function converse(
   }
 }
 
-/** Its failure is heard when it is awaited, which may be a while after it happened. */
+/** A failure is handled when the promise is awaited, which may be later. */
 function takeNext(stream: DiscoveryStream): Promise<Buffer<ArrayBuffer>> {
   const upcoming = stream.next()
   upcoming.catch(() => {})
@@ -60,7 +60,7 @@ async function pauseUnlessMoreComes(pauseMs: number, upcoming: Promise<unknown>)
   await wait(pauseMs, undefined, { signal: over.signal }).catch(() => {})
 }
 
-/** What is asked for: all resources of this type. */
+/** The type of the requested resources. */
 export const configType = 'ratelimit.config.ratelimit.v3.RateLimitConfig'
 const typeUrl = `type.googleapis.com/${configType}`
 
@@ -69,26 +69,26 @@ interface Node {
   readonly metadata: ReadonlyMap<string, string>
 }
 
-/** The requests of our side, encoded (reference 8). */
+/** Creates the encoded requests of the client. */
 interface Subscription {
-  /** The version of the rules in force; empty: none. It outlives streams. */
+  /** The version of the rules in force, or an empty text. It is kept across streams. */
   readonly version: string
-  /** Opens a stream. */
+  /** Creates the first request of a stream. */
   ask(): Uint8Array
-  /** From now on its version is the one in force. */
+  /** Acknowledges a response, whose version is in force from now on. */
   accept(response: Envelope): Uint8Array
   refuse(response: Envelope, reason: string): Uint8Array
 }
 
-/** A reason quotes names out of the rules, and nothing limits the length of those. */
+/** Reasons quote names from the rules, whose length is not limited. */
 const longestReason = 8 * 1024
 
-/** `google.rpc.Code`: the response is not what it should be. */
+/** `google.rpc.Code`: the response is invalid. */
 const invalidArgument = 3
 
 export function createSubscription(node: Node): Subscription {
   let version = ''
-  // Only the first request of a stream must name the node, but servers exist that look in each.
+  // Only the first request of a stream must contain the node, but some servers expect it in each.
   const about = {
     id: node.id,
     ...(node.metadata.size > 0 && { metadata: Object.fromEntries(node.metadata) }),
@@ -118,7 +118,7 @@ export function createSubscription(node: Node): Subscription {
   }
 }
 
-/** Whether a response is meant for us. A server that leaves its type out speaks of one type only. */
+/** Whether a response has our type. A server that omits the type has only one type. */
 export function isOurs(response: Envelope): boolean {
   return response.typeUrl === '' || response.typeUrl.endsWith(`/${configType}`)
 }
@@ -133,9 +133,9 @@ export interface Envelope {
 const fieldNumbers = { version: 1, typeUrl: 4, nonce: 5 } as const
 
 /**
- * Skips the resources, so that it takes no time: even if everything else in a response is wrong, the
- * server can be told which one it was.
- * @throws {Error} when the response is not a protobuf message.
+ * Skips the resources, so that it takes little time. Even if everything else in a response is invalid, the
+ * rejection can identify it.
+ * @throws Error when the response is not a protobuf message
  */
 function parseEnvelope(response: Uint8Array): Envelope {
   try {

@@ -7,12 +7,12 @@ import {
 import { status } from '@portcullis/grpc-unary'
 import { toReason } from './reason.ts'
 
-/** One call of the aggregated discovery service: requests go out, responses come in. */
+/** One bidirectional stream of the aggregated discovery service. */
 export interface DiscoveryStream extends Disposable {
   send(request: Uint8Array): void
   /**
-   * The next response. Rejects with the reason when the stream is over, which it always is at some
-   * time: a server has no proper end to its rules.
+   * Returns the next response. Rejects with the reason when the stream ends: there is no regular end, because
+   * a server may send new rules at any time.
    */
   next(): Promise<Buffer<ArrayBuffer>>
 }
@@ -56,14 +56,14 @@ export function openDiscoveryStream(
   }
 }
 
-/** Of a stream that was reset, Node tells its reader only that it is over. */
+/** Node reports a reset stream to its reader only as closed, without the reason. */
 function toLoss(error: unknown, resetCode = 0): string {
   const isReset =
     error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
   return isReset ? `the server reset the stream (HTTP/2 error code ${resetCode})` : toReason(error)
 }
 
-/** Listens for what the server says about the end of the stream. */
+/** Records the status with which the server ends the stream. */
 function noteStatus(stream: ClientHttp2Stream): () => string | undefined {
   let headers: IncomingHttpHeaders = {}
   let trailers: IncomingHttpHeaders = {}
@@ -73,15 +73,15 @@ function noteStatus(stream: ClientHttp2Stream): () => string | undefined {
   stream.on('trailers', (received) => {
     trailers = received
   })
-  // The reader hears of it; without a listener it would be fatal before somebody reads.
+  // The reader receives the error; without a listener, an error before the first read would end the process.
   stream.on('error', () => {})
   return () => {
-    // A server that has nothing but a status to say sends it with the headers.
+    // A server that sends only a status sends it in the headers.
     const source = 'grpc-status' in trailers ? trailers : headers
     if ('grpc-status' in source) return toStatusText(source)
     const httpStatus = Number(headers[':status'] ?? 200)
     if (httpStatus === 200) return undefined
-    return `the server answered with HTTP status ${httpStatus}, so it may be no gRPC server`
+    return `the server answered with HTTP status ${httpStatus}, so it may not be a gRPC server`
   }
 }
 
@@ -93,7 +93,7 @@ function toStatusText(ending: IncomingHttpHeaders): string {
   return message === '' ? name : `${name}: ${message}`
 }
 
-/** Percent-encoded UTF-8; what is not is shown as it came. */
+/** Decodes percent-encoded UTF-8; anything else is returned unchanged. */
 function decodeMessage(encoded: string): string {
   try {
     return decodeURIComponent(encoded)
@@ -102,7 +102,7 @@ function decodeMessage(encoded: string): string {
   }
 }
 
-/** Before each message stand a flag for compression and its length. */
+/** Each message is preceded by a compression flag and its length. */
 const prefixLength = 5
 
 export function toFrame(message: Uint8Array): Buffer {
@@ -113,9 +113,9 @@ export function toFrame(message: Uint8Array): Buffer {
 }
 
 /**
- * The gRPC messages in a stream of bytes, each in memory of its own: it can be given away to
+ * Reads the gRPC messages from a stream of bytes, each into its own memory, which can be transferred to
  * another thread.
- * @throws {Error} when the bytes are no messages, or one is too long.
+ * @throws Error when the bytes are not messages, or one is too long
  */
 export async function* readMessages(
   chunks: AsyncIterable<Buffer>,
@@ -150,7 +150,8 @@ export async function* readMessages(
 }
 
 function toEmptyMessage(prefix: Buffer, maxMessageBytes: number): Buffer<ArrayBuffer> {
-  if (prefix[0] !== 0) throw new Error('the server sent a compressed message, unasked')
+  if (prefix[0] !== 0)
+    throw new Error('the server sent a compressed message, which was not negotiated')
   const length = prefix.readUInt32BE(1)
   if (length > maxMessageBytes) {
     throw new Error(

@@ -18,7 +18,7 @@ interface LoadedResponse {
   readonly warnings: readonly ResourceFault[]
 }
 
-/** The rules of a response are not in order. */
+/** The rules of a response are invalid. */
 export class ResourceError extends Error {
   override readonly name = 'ResourceError'
   readonly faults: readonly ResourceFault[]
@@ -30,13 +30,13 @@ export class ResourceError extends Error {
   }
 }
 
-/** So many bytes are parsed within a few milliseconds, and sooner than a thread has started. */
+/** Parsing this many bytes takes a few milliseconds, less than starting a thread. */
 const mostBytesHere = 16 * 1024
 
 /**
- * Parses a response and compiles its rules, without holding up decisions however many there are.
- * The memory of the response may be gone afterwards.
- * @throws {ResourceError} and whatever a thread can break with.
+ * Parses a response and compiles its rules without blocking decisions, however many rules there are. The
+ * memory of the response may be transferred and must not be used afterwards.
+ * @throws ResourceError, or any error of the thread
  */
 export async function loadResponse(
   response: Buffer<ArrayBuffer>,

@@ -14,23 +14,23 @@ import { RuleLoading } from '../../yaml/parse-rules.ts'
 import type { ScalarType, YamlEntry, YamlList, YamlMap, YamlNode } from '../../yaml/yaml-node.ts'
 import { toReason } from './reason.ts'
 
-/** A fault of a resource, which has no lines; its place has the name and no more. */
+/** An error in a resource. Resources have no lines, so its place has only a name. */
 export interface ResourceFault extends RuleFault {
-  /** Such as `descriptors[3].rate_limit`; empty: the resource as a whole. */
+  /** For example `descriptors[3].rate_limit`; empty for the resource as a whole. */
   readonly path: string
 }
 
 interface ParsedResources {
-  /** Empty when there is any fault. */
+  /** Empty if there are faults. */
   readonly rules: RuleSet
-  /** What messages call the resources. */
+  /** The names of the resources in messages. */
   readonly names: readonly string[]
-  /** The first is the one at which envoyproxy/ratelimit would have stopped. */
+  /** The first one is that at which envoyproxy/ratelimit would have stopped. */
   readonly faults: readonly ResourceFault[]
   readonly warnings: readonly ResourceFault[]
 }
 
-/** Reads the resources of a `DiscoveryResponse` into rules. Throws only where it is none. */
+/** Parses the resources of a `DiscoveryResponse`. Throws only if it is not a `DiscoveryResponse`. */
 export function parseResources(
   response: Uint8Array,
   { mergeDomains }: { readonly mergeDomains: boolean },
@@ -50,7 +50,7 @@ export function parseResources(
     const tree = toResourceTree(config)
     const reading = createReading(name, '')
     loading.addFile(tree, reading)
-    // The reading takes the number of a node for an offset in a single line of text.
+    // The reader treats the number of a node as an offset in a single line of text.
     const locate = (fault: RuleFault): ResourceFault => ({
       ...fault,
       path: toNodePath(tree, fault.place.column - 1),
@@ -58,7 +58,7 @@ export function parseResources(
     faults.push(...reading.rules.toArray().map(locate))
     warnings.push(...reading.warnings.toArray().map(locate))
   }
-  // All resources are decoded before the first rule is looked at, so these faults come first.
+  // All resources are decoded before the first rule is checked, so these faults come first.
   const all = [...undecodable, ...faults]
   const rules =
     all.length > 0 ? { domains: [], rules: [] } : { domains: loading.domains, rules: loading.rules }
@@ -88,9 +88,8 @@ function toFault(file: string, message: string): ResourceFault {
 }
 
 /**
- * A resource as the rule file that says the same, so that one set of checks serves both. In place
- * of offsets in a text, nodes are numbered: a node before what is inside it, and that before what
- * follows.
+ * Converts a resource to the equivalent rule file, so that the same checks apply to both. Nodes are numbered
+ * in depth-first order instead of having offsets in a text.
  */
 export function toResourceTree(config: RateLimitConfig): YamlMap {
   return new TreeWriter().toConfig(config)
@@ -110,7 +109,7 @@ class TreeWriter {
     return this.#list(descriptors, (descriptor) => this.#toDescriptor(descriptor))
   }
 
-  /** What has its default is left out, as in a file. */
+  /** Default values are omitted, as in a file. */
   #toDescriptor(descriptor: RateLimitDescriptor): YamlMap {
     const { key, value, rateLimit, shadowMode, quotaMode, detailedMetric } = descriptor
     const { metadata, descriptors } = descriptor
@@ -185,18 +184,18 @@ class TreeWriter {
   }
 }
 
-/** As Go prints it, which is how the messages of envoyproxy/ratelimit show a unit. */
+/** Formats a unit like Go, as in the messages of envoyproxy/ratelimit. */
 function toUnitName(unit: number): string {
   return unit === 0 ? 'UNKNOWN' : (unitByWire(unit)?.name ?? String(unit))
 }
 
-/** What YAML calls the numbers that JSON lacks, and that are refused. */
+/** Uses the YAML names of numbers that JSON lacks; they are refused later. */
 function toNumberText(value: number): string {
   if (Number.isNaN(value)) return '.nan'
   return Number.isFinite(value) ? String(value) : `${value > 0 ? '' : '-'}.inf`
 }
 
-/** Where a node stands, such as `descriptors[3].rate_limit.unit`; empty for the tree itself. */
+/** The path of a node, such as `descriptors[3].rate_limit.unit`; empty for the tree itself. */
 export function toNodePath(tree: YamlNode, offset: number): string {
   let path = ''
   let node: YamlNode = tree
@@ -209,7 +208,7 @@ export function toNodePath(tree: YamlNode, offset: number): string {
   return path
 }
 
-/** Nodes are numbered in order, so it is inside the last one that does not come after it. */
+/** Nodes are numbered in order, so the target is inside the last child that does not come after it. */
 function stepTowards(node: YamlNode, offset: number): [string, YamlNode | undefined] {
   if (node.kind === 'map') {
     const entry = node.entries.findLast(({ value }) => value.offset <= offset)

@@ -17,48 +17,76 @@ import type { RuleSourcePlugin } from '../source.ts'
 const chapter = {
   title: 'Rules from a management server (CONFIG_TYPE=GRPC_XDS_SOTW)',
   variables: {
-    url: string('CONFIG_GRPC_XDS_SERVER_URL', 'localhost:18000', 'host:port of the server'),
-    nodeId: string('CONFIG_GRPC_XDS_NODE_ID', 'default', 'Who this service says it is'),
-    nodeMetadata: map('CONFIG_GRPC_XDS_NODE_METADATA', 'More about this service: k=v,k2=v2', {
-      separator: '=',
-    }),
+    url: string(
+      'CONFIG_GRPC_XDS_SERVER_URL',
+      'localhost:18000',
+      'host:port of the management server',
+    ),
+    nodeId: string(
+      'CONFIG_GRPC_XDS_NODE_ID',
+      'default',
+      'Node ID that identifies this service to the server',
+    ),
+    nodeMetadata: map(
+      'CONFIG_GRPC_XDS_NODE_METADATA',
+      'Node metadata that is sent to the server: k=v,k2=v2',
+      {
+        separator: '=',
+      },
+    ),
     headers: map(
       'CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS',
-      'Headers sent to the server: k1:v1,k2:v2',
+      'Additional headers that are sent to the server: k1:v1,k2:v2',
       { mask: hideAll },
     ),
     connectRetryMs: duration(
       'CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL',
       '3s',
-      'Wait between attempts while the server cannot be reached',
+      'Time between attempts while the server cannot be reached',
     ),
     backoffInitialMs: duration(
       'XDS_CLIENT_BACKOFF_INITIAL_INTERVAL',
       '10s',
-      'First wait after a stream has failed; each further one is twice as long',
+      'Time before the first retry after a stream has failed; doubled for each further retry',
     ),
-    backoffMaxMs: duration('XDS_CLIENT_BACKOFF_MAX_INTERVAL', '60s', 'Longest such wait'),
+    backoffMaxMs: duration(
+      'XDS_CLIENT_BACKOFF_MAX_INTERVAL',
+      '60s',
+      'Maximum time between these retries',
+    ),
     backoffRandomFactor: number(
       'XDS_CLIENT_BACKOFF_RANDOM_FACTOR',
       0.5,
-      'How far a wait may be off by chance, as a part of it',
+      'Random variation of the time between retries, as a fraction of it',
       { min: 0, max: 1 },
     ),
-    hasBackoffJitter: boolean('XDS_CLIENT_BACKOFF_JITTER', true, 'Whether waits vary by chance'),
+    hasBackoffJitter: boolean(
+      'XDS_CLIENT_BACKOFF_JITTER',
+      true,
+      'Whether the time between retries varies at random',
+    ),
     maxMessageBytes: integer(
       'XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES',
       0,
-      'Largest message of the server; 0: 4 MiB',
+      'Maximum size of a message from the server; 0: 4 MiB',
       { max: 2 ** 31 - 1 },
     ),
-    tls: boolean('CONFIG_GRPC_XDS_SERVER_USE_TLS', false, 'Whether to speak TLS with the server'),
-    tlsCert: path('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', '', 'Our certificate for the server, PEM'),
-    tlsKey: path('CONFIG_GRPC_XDS_CLIENT_TLS_KEY', '', 'The key of our certificate, PEM'),
-    tlsCa: path('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', '', 'CA of the server, PEM'),
+    tls: boolean(
+      'CONFIG_GRPC_XDS_SERVER_USE_TLS',
+      false,
+      'Whether to use TLS for the connection to the server',
+    ),
+    tlsCert: path('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', '', 'Client certificate file, PEM'),
+    tlsKey: path(
+      'CONFIG_GRPC_XDS_CLIENT_TLS_KEY',
+      '',
+      'Private key file of the client certificate, PEM',
+    ),
+    tlsCa: path('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', '', 'CA file to verify the server, PEM'),
     tlsSan: string(
       'CONFIG_GRPC_XDS_SERVER_TLS_SAN',
       '',
-      "Name that the server's certificate must be valid for, in place of its host name",
+      "Name that the server's certificate must be valid for, instead of its host name",
     ),
   },
 } satisfies Chapter
@@ -73,7 +101,7 @@ export interface XdsRulesConfig {
   readonly backoff: {
     readonly initialMs: number
     readonly maxMs: number
-    /** 0: no jitter. */
+    /** 0 means no jitter. */
     readonly randomFactor: number
   }
   readonly maxMessageBytes: number
@@ -86,7 +114,7 @@ export const xds: RuleSourcePlugin<{ xds: typeof chapter }, XdsRulesConfig> = {
   place: 'a management server over xDS',
   chapters: { xds: chapter },
   toConfig: (settings, check) => toXdsConfig(settings.xds, check),
-  // Loaded when used: it brings the protobuf library.
+  // Loaded on demand, because it needs the protobuf library.
   open: async (config, parts) => {
     const { openXdsSource } = await import('./xds-source.ts')
     return openXdsSource({ ...config, ...parts })

@@ -1,4 +1,4 @@
-/** A name with several addresses fails with an error that has a list of errors and no text. */
+/** For a name with several addresses, the error has a list of errors and no message. */
 export function toReason(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map(toReason).join('; ')

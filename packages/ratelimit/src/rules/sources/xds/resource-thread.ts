@@ -3,26 +3,26 @@ import type { PackedRules } from '../../../hot/index.ts'
 import type { ResourceFault } from './parse-resources.ts'
 import { toReason } from './reason.ts'
 
-/** What the thread of `resource-worker.ts` is made with. */
+/** The input of `resource-worker.ts`. */
 export interface ResourceThreadData {
   readonly response: Uint8Array
   readonly mergeDomains: boolean
 }
 
-/** What it says. */
+/** The output of `resource-worker.ts`. */
 export interface PackedResponse {
-  /** Empty when there is any fault. */
+  /** Empty if there are faults. */
   readonly rules: PackedRules
   readonly faults: readonly ResourceFault[]
   readonly warnings: readonly ResourceFault[]
 }
 
-/** The near end of a thread that parses one response. Whoever opens it closes it. */
+/** A handle for a thread that parses one response. The caller must close it. */
 export class ResourceThread implements AsyncDisposable {
   readonly #worker: Worker
   readonly parsed: Promise<PackedResponse>
 
-  /** The memory of the response goes to the thread: it cannot be used here any more. */
+  /** The memory of the response is transferred to the thread and cannot be used afterwards. */
   constructor(data: ResourceThreadData & { readonly response: Uint8Array<ArrayBuffer> }) {
     const worker = new Worker(new URL('./resource-worker.ts', import.meta.url), {
       workerData: data,

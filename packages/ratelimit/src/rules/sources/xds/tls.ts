@@ -10,25 +10,28 @@ import {
 import type { Log } from '@portcullis/service-kit/log'
 
 export interface XdsTlsFiles {
-  /** Our certificate for the server and its key: both or neither. */
+  /** The client certificate and its key: both or neither. */
   readonly certPath: string | undefined
   readonly keyPath: string | undefined
-  /** Trusted beside the roots of the system and of Node, not instead of them. */
+  /** Trusted in addition to the root certificates of the system and of Node. */
   readonly caPath: string | undefined
-  /** What the server's certificate must be valid for, in place of the host of its address. */
+  /** The name that the server's certificate must be valid for, instead of the host of its address. */
   readonly serverName: string | undefined
 }
 
-/** What each connection is made with: certificates that were renewed count from the next one on. */
+/** Returns the options of a new connection, which uses renewed certificates. */
 export type TlsOptions = () => ConnectionOptions
 
-/** @throws {Error} when a file cannot be read or is no certificate or key. */
+/** @throws Error when a file cannot be read or is not a certificate or key */
 export function createTlsOptions(files: XdsTlsFiles, log: Log): TlsOptions {
   const naming = toNaming(files.serverName)
   let texts = readTexts(files)
   let secureContext = toContext(texts, files)
 
-  /** Building a context takes long, for all the roots that it holds. */
+  /**
+   * A context is reused while the files are unchanged: creating one takes long, because of its many root
+   * certificates.
+   */
   function refresh(): void {
     const found = readTexts(files)
     if (found.ca === texts.ca && found.cert === texts.cert && found.key === texts.key) return
@@ -40,7 +43,7 @@ export function createTlsOptions(files: XdsTlsFiles, log: Log): TlsOptions {
     try {
       refresh()
     } catch (error) {
-      log.warning(`${toText(error)}; those read before are used`)
+      log.warning(`${toText(error)}; the files that were read before are used`)
     }
     return { secureContext, ALPNProtocols: ['h2'], ...naming }
   }
@@ -84,7 +87,7 @@ function toContext({ ca, cert, key }: Texts, files: XdsTlsFiles): SecureContext 
   }
 }
 
-/** The name goes into the handshake too, as in Go; an IP address may not stand there. */
+/** The name is also sent in the handshake, as in Go, except for an IP address, which is not allowed there. */
 function toNaming(name: string | undefined): ConnectionOptions {
   if (name === undefined) return {}
   if (isIP(name) === 0) return { servername: name }

@@ -3,10 +3,10 @@ import type { Log } from '@portcullis/service-kit/log'
 import type { RuleSnapshot } from '../../match/snapshot.ts'
 import type { ResourceFault } from './parse-resources.ts'
 
-/** What people are told, in the words that operators of envoyproxy/ratelimit know. */
+/** Log messages about the management server, in the wording of envoyproxy/ratelimit. */
 export interface XdsLog {
   connected(): void
-  /** The same reason again and again is told once, until the server has answered. */
+  /** A repeated reason is logged once, until the server has answered. */
   lost(reason: string): void
   answered(): void
   rules(snapshot: RuleSnapshot, warnings: readonly ResourceFault[]): Promise<void>
@@ -14,10 +14,10 @@ export interface XdsLog {
   refused(message: string, faults: readonly ResourceFault[]): void
 }
 
-/** Nobody reads more of them, and the first is the one to mend. */
+/** The maximum number of logged errors; the first one matters most. */
 const mostFaults = 20
 
-/** So many lines are written in one turn of the event loop. */
+/** The number of lines that are written in one turn of the event loop. */
 const linesPerTurn = 200
 
 export function createXdsLog(log: Log, serverUrl: string): XdsLog {

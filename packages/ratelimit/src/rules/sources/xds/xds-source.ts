@@ -15,37 +15,37 @@ export interface XdsSourceOptions extends RuleSourceParts {
   readonly serverUrl: string
   readonly nodeId: string
   readonly nodeMetadata: ReadonlyMap<string, string>
-  /** Sent with every call. */
+  /** Headers that are sent with every call. */
   readonly headers: ReadonlyMap<string, string>
-  /** The wait between attempts while the server cannot be reached at all. */
+  /** The time between attempts while the server cannot be reached at all. */
   readonly connectRetryMs: number
-  /** The waits after streams that failed. */
+  /** The time between retries after failed streams. */
   readonly backoff: BackoffSettings
   readonly maxMessageBytes: number
-  /** Undefined: not encrypted. */
+  /** Undefined for an unencrypted connection. */
   readonly tls: XdsTlsFiles | undefined
-  /** MERGE_DOMAIN_CONFIG: whether several resources may hold rules of one domain. */
+  /** MERGE_DOMAIN_CONFIG: whether several resources may contain rules for one domain. */
   readonly mergeDomains: boolean
   readonly connectTimeoutMs?: number
-  /** How often a silent server is asked for a sign of life, and how long it may take to answer. */
+  /** How often to ping a silent server, and how long to wait for the reply. */
   readonly keepaliveIntervalMs?: number
   readonly keepaliveTimeoutMs?: number
-  /** From 0 up to 1; chance, save in tests. */
+  /** Returns a number from 0 up to 1; replaces `Math.random` in tests. */
   readonly random?: () => number
 }
 
-/** Servers in Go close a connection on which pings come more often than every five minutes. */
-const politeIntervalMs = 5 * 60_000 + 5_000
+/** gRPC servers in Go close a connection on which pings arrive more often than every five minutes. */
+const defaultKeepaliveMs = 5 * 60_000 + 5_000
 
 /**
- * Takes rules from a management server (reference 8): state of the world, over the aggregated
- * discovery service. The rules in force stay so while the server is away.
- * @throws {Error} when a setting makes no sense or a certificate cannot be read.
+ * Receives rules from a management server, with the state-of-the-world variant of the aggregated discovery
+ * service. The rules stay in force while the server is unavailable.
+ * @throws Error when a setting is invalid or a certificate cannot be read
  */
 export function openXdsSource(options: XdsSourceOptions): RuleSource {
   const { serverUrl, connectRetryMs, maxMessageBytes, log, random = Math.random } = options
   const { onSnapshot, onFailure, counters, mergeDomains } = options
-  const { connectTimeoutMs = 10_000, keepaliveIntervalMs = politeIntervalMs } = options
+  const { connectTimeoutMs = 10_000, keepaliveIntervalMs = defaultKeepaliveMs } = options
   const connecting = {
     address: parseServerAddress(serverUrl),
     tls: options.tls && createTlsOptions(options.tls, log),
@@ -59,7 +59,7 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
   const backoff = createBackoff(options.backoff, random)
   const subscription = createSubscription({ id: options.nodeId, metadata: options.nodeMetadata })
   const onIgnoredOverride = createOverrideWarning((message) => log.warning(message))
-  const told = createXdsLog(log, serverUrl)
+  const xdsLog = createXdsLog(log, serverUrl)
   const closing = new AbortController()
   const { signal } = closing
   const firstAttempt = Promise.withResolvers<void>()
@@ -67,39 +67,39 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
   async function run(): Promise<void> {
     while (!signal.aborted) {
       const waitMs = await attempt()
-      // Only closing ends a wait early.
+      // Only closing the source ends the wait early.
       await wait(waitMs, undefined, { signal }).catch(() => {})
     }
   }
 
-  /** One connection from its first to its last moment; resolves with the wait that is due then. */
+  /** Handles one connection until it ends; resolves with the time until the next attempt. */
   async function attempt(): Promise<number> {
     let connection: Connection
     try {
       connection = await openConnection(connecting, signal)
     } catch (error) {
-      if (!signal.aborted) told.lost(`${serverUrl} cannot be reached: ${toReason(error)}`)
+      if (!signal.aborted) xdsLog.lost(`${serverUrl} cannot be reached: ${toReason(error)}`)
       return spread(connectRetryMs, options.backoff.randomFactor, random)
     }
-    told.connected()
+    xdsLog.connected()
     const openedMs = performance.now()
     using _ = addAbortListener(signal, () => connection.close())
     try {
       using stream = openDiscoveryStream(connection.session, calling)
       await converse(stream, { subscription, onResponse, load })
     } catch (error) {
-      if (!signal.aborted) told.lost(toReason(error))
+      if (!signal.aborted) xdsLog.lost(toReason(error))
     } finally {
       connection.close()
     }
-    // A server without news says nothing, however well it is.
+    // A server without new rules sends nothing, so a long-lived stream counts as a success.
     if (performance.now() - openedMs > options.backoff.maxMs) backoff.reset()
     return backoff.nextMs()
   }
 
   function onResponse(): void {
     backoff.reset()
-    told.answered()
+    xdsLog.answered()
   }
 
   async function load(
@@ -112,16 +112,16 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
       }
       const settings = { mergeDomains, counters, onIgnoredOverride, signal }
       const { snapshot, warnings } = await loadResponse(response, settings)
-      await told.rules(snapshot, warnings)
+      await xdsLog.rules(snapshot, warnings)
       signal.throwIfAborted()
       onSnapshot(snapshot)
-      told.loaded()
+      xdsLog.loaded()
       return undefined
     } catch (error) {
       signal.throwIfAborted()
       const message = toReason(error)
       const faults = error instanceof ResourceError ? error.faults : []
-      told.refused(message, faults)
+      xdsLog.refused(message, faults)
       onFailure({ message, faults })
       return message
     } finally {
@@ -140,28 +140,28 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
   }
 }
 
-/** What may stand in the metadata of a gRPC call. */
+/** The valid names in the metadata of a gRPC call. */
 const headerName = /^[0-9a-z_.-]+$/
 const headerValue = /^[\x20-\x7e]*$/
 
 /**
- * CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS as they are sent.
- * @throws {Error} that names the header but not its value, which may be a secret.
+ * Parses CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS.
+ * @throws Error that names the header but not its value, which may be a secret
  */
 export function parseHeaders(headers: ReadonlyMap<string, string>): Record<string, string> {
   const parsed: Record<string, string> = {}
   for (const [given, value] of headers) {
     const name = given.trim().toLowerCase()
-    if (!headerName.test(name)) refuse(given, 'has a name that no header can have')
-    if (!headerValue.test(value)) refuse(given, 'has a value with characters that are not ASCII')
-    if (isOfTheConnection.has(name)) refuse(given, 'has no place in HTTP/2')
+    if (!headerName.test(name)) refuse(given, 'has an invalid name')
+    if (!headerValue.test(value)) refuse(given, 'has a value with non-ASCII characters')
+    if (connectionHeaders.has(name)) refuse(given, 'is not allowed in HTTP/2')
     parsed[name] = value.trim()
   }
   return parsed
 }
 
-/** HTTP/2 has other means for what these say. */
-const isOfTheConnection = new Set([
+/** Connection-specific header fields, which HTTP/2 forbids (RFC 9113, 8.2.2). */
+const connectionHeaders = new Set([
   'connection',
   'host',
   'http2-settings',
@@ -178,20 +178,20 @@ function refuse(name: string, fault: string): never {
 export interface BackoffSettings {
   readonly initialMs: number
   readonly maxMs: number
-  /** How far a wait may be off by chance, as a part of it; 0: not at all. */
+  /** The random variation of a wait, as a fraction of it; 0 for none. */
   readonly randomFactor: number
 }
 
 export interface Backoff {
-  /** How long to wait after one more failure: each wait is twice as long (reference G20). */
+  /** Returns how long to wait after another failure; each wait is twice as long as the previous one. */
   nextMs(): number
-  /** The server is well: the next wait is the first one again. */
+  /** Called after a success: the next wait is the initial one again. */
   reset(): void
 }
 
-/** A wait of nothing would keep a core busy with a server that refuses every stream. */
+/** Without a minimum, a server that refuses every stream would cause a busy loop. */
 const shortestMs = 10
-/** What a timer can wait; anything longer would fire at once. */
+/** The longest delay of a timer; a longer one would fire immediately. */
 const longestMs = 2 ** 31 - 1
 
 export function createBackoff(
@@ -211,7 +211,7 @@ export function createBackoff(
   }
 }
 
-/** So that a fleet that lost its server does not come back in one moment. */
+/** Spreads retries, so that many instances that lost their server do not reconnect at the same moment. */
 export function spread(waitMs: number, randomFactor: number, random: () => number): number {
   const factor = 1 + randomFactor * (2 * random() - 1)
   return Math.min(longestMs, Math.max(shortestMs, waitMs * factor))

@@ -18,18 +18,18 @@ import {
 } from './operators.ts'
 import { createTimeParser } from './time-format.ts'
 
-/** One field that is wanted of each line. */
+/** A field that is read from each line. */
 interface Field {
   readonly name: string
   readonly find: FindMember
 }
 
 export interface JsonLogSettings extends MappingSettings {
-  /** The field that has the time; undefined where the dictionary tells. */
+  /** The field with the time; undefined if the dictionary contains it. */
   readonly timeField: string | undefined
 }
 
-/** Reads JSON objects, one per line. Templates name their fields: `%path%`, `%request.user%`. */
+/** Reads JSON objects, one per line. Templates contain field names: `%path%`, `%request.user%`. */
 export function createJsonLogReader(settings: JsonLogSettings): ReadLine {
   const name = settings.timeField ?? 'time'
   return createReader(settings, { name, parse: parseTime }, ({ name, argument }) =>
@@ -38,8 +38,8 @@ export function createJsonLogReader(settings: JsonLogSettings): ReadLine {
 }
 
 /**
- * Reads what Envoy writes with a `json_format`. Templates name operators, as for text, and the
- * dictionary tells in which field each is.
+ * Reads logs that Envoy writes with a `json_format`. Templates contain operators, as for text, and the
+ * dictionary maps them to fields.
  */
 export function createDictionaryLogReader(text: string, settings: JsonLogSettings): ReadLine {
   const logged = parseDictionary(text)
@@ -59,7 +59,7 @@ export function createDictionaryLogReader(text: string, settings: JsonLogSetting
     if (found !== undefined) return found.name
     const known = logged.map(({ operator }) => operator.text).join(' ')
     throw new FormatError(
-      `${wanted.text} is no field of the format of the log, which has ${known}`,
+      `${wanted.text} is not in the format of the log, which has ${known}`,
       wanted.column,
     )
   })
@@ -102,14 +102,14 @@ function createReader(
   }
 }
 
-/** Numbers and booleans as they are written; a dash is what Envoy writes for nothing. */
+/** Numbers and booleans keep their text. Envoy writes a dash for a missing value. */
 function toValue(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '-' || value === '' ? undefined : value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
 interface LoggedOperator {
-  /** The name of its field, or the path to it. */
+  /** The name or path of its field. */
   readonly name: string
   readonly operator: Operator
 }
@@ -122,7 +122,7 @@ function parseDictionary(text: string): LoggedOperator[] {
     try {
       checkOperator(operator)
     } catch (error) {
-      // The dictionary is JSON: only the text of the operator can tell where it stands.
+      // The dictionary is JSON, so the column is found by searching for the text of the operator.
       if (!(error instanceof FormatError)) throw error
       throw new FormatError(error.message, text.indexOf(operator.text) + 1)
     }
@@ -130,7 +130,7 @@ function parseDictionary(text: string): LoggedOperator[] {
   return found
 }
 
-/** Values with more in them than one operator cannot be taken apart again. */
+/** Values that contain more than one operator are omitted, because they cannot be separated. */
 function* listOperators(
   dictionary: Readonly<Record<string, unknown>>,
   prefix: string,

@@ -6,19 +6,19 @@ export interface MappingSettings {
   readonly domain: string
   /** `path=%REQ(:PATH)%,user=%REQ(X-USER)%`, one per descriptor. */
   readonly descriptors: readonly string[]
-  /** How many hits a request counts for; 1 where undefined. */
+  /** The number of hits of a request; 1 if undefined. */
   readonly hits: string | undefined
-  /** Whether paths end at their question mark. */
+  /** Whether the query string is removed from paths. */
   readonly stripsQuery: boolean
 }
 
-/** Gives the slot in which the value of an operator will be, or throws a `FormatError`. */
+/** Returns the slot for the value of an operator, or throws a `FormatError`. */
 export type FindSlot = (operator: Operator) => number
 
-/** The values of one line by slot; undefined where the line has none. */
+/** The values of one line by slot; undefined for a missing value. */
 export type Fields = readonly (string | undefined)[]
 
-/** Text, and slots in it. */
+/** Text with slots. */
 type Value = readonly (string | number)[]
 
 interface EntryTemplate {
@@ -26,7 +26,7 @@ interface EntryTemplate {
   readonly value: Value
 }
 
-/** From the fields of a line to the request that Envoy would have sent for it. */
+/** Converts the fields of a line to the request that Envoy would have sent. */
 export class Mapping {
   readonly #domain: string
   readonly #stripsQuery: boolean
@@ -40,7 +40,7 @@ export class Mapping {
     this.#hits = hits === undefined ? undefined : parseValue(hits, 1, findSlot)
   }
 
-  /** Undefined where no descriptor is left: Envoy asks nobody then. */
+  /** Returns undefined if there are no descriptors: Envoy sends no request then. */
   toRequest(timeMs: number, fields: Fields): RecordedRequest | undefined {
     const descriptors: Descriptor[] = []
     for (const templates of this.#descriptors) {
@@ -52,7 +52,7 @@ export class Mapping {
     return { timeMs, domain: this.#domain, descriptors, hitsAddend: this.#toHits(fields) }
   }
 
-  /** An action without its value drops the whole descriptor, as in Envoy. */
+  /** A missing value drops the whole descriptor, as in Envoy. */
   #toEntries(templates: readonly EntryTemplate[], fields: Fields): Entry[] | undefined {
     const entries: Entry[] = []
     for (const { key, value } of templates) {
@@ -82,7 +82,7 @@ function fill(value: Value, fields: Fields): string | undefined {
   return text
 }
 
-/** Only of what is a path or an address: another value may well have a question mark in it. */
+/** Applies only to paths and URLs, because other values may contain a question mark. */
 function stripQuery(text: string): string {
   if (!text.startsWith('/') && !text.startsWith('http')) return text
   const end = text.indexOf('?')
@@ -96,7 +96,7 @@ function parseDescriptor(text: string, findSlot: FindSlot): EntryTemplate[] {
     const entry = text.slice(start, end)
     const equals = entry.indexOf('=')
     if (equals < 1) {
-      throw new FormatError('entries are written key=value and separated by commas', start + 1)
+      throw new FormatError('entries must be written as key=value, separated by commas', start + 1)
     }
     const value = entry.slice(equals + 1).replaceAll('\\,', ',')
     if (value === '') throw new FormatError(`${entry} has no value`, start + 1)
@@ -107,7 +107,7 @@ function parseDescriptor(text: string, findSlot: FindSlot): EntryTemplate[] {
   return templates
 }
 
-/** Commas between entries: not those inside of an operator, nor those after a backslash. */
+/** Finds commas between entries, except those inside an operator or after a backslash. */
 function entryEnds(text: string): number[] {
   const ends: number[] = []
   for (const match of text.matchAll(/\\,|%%|%[^%(]*(?:\(.*?\))?(?::\d+)?%|,/gs)) {

@@ -54,7 +54,7 @@ const certificates = ['DOWNSTREAM', 'UPSTREAM'].flatMap((side) =>
   ].map((what) => `${side}_${what}`),
 )
 
-/** What Envoy's documentation lists, up to 1.40. */
+/** The operators in Envoy's documentation, up to 1.40. */
 const known: ReadonlySet<string> = new Set([
   ...addresses,
   ...certificates,
@@ -88,7 +88,7 @@ const aliases: Readonly<Record<string, string>> = {
   RESPONSE_TRAILER: 'TRAILER',
 }
 
-/** Operators that take the name of a header, and after a question mark that of another. */
+/** Operators that take a header name, and optionally an alternative after a question mark. */
 const withHeaders: ReadonlySet<string> = new Set(['REQ', 'RESP', 'TRAILER'])
 const times: ReadonlySet<string> = new Set(['START_TIME', 'START_TIME_LOCAL'])
 
@@ -101,7 +101,7 @@ export function checkOperator({ name, column, text, argument }: Operator): void 
     throw new FormatError(`unknown operator ${text}${hint}`, column)
   }
   if (withHeaders.has(toName(name)) && (argument === undefined || argument === '')) {
-    throw new FormatError(`${text} names no header: write %${name}(X-USER)%`, column)
+    throw new FormatError(`${text} has no header name: write %${name}(X-USER)%`, column)
   }
 }
 
@@ -109,7 +109,7 @@ export function isTime({ name }: Operator): boolean {
   return times.has(name)
 }
 
-/** Whether what the log has is the value that is asked for. */
+/** Whether the logged operator has the wanted value. */
 export function isSameValue(logged: Operator, wanted: Operator): boolean {
   const name = toName(wanted.name)
   if (toName(logged.name) !== name) return false
@@ -126,7 +126,7 @@ function toHeaders({ argument = '' }: Operator): string[] {
   return argument.toLowerCase().split('?')
 }
 
-/** A format or template that makes no sense. The column is that of the text it stands in. */
+/** An invalid format or template. The column refers to the containing text. */
 export class FormatError extends Error {
   override readonly name = 'FormatError'
   /** From 1. */
@@ -142,9 +142,9 @@ export class FormatError extends Error {
 export interface Operator {
   readonly name: string
   readonly argument: string | undefined
-  /** As written. */
+  /** The text as written. */
   readonly text: string
-  /** From 1. */
+  /** Starts at 1. */
   readonly column: number
 }
 
@@ -170,7 +170,7 @@ export function parseTemplate(text: string): TemplatePart[] {
     const [whole, name, argument] = operator.exec(text) ?? []
     if (whole === undefined || name === undefined) {
       throw new FormatError(
-        'this % begins no operator such as %START_TIME% or %REQ(X-USER)%; a percent sign is written %%',
+        'this % does not start an operator such as %START_TIME% or %REQ(X-USER)%; write %% for a percent sign',
         percent + 1,
       )
     }

@@ -11,7 +11,7 @@ import {
 } from './operators.ts'
 import { createTimeParser } from './time-format.ts'
 
-/** What Envoy writes unless it is told otherwise. */
+/** Envoy's default format. */
 export const defaultFormat =
   '[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" ' +
   '%RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% ' +
@@ -21,15 +21,15 @@ export const defaultFormat =
 /** One operator and the text between it and the next. */
 interface Segment {
   readonly operator: Operator
-  /** Empty at the end of the line only. */
+  /** Empty only at the end of the line. */
   readonly until: string
-  /** Where its value goes; -1 where nobody wants it. */
+  /** The slot for its value; -1 if it is not needed. */
   slot: number
 }
 
 const timeSlot = 0
 
-/** Reads the lines of an access log with the format that Envoy was given for it. */
+/** Reads the lines of an access log by the format in Envoy's configuration. */
 export function createTextLogReader(format: string, settings: MappingSettings): ReadLine {
   const { prefix, segments } = compile(format)
   const time = segments.find(({ operator }) => isTime(operator))
@@ -58,22 +58,23 @@ export function createTextLogReader(format: string, settings: MappingSettings): 
       if (slot !== -1) fields[slot] = toValue(line, at, end)
       at = end + until.length
     }
-    if (at !== line.length) return `column ${at + 1}: the line goes on where the format ends`
+    if (at !== line.length)
+      return `column ${at + 1}: the line continues after the end of the format`
     const text = fields[timeSlot]
     const timeMs = text === undefined ? undefined : parseTime(text)
-    if (timeMs === undefined) return `${time.operator.text} is no time: ${quote(text ?? '-')}`
+    if (timeMs === undefined) return `${time.operator.text} is not a time: ${quote(text ?? '-')}`
     return mapping.toRequest(timeMs, fields)
   }
 }
 
-/** Envoy writes a dash for what is not there. */
+/** Envoy writes a dash for a missing value. */
 function toValue(line: string, start: number, end: number): string | undefined {
   if (end === start || (end === start + 1 && line[start] === '-')) return undefined
   return line.slice(start, end)
 }
 
 function compile(format: string): { prefix: string; segments: Segment[] } {
-  // The newline at the end is often written as a backslash and an n.
+  // The line break at the end is often written as a backslash and an n.
   const parts = parseTemplate(format.replace(/(?:\\n|\r?\n)+$/, ''))
   const segments: Segment[] = []
   for (const [index, part] of parts.entries()) {
@@ -82,7 +83,7 @@ function compile(format: string): { prefix: string; segments: Segment[] } {
     const next = parts[index + 1]
     if (next !== undefined && typeof next !== 'string') {
       throw new FormatError(
-        `nothing stands between ${part.text} and ${next.text}: nobody can tell where one value ends`,
+        `there is no text between ${part.text} and ${next.text}, so their values cannot be separated`,
         next.column,
       )
     }
@@ -108,9 +109,10 @@ function findSegment(segments: readonly Segment[], wanted: Operator): Segment {
 }
 
 function toMismatch(line: string, at: number, text: string, after: Operator | undefined): string {
-  if (line.startsWith('{')) return 'the line is JSON: give --format json or the dictionary itself'
+  if (line.startsWith('{'))
+    return 'the line is JSON: use --format json, or --format with the json_format itself'
   const place = after === undefined ? 'at the start' : `after the value of ${after.text}`
-  return `column ${at + 1}: ${quote(text)} is expected ${place}`
+  return `column ${at + 1}: expected ${quote(text)} ${place}`
 }
 
 function quote(text: string): string {

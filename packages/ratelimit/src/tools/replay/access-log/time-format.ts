@@ -3,12 +3,12 @@ import { FormatError } from './operators.ts'
 
 export type ParseLogTime = (text: string) => number | undefined
 
-/** The format of `%START_TIME(…)%`: what `strftime` knows, and Envoy's `%s` and `%3f`. */
+/** The format of `%START_TIME(…)%`: the specifiers of `strftime`, and Envoy's `%s` and `%3f`. */
 type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'zone' | 'epoch' | 'fraction'
 
 interface Specifier {
   readonly pattern: string
-  /** What the groups of the pattern are, in their order. */
+  /** The meanings of the groups in the pattern, in their order. */
   readonly parts: readonly (Part | 'shortYear' | 'monthName' | 'hour12' | 'half')[]
 }
 
@@ -57,8 +57,8 @@ const specifiers: Readonly<Record<string, Specifier>> = {
 }
 
 /**
- * Reads what Envoy writes for `%START_TIME(format)%`.
- * @param column where the format stands in that of the log, from 1
+ * Parses the times that Envoy writes for `%START_TIME(format)%`.
+ * @param column - the column of the time format in the format of the log, from 1
  */
 export function createTimeParser(
   format: string | undefined,
@@ -77,7 +77,7 @@ export function createTimeParser(
     if (specifier === undefined) {
       const known = Object.keys(specifiers).map((name) => `%${name}`)
       throw new FormatError(
-        `the time format has %${directive}, which is not known here; known are ${known.join(' ')} and %1f to %9f`,
+        `the time format contains %${directive}, which is not supported; supported are ${known.join(' ')} and %1f to %9f`,
         column,
       )
     }
@@ -97,7 +97,7 @@ function findSpecifier(directive: string): Specifier | undefined {
   if (digits !== undefined && digits !== '0') {
     return { pattern: `(\\d{${digits}})`, parts: ['fraction'] }
   }
-  // Written by Envoy's default for local times: seconds with a fraction.
+  // In Envoy's default format for local times: seconds with a fraction.
   const precise = /^E(\d)S$/.exec(directive)?.[1]
   if (precise !== undefined) {
     return { pattern: `(\\d{2})\\.(\\d{${precise}})`, parts: ['second', 'fraction'] }
@@ -110,7 +110,7 @@ function checkParts(names: readonly string[], column: number, isLocal: boolean):
   if (has('epoch')) return
   const hasDate = has('year', 'shortYear') && has('month', 'monthName') && has('day')
   if (!hasDate || !has('hour', 'hour12')) {
-    throw new FormatError('the time format must have a whole date and the hour, or %s', column)
+    throw new FormatError('the time format must contain a full date and the hour, or %s', column)
   }
   if (isLocal && !has('zone')) {
     throw new FormatError('a local time can only be read with %z or %s in its format', column)

@@ -1,19 +1,19 @@
 const newline = 0x0a
 const carriageReturn = 0x0d
 
-/** Longer ones are in no log: something else is being read, and it must not fill the memory. */
+/** Logs have no longer lines: the file is something else, which must not fill the memory. */
 export const longestLineBytes = 1 << 20
 
 export interface LineTaker {
   line(text: string): void
-  /** A line that is too long, in its place. */
+  /** Called in place of a line that is too long. */
   tooLong(): void
 }
 
-/** Cuts what is read into lines, which may end with `\r\n`. The last one needs no end. */
+/** Splits chunks into lines, which may end with `\r\n`. The last line needs no line break. */
 export class LineSplitter {
   readonly #taker: LineTaker
-  /** The start of a line whose end was not read yet. */
+  /** The start of a line whose end has not been read yet. */
   #begun: Buffer[] = []
   #begunBytes = 0
   #isSkipping = false
@@ -32,7 +32,7 @@ export class LineSplitter {
       start = end + 1
     }
     const last = chunk.lastIndexOf(newline)
-    // All whole lines become text at once: to decode each by itself takes twice as long.
+    // All complete lines are decoded at once: decoding each separately takes twice as long.
     if (last >= start) this.#take(chunk.toString('utf8', start, last))
     this.#begin(chunk.subarray(Math.max(start, last + 1)))
   }
@@ -59,7 +59,7 @@ export class LineSplitter {
 
   #begin(bytes: Buffer): void {
     if (bytes.length === 0 || this.#isSkipping) return
-    // A copy: the rest of the chunk can go.
+    // A copy, so that the chunk can be released.
     this.#begun.push(Buffer.from(bytes))
     this.#begunBytes += bytes.length
     if (this.#begunBytes <= longestLineBytes) return

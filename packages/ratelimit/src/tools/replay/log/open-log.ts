@@ -5,22 +5,22 @@ import { Readable, type Transform } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 
 export interface OpenedLog {
-  /** As messages show it. */
+  /** The name in messages. */
   readonly name: string
-  /** Undefined where nobody knows, as for standard input. */
+  /** Undefined if it is unknown, as for standard input. */
   readonly sizeBytes: number | undefined
-  /** What was read of the file so far, compressed as it is. */
+  /** The number of bytes read so far, before decompression. */
   readonly readBytes: number
-  /** Fails when the signal comes: nobody knows when standard input goes on. */
+  /** Fails when the signal is aborted, because reading standard input may wait forever. */
   chunks(signal: AbortSignal): AsyncIterable<Buffer>
 }
 
 const chunkBytes = 256 * 1024
 
-/** It tells how much of what it was given it has used. */
+/** `bytesWritten` is the number of input bytes that were used. */
 type Decompressor = Transform & { readonly bytesWritten: number }
 
-/** Told by their first bytes, so that standard input may be compressed too. */
+/** Detected by the first bytes, so that standard input may be compressed too. */
 interface Compression {
   readonly magic: Buffer
   readonly create: () => Decompressor
@@ -36,8 +36,8 @@ const compressions: readonly Compression[] = [
 const longestMagic = 4
 
 /**
- * A log that is a file, or standard input for `-`. Rejects where there is no such file; it is read
- * only when its chunks are asked for.
+ * Opens a file, or standard input for `-`. Rejects if the file does not exist; it is read only when its
+ * chunks are requested.
  */
 export async function openLog(path: string, stdin: NodeJS.ReadableStream): Promise<OpenedLog> {
   if (path === '-') return new Log('standard input', undefined, () => new Readable().wrap(stdin))
@@ -89,8 +89,8 @@ async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenera
 }
 
 /**
- * Logs that were compressed in parts are joined by appending one to another. Node's decompressor
- * for Zstandard stops where a part ends inside of a chunk, and drops the rest without a word.
+ * Compressed logs can be concatenated. Node's decompressor for Zstandard stops if a part ends inside a
+ * chunk, and silently drops the rest.
  */
 async function* decompress(
   chunks: AsyncIterator<Buffer>,
@@ -106,11 +106,11 @@ async function* decompress(
     yield* decompressor
     const left = await feeding
     rest = left === undefined ? undefined : await atLeast(magic.length, left, chunks)
-    // What follows a gzip file and is no other one is padding.
+    // Anything after a gzip file that is not another gzip file is padding.
   } while (rest !== undefined && startsWith(rest, magic))
 }
 
-/** Gives what the decompressor did not want any more; undefined when there is nothing left. */
+/** Returns the bytes that the decompressor did not use; undefined at the end. */
 async function feed(
   decompressor: Decompressor,
   first: Buffer | undefined,
@@ -133,7 +133,7 @@ async function feed(
   return undefined
 }
 
-/** A part may be cut anywhere, also within the bytes that tell what it is. */
+/** A chunk may end anywhere, even within the bytes that identify the compression. */
 async function atLeast(
   byteCount: number,
   first: Buffer | undefined,

@@ -1,6 +1,6 @@
 import type { RecordedRequest } from '../recorded-request.ts'
 
-/** The requests of one second, as they were read. */
+/** The requests of one second, in the order of the log. */
 interface Second {
   readonly second: number
   readonly requests: RecordedRequest[]
@@ -9,16 +9,16 @@ interface Second {
 }
 
 /**
- * Brings requests into the order of their times. A log is written when requests end, so that one
- * which took long stands after others that began later. What is older than the window by the
- * latest time seen is given out; what comes later than that is late, and given out at once.
+ * Sorts requests by time. A line is written when its request ends, so a long request comes after others that
+ * started later. Requests that are older than the latest time by more than the window are passed on;
+ * requests that arrive even later are counted as late and passed on immediately.
  */
 export class Reordering {
   readonly #windowSeconds: number
   readonly #take: (request: RecordedRequest, isLate: boolean) => void
-  /** In the order of time; never more than the window is long. */
+  /** Ordered by time, and never longer than the window. */
   #pending: Second[] = []
-  /** All before this second was given out. */
+  /** All requests before this second were passed on. */
   #openFrom = Number.NEGATIVE_INFINITY
 
   constructor(windowMs: number, take: (request: RecordedRequest, isLate: boolean) => void) {
@@ -36,7 +36,7 @@ export class Reordering {
     if (second - this.#windowSeconds > this.#openFrom) this.#giveOut(second - this.#windowSeconds)
   }
 
-  /** The log is over: nothing can come in between any more. */
+  /** The end of the log: passes on all remaining requests. */
   end(): void {
     this.#giveOut(Number.POSITIVE_INFINITY)
   }
@@ -61,7 +61,7 @@ export class Reordering {
     while ((this.#pending[0]?.second ?? before) < before) {
       const next = this.#pending.shift()
       if (next === undefined) return
-      // Stable: requests of the same millisecond stay in the order of the log.
+      // The sort is stable: requests of the same millisecond stay in the order of the log.
       if (!next.isSorted) next.requests.sort((a, b) => a.timeMs - b.timeMs)
       for (const request of next.requests) this.#take(request, false)
     }

@@ -14,12 +14,12 @@ const overallHeight = 220
 const ruleHeight = 96
 const panelGap = 66
 const headHeight = 112
-/** Rules with a panel of their own. */
+/** The maximum number of rules with a separate panel. */
 const mostPanels = 8
 
 /**
- * Colours for both kinds of pages, as the viewer's system has them. Allowed and refused differ in
- * lightness too, for those who cannot tell the hues apart.
+ * Colors for light and dark mode. Allowed and refused also differ in lightness, for viewers who cannot
+ * distinguish the hues.
  */
 const style = `
   svg { --page: #ffffff; --text: #1f2933; --quiet: #66727f; --grid: #dfe4ea; --allowed: #7fb0e6; --refused: #c2321f; }
@@ -34,7 +34,7 @@ const style = `
   .allowed { fill: var(--allowed); }
   .refused { fill: var(--refused); }`
 
-/** Requests over time as an SVG document: all of them, then the rules that refused most. */
+/** Draws requests over time as an SVG document: all requests, then the rules that refused most. */
 export function drawChart(report: Report): string {
   const { timeline } = report
   const panels = toPanels(report)
@@ -162,9 +162,9 @@ function drawPanel(
   ].join('\n')
 }
 
-/** Bars as one path: a rectangle for each would be megabytes. Empty ones are left out. */
+/** Draws bars as one path, because a rectangle for each would take megabytes. Empty bars are omitted. */
 function drawSteps(tops: readonly number[], bottoms: readonly number[], step: number): string {
-  // Bars that are wide enough stand apart.
+  // Wide bars have gaps between them.
   const gap = step > 6 ? 1 : 0
   return tops
     .map((y, i) => {
@@ -186,7 +186,7 @@ function toScale(most: number): { top: number; ticks: number[] } {
   return { top, ticks }
 }
 
-/** In seconds: what people count time in. */
+/** Natural steps of a time axis, in seconds. */
 const timeSteps = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400,
   172_800, 604_800, 1_209_600, 2_419_200, 7_257_600, 31_536_000,
@@ -206,7 +206,7 @@ function drawTimes(
   const labels: string[] = []
   for (let time = Math.ceil(from / size) * size; time <= until; time += size) {
     const x = round(left + (time - from) * pixels)
-    // The last one must not stick out of the picture.
+    // The last label must not extend beyond the image.
     const anchor = x > width - right - 30 ? 'end' : 'middle'
     labels.push(
       `<line class="grid" x1="${x}" x2="${x}" y1="${base}" y2="${base + 5}"/>` +
@@ -234,7 +234,7 @@ function round(number: number): number {
   return Math.round(number * 100) / 100
 }
 
-/** XML allows no control characters, not even escaped ones. */
+/** XML does not allow control characters, not even escaped ones. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu, '\ufffd')

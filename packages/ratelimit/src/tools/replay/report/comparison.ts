@@ -1,10 +1,10 @@
 import { type LimitReport, type Report, toLimitText } from './report.ts'
 import { type Column, createPaint, type Paint, toNumberText, toSafeText, toTable } from './table.ts'
 
-/** What a rule refuses under both sets of rules; those of shadow mode count as refused. */
+/** The refusals of a rule in both sets of rules; those in shadow mode count as refused. */
 export interface RuleDifference {
   readonly path: string
-  /** Null where the rule is not there, or met no request. */
+  /** Null if the rule does not exist or matched no request. */
   readonly limitBefore: LimitReport | null
   readonly limitAfter: LimitReport | null
   readonly refusedBefore: number
@@ -18,7 +18,7 @@ export interface Comparison {
   readonly comparedWith: string
   readonly refusedBefore: number
   readonly refusedAfter: number
-  /** Only rules that differ, those with the largest change first. */
+  /** Only rules that differ, with the largest change first. */
   readonly differences: readonly RuleDifference[]
 }
 

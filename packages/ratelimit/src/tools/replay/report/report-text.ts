@@ -11,14 +11,14 @@ import {
 
 export interface TextSettings {
   readonly hasColour: boolean
-  /** Whether rules that refused nothing, or met nothing, are listed however many they are. */
+  /** Whether to list all rules that refused or matched no request. */
   readonly showsAll: boolean
 }
 
-/** So many rules are listed even when they refused nothing. */
+/** The number of rules that are listed even if they refused nothing. */
 const mostRules = 40
 
-/** For people: what was read, what would have been refused, by which rules and to whom. */
+/** Formats the report as text: the log, the refused requests, and the rules and keys that caused them. */
 export function toReportText(report: Report, { hasColour, showsAll }: TextSettings): string {
   const paint = createPaint(hasColour)
   const sections = [
@@ -44,12 +44,16 @@ function toOverview(report: Report, paint: Paint): string[] {
     ['refused', `${toNumberText(requests.refused)} (${toShareText(share)})`, requests.refused > 0],
   ]
   const more: [name: string, count: number, what: string][] = [
-    ['shadow', requests.shadowRefused, 'over a limit and let through: shadow or quota mode'],
-    ['no rule', requests.withoutRule, 'met no rule: allowed'],
-    ['no domain', requests.unknownDomain, 'of a domain without rules: allowed'],
-    ['no entry', lines.withoutDescriptors, 'lines without a descriptor: nobody would have asked'],
-    ['late', lines.late, 'stood too late in the log and were decided late (see --reorder)'],
-    ['unreadable', lines.unreadable, 'lines were left out'],
+    ['shadow', requests.shadowRefused, 'over a limit, but allowed by shadow or quota mode'],
+    ['no rule', requests.withoutRule, 'matched no rule: allowed'],
+    ['no domain', requests.unknownDomain, 'for a domain without rules: allowed'],
+    [
+      'no entry',
+      lines.withoutDescriptors,
+      'lines without a descriptor: Envoy would have sent no request',
+    ],
+    ['late', lines.late, 'too late in the log, so they were decided late (see --reorder)'],
+    ['unreadable', lines.unreadable, 'lines were skipped'],
     ['failed', requests.failed, `not decided: ${report.failure ?? ''}`],
   ]
   for (const [name, count, what] of more) {
@@ -93,7 +97,7 @@ function toSome(count: number): string {
   return count === 0 ? '' : toNumberText(count)
 }
 
-/** Against the limit: 3.2x is more than three times what is allowed. */
+/** As a multiple of the limit: 3.2x is more than three times the limit. */
 function toPeakText({ peak, limit }: RuleReport): string {
   if (peak === null || limit === null) return ''
   const { requestsPerUnit } = limit
@@ -106,7 +110,7 @@ function toRuleSection({ perRule }: Report, paint: Paint, showsAll: boolean): st
   const refusing = met.filter(({ shareRefused }) => shareRefused > 0)
   const listed = showsAll ? perRule : met.slice(0, Math.max(mostRules, refusing.length))
   if (perRule.length === 0) return ['there is no rule with a limit']
-  // Where each request is one hit, the numbers would only be repeated.
+  // If each request is one hit, the numbers would be the same.
   const hasHits = listed.some(({ hits, requests }) => hits.total !== requests.total)
   const columns = ruleColumns.filter(({ title }) => hasHits || title !== 'hits')
   const lines = listed.length === 0 ? [] : toTable(columns, listed, paint)
@@ -116,7 +120,7 @@ function toRuleSection({ perRule }: Report, paint: Paint, showsAll: boolean): st
     lines.push(paint('dim', `${toCount(hidden, 'more rule')} refused nothing (--all lists them)`))
   }
   if (!showsAll && unmet > 0) {
-    lines.push(paint('dim', `${toCount(unmet, 'rule')} met no request (--all lists them)`))
+    lines.push(paint('dim', `${toCount(unmet, 'rule')} matched no request (--all lists them)`))
   }
   return lines
 }
@@ -165,7 +169,7 @@ export function toCount(count: number, noun: string): string {
   return `${toNumberText(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Without fractions of seconds, which no table has room for. */
+/** Removes fractions of seconds, for which tables have no room. */
 function toShort(time: string | null): string {
   return time === null ? '' : time.replace('T', ' ').replace(/\.\d+Z$/, '')
 }

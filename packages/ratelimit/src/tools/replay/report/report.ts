@@ -6,11 +6,11 @@ import type { Simulation } from '../simulation/simulation.ts'
 import type { Series, Timeline } from '../simulation/timeline.ts'
 import { toIsoText } from '../time.ts'
 
-/** What `--json` prints. Times are ISO texts, and null where nothing happened. */
+/** The output of `--json`. Times are in ISO format, or null if nothing happened. */
 export interface Report {
   readonly rules: string
   readonly logs: readonly string[]
-  /** Whether the log was not read to its end. */
+  /** Whether the log was not read to the end. */
   readonly isCut: boolean
   readonly lines: {
     readonly total: number
@@ -31,10 +31,10 @@ export interface Report {
   }
   /** Why requests failed. */
   readonly failure: string | null
-  /** Those refused most come first; rules that no request met come last. */
+  /** Rules with the most refusals come first; rules that matched no request come last. */
   readonly perRule: readonly RuleReport[]
   readonly refusedKeys: readonly KeyReport[]
-  /** How many refusals of a key may be missing, where there were too many keys to know all. */
+  /** How many refusals of a key may be missing, if there were too many keys to count all of them. */
   readonly refusedKeysMissing: number
   readonly unknownDomains: readonly { readonly domain: string; readonly requests: number }[]
   readonly timeline: TimelineReport | null
@@ -42,7 +42,7 @@ export interface Report {
 
 export interface RuleReport {
   readonly path: string
-  /** Null where no request met the rule. */
+  /** Null if the rule matched no request. */
   readonly limit: LimitReport | null
   readonly requests: {
     readonly total: number
@@ -51,7 +51,7 @@ export interface RuleReport {
     readonly refused: number
     readonly shadowRefused: number
   }
-  /** As the statistics of the service count them. */
+  /** Hits as in the statistics of the service. */
   readonly hits: {
     readonly total: number
     readonly withinLimit: number
@@ -59,11 +59,11 @@ export interface RuleReport {
     readonly overLimit: number
     readonly shadowMode: number
   }
-  /** Of all requests that met the rule; with those that only shadow mode let through. */
+  /** The share of all requests that matched the rule, including those that only shadow mode allowed. */
   readonly shareRefused: number
   readonly firstRefusal: string | null
   readonly lastRefusal: string | null
-  /** The most hits of one key in one window. */
+  /** The highest number of hits of one key in one window. */
   readonly peak: { readonly hits: number; readonly key: string; readonly at: string } | null
   readonly timeline: CountsReport | null
 }
@@ -100,7 +100,7 @@ export interface TimelineReport extends CountsReport {
 export interface ReportSettings {
   readonly rules: string
   readonly logs: readonly string[]
-  /** How many of the keys refused most. */
+  /** The number of most refused keys to list. */
   readonly top: number
 }
 
@@ -229,7 +229,7 @@ function toKeyReport({ key, rule, refused, firstMs, lastMs }: RefusedKey): KeyRe
   }
 }
 
-/** Without the underscore before the start of the window. */
+/** Removes the underscore before the start of the window. */
 function toKey(key: string): string {
   return key.replace(/_$/, '')
 }

@@ -14,7 +14,7 @@ export interface Column<Row> {
   readonly style?: (row: Row) => Style | undefined
 }
 
-/** Columns as wide as they must be, numbers to the right. Without those that are empty in all rows. */
+/** Formats a table with minimal column widths and right-aligned numbers. Empty columns are omitted. */
 export function toTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -46,7 +46,7 @@ export function toNumberText(number: number): string {
   return number.toLocaleString('en-US')
 }
 
-/** With so many digits that a small share is not told as none, nor a large one as all. */
+/** Formats a share with enough digits that a small one is not shown as 0 % and a large one not as 100 %. */
 export function toShareText(share: number): string {
   const percent = share * 100
   if (share === 0 || share === 1) return `${percent} %`
@@ -57,7 +57,7 @@ export function toShareText(share: number): string {
 
 const controls = /\p{Cc}/gu
 
-/** Text of a log must not steer the terminal. */
+/** Escapes control characters, because text from a log must not control the terminal. */
 export function toSafeText(text: string): string {
   return text.replaceAll(controls, '\ufffd')
 }

@@ -14,8 +14,8 @@ interface ObservedMatch extends Match {
 }
 
 /**
- * Rules whose matches lead to the rule itself: statistics go by keys that several rules may share
- * or that name values of requests, and a report is about rules.
+ * Rules whose matches refer to the rule itself: several rules may share a statistics key, or a key may contain
+ * request values, but a report is about rules.
  */
 export class ObservedRules implements Rules {
   readonly #snapshot: RuleSnapshot
@@ -23,17 +23,17 @@ export class ObservedRules implements Rules {
   readonly #matches = new Map<Limit, ObservedMatch>()
   readonly #sent = new Map<string, ReplayedRule>()
   readonly #met: ReplayedRule[] = []
-  /** How many descriptors met a rule since it was set to 0. */
+  /** The number of descriptors that matched a rule since it was set to 0. */
   matched = 0
 
-  /** @param timeline undefined where nobody wants to know how rules did over time. */
+  /** @param timeline - undefined if rules are not recorded over time */
   constructor(rules: RuleSet, timeline: Timeline | undefined) {
     const unused = new RuleCounters()
     this.#snapshot = compileRules(rules, { forRule: () => unused, forRequest: () => unused })
     this.#timeline = timeline
   }
 
-  /** The rules that a request met, in the order in which that happened. */
+  /** The rules that a request matched, in this order. */
   get met(): readonly ReplayedRule[] {
     return this.#met
   }
@@ -61,7 +61,7 @@ export class ObservedRules implements Rules {
     }
     const match = this.#matches.get(found.limit) ?? this.#meet(found)
     if (match.limit.unlimited) {
-      // It never gets to a store, where all others are seen.
+      // It never reaches the store, where all others are observed.
       match.counters.requests += 1
       match.counters.allowed += 1
     }
@@ -74,7 +74,7 @@ export class ObservedRules implements Rules {
     return match
   }
 
-  /** Limits that requests bring along are told apart by keys: their values may be without number. */
+  /** Limits from requests are distinguished only by keys, because the number of values is unbounded. */
   #sentRule(domain: string, { entries }: Descriptor, limit: Limit): ReplayedRule {
     const path = [domain, ...entries.map(({ key }) => key)].join('.')
     const known = this.#sent.get(path)
@@ -92,8 +92,8 @@ export class ObservedRules implements Rules {
 }
 
 /**
- * What a log did to one rule. The counters it inherits are those of the service and count hits;
- * what is added counts requests.
+ * The results of a log for one rule. The inherited counters are those of the service and count hits; the
+ * others count requests.
  */
 export class ReplayedRule extends RuleCounters {
   readonly path: string
@@ -101,15 +101,15 @@ export class ReplayedRule extends RuleCounters {
   readonly series: Series | undefined
   requests = 0
   allowed = 0
-  /** Of those allowed. */
+  /** Allowed requests that were near the limit. */
   near = 0
   refused = 0
-  /** Over the limit and let through: by shadow mode, or because other quotas had room. */
+  /** Requests over the limit that were allowed by shadow mode, or because other quotas had room. */
   shadowRefused = 0
-  /** Of both kinds of refusal; NaN where there was none. */
+  /** The time of the first refusal of either kind; NaN if there was none. */
   firstRefusalMs = Number.NaN
   lastRefusalMs = Number.NaN
-  /** The most hits that one key had in one window. */
+  /** The highest number of hits of one key in one window. */
   peakHits = 0
   peakKey = ''
   peakMs = Number.NaN

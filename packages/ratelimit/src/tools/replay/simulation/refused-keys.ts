@@ -1,7 +1,7 @@
 import type { ReplayedRule } from './observed-rules.ts'
 
 export interface RefusedKey {
-  /** As in the store, without the start of the window. */
+  /** The key in the store, without the start of the window. */
   readonly key: string
   readonly rule: ReplayedRule
   refused: number
@@ -10,13 +10,13 @@ export interface RefusedKey {
 }
 
 /**
- * Which keys were refused how often, in bounded memory: when there are too many, those with the
- * fewest refusals are forgotten, so that who is refused most is always known.
+ * Counts the refusals of keys in bounded memory: when there are too many keys, those with the fewest refusals
+ * are dropped, so that the most refused ones are always known.
  */
 export class RefusedKeys {
   readonly #most: number
   readonly #keys = new Map<string, RefusedKey>()
-  /** A key may have been refused so many times more than is known. */
+  /** The maximum number of refusals of a key that may be missing. */
   mostMissed = 0
 
   constructor(most = 100_000) {
@@ -34,7 +34,7 @@ export class RefusedKeys {
     this.#keys.set(key, { key, rule, refused: 1, firstMs: timeMs, lastMs: timeMs })
   }
 
-  /** The keys refused most, of equals the first in the alphabet. */
+  /** Returns the most refused keys; equal ones in alphabetical order. */
   top(count: number): RefusedKey[] {
     return [...this.#keys.values()]
       .sort((a, b) => b.refused - a.refused || (a.key < b.key ? -1 : 1))

@@ -23,9 +23,9 @@ import { type Series, Timeline } from './timeline.ts'
 
 export interface SimulationSettings {
   readonly decisions: DecisionSettings
-  /** What counters may take. */
+  /** The most memory that counters may take. */
   readonly maxBytes: number
-  /** Whether each rule is followed over time, for a chart. */
+  /** Whether each rule is recorded over time, for a chart. */
   readonly hasRuleSeries: boolean
 }
 
@@ -33,8 +33,8 @@ const mostUnknownDomains = 1000
 const otherDomains = '(other domains)'
 
 /**
- * A rule set that answers recorded requests at the times they were made. Everything is that of the
- * service, decisions, counters and statistics, except for the clock.
+ * Applies a set of rules to recorded requests at the times they were made. Decisions, counters and statistics
+ * are those of the service; only the clock is simulated.
  */
 export class Simulation implements AsyncDisposable {
   readonly rules: ObservedRules
@@ -45,11 +45,11 @@ export class Simulation implements AsyncDisposable {
   readonly series: Series
   requests = 0
   refused = 0
-  /** Requests that would have been refused, had shadow mode or quotas not let them through. */
+  /** Requests that would have been refused without shadow mode or quotas. */
   shadowRefused = 0
   withoutRule = 0
   withUnknownDomain = 0
-  /** Requests that could not be decided, and why the last of them could not. */
+  /** The number of requests that could not be decided, followed by the reason of the last one. */
   failed = 0
   failure = ''
   readonly #settings: SimulationSettings
@@ -81,12 +81,12 @@ export class Simulation implements AsyncDisposable {
     })
   }
 
-  /** How many counters there are, with those that are over and not yet dropped. */
+  /** The number of counters, including expired ones that were not dropped yet. */
   get counters(): number {
     return this.#memory.size
   }
 
-  /** @param nowMs the simulated time, never before that of an earlier request. */
+  /** @param nowMs - the simulated time, which never goes back */
   run(request: RecordedRequest, nowMs: number): void {
     this.#nowMs = nowMs
     this.#store.counted = none
@@ -98,7 +98,7 @@ export class Simulation implements AsyncDisposable {
     else this.#noteUnknownDomain(request.domain)
   }
 
-  // One function for all requests: the store answers before it returns.
+  // One function for all requests is enough, because the store answers synchronously.
   readonly #decided = (
     error: ServiceError | StoreError | undefined,
     response: RateLimitResponse | undefined,
@@ -119,7 +119,7 @@ export class Simulation implements AsyncDisposable {
     if (isOver && !isRefused) this.shadowRefused += 1
   }
 
-  /** Whether the limit is exceeded. */
+  /** Records a tally and returns whether its limit is exceeded. */
   #note(tally: Tally, isRefused: boolean, bucket: number): boolean {
     const { counters: rule, after, requestsPerUnit: most } = tally
     if (!(rule instanceof ReplayedRule)) return false
@@ -164,7 +164,7 @@ export class Simulation implements AsyncDisposable {
 
 const none: readonly Increment[] = []
 
-/** Remembers what was counted last: the response does not tell by which counters it came about. */
+/** Remembers the last increments, because the response does not contain its counters. */
 class WatchedStore implements CounterStore {
   readonly #store: CounterStore
   counted: readonly Increment[] = none

@@ -1,4 +1,4 @@
-/** Each divides the next, so that buckets can be merged. In seconds: from one to four weeks. */
+/** Widths in seconds, from one second to four weeks. Each divides the next, so that buckets can be merged. */
 const widths = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_419_200] as const
 
 /** Enough for a chart as wide as a page. */
@@ -14,7 +14,7 @@ export class Series {
     counts[bucket] = (counts[bucket] ?? 0) + 1
   }
 
-  /** Makes one bucket of so many. `first` is the place of the first bucket among its new ones. */
+  /** Merges `factor` buckets into one. `first` is the position of the first bucket within its new one. */
   merge(factor: number, first: number): void {
     for (const counts of [this.allowed, this.refused]) {
       const merged = new Float64Array(mostBuckets)
@@ -28,8 +28,8 @@ export class Series {
 }
 
 /**
- * Time in buckets. How long a log is shows only at its end: buckets begin with a second and are
- * merged whenever there are too many, with those of every series.
+ * Divides time into buckets. The duration of a log is known only at its end, so buckets start with one second
+ * and are merged whenever there are too many, in every series.
  */
 export class Timeline {
   readonly #series: Series[] = []
@@ -46,7 +46,7 @@ export class Timeline {
     return this.#startSeconds
   }
 
-  /** How many buckets there are from the first time to the last. */
+  /** The number of buckets from the first time to the last. */
   get length(): number {
     return this.#used
   }
@@ -57,7 +57,7 @@ export class Timeline {
     return series
   }
 
-  /** The bucket of a time, which is never before that of an earlier call. */
+  /** Returns the bucket of a time, which must not be before that of an earlier call. */
   bucketOf(timeMs: number): number {
     const seconds = Math.floor(timeMs / 1000)
     if (Number.isNaN(this.#startSeconds)) this.#startSeconds = seconds
@@ -66,7 +66,7 @@ export class Timeline {
       this.#widen()
       bucket = Math.floor((seconds - this.#startSeconds) / this.bucketSeconds)
     }
-    // Decades are beyond the widest buckets: the last one takes what is left.
+    // Decades exceed the widest buckets, so the last one takes the rest.
     bucket = Math.min(bucket, mostBuckets - 1)
     if (bucket >= this.#used) this.#used = bucket + 1
     return bucket

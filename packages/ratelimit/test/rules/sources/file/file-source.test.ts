@@ -180,7 +180,7 @@ suite('watching the files', () => {
     await unlink(file)
     await until(() => source.snapshots.at(-1)?.domainCount === 0, 'there are no rules')
     assert.equal(source.failures.length, 0)
-    assert.ok(source.lines.some((line) => /warning There is no \*\.yaml file/.test(line)))
+    assert.ok(source.lines.some((line) => /warning \S+ contains no \*\.yaml files/.test(line)))
   })
 
   test('files that are not read are named once, however often rules are loaded', async (t) => {
@@ -198,7 +198,7 @@ suite('watching the files', () => {
     const source = await openSource(t, { root, watchRoot: false })
     assert.equal(source.requests(), 1)
     assert.equal(source.statistics.loadFailures.value, 1)
-    assert.ok(source.lines.some((line) => /^warning broken\.yaml is left out/.test(line)))
+    assert.ok(source.lines.some((line) => /^warning broken\.yaml is skipped/.test(line)))
   })
 
   test('a file that is no text is a fault: its limits stay as they were', async (t) => {
@@ -213,7 +213,7 @@ suite('watching the files', () => {
     assert.ok(
       source.lines.includes(`error Error loading new configuration: ${message} (line 2, column 1)`),
     )
-    assert.ok(!source.lines.some((line) => line.includes('There is no *.yaml file')))
+    assert.ok(!source.lines.some((line) => line.includes('contains no *.yaml files')))
   })
 
   test('files of one domain are merged only when that is allowed', async (t) => {

@@ -67,7 +67,7 @@ test('every check of rule files is made of resources, with the same message', ()
     ],
     [
       withDescriptor({ metadata: { a: [1, { b: Number.NaN }] } }),
-      'error parsing metadata: .nan has no form in JSON',
+      'error parsing metadata: .nan cannot be represented in JSON',
       'descriptors[1].metadata.a[1].b',
     ],
   ]

@@ -48,7 +48,7 @@ suite('an access log in JSON', () => {
       return () => createDictionaryLogReader(format, toSettings(undefined, ...descriptors))
     }
     assert.throws(create('{"a": "%REQ(:PATH)%"}'), /has no %START_TIME%, and there is no --time/)
-    assert.throws(create('{"a": "%START_TIME%"}', 'p=%REQ(:PATH)%'), /is no field of the format/)
+    assert.throws(create('{"a": "%START_TIME%"}', 'p=%REQ(:PATH)%'), /is not in the format/)
     assert.throws(create('{"a": "%START%"}'), /unknown operator %START%/)
     assert.throws(create('{"a": '), /no JSON/)
   })
@@ -56,8 +56,8 @@ suite('an access log in JSON', () => {
   test('tells why a line cannot be read', () => {
     const read = createJsonLogReader(toSettings(undefined, 'path=%path%'))
     assert.match(String(read('{"time": 17672')), /^no JSON: /)
-    assert.equal(read('[1]'), 'a JSON object is expected')
+    assert.equal(read('[1]'), 'expected a JSON object')
     assert.match(String(read('{"path": "/"}')), /there is no field time/)
-    assert.equal(read('{"time": "soon"}'), 'the field time is no time: "soon"')
+    assert.equal(read('{"time": "soon"}'), 'the field time is not a time: "soon"')
   })
 })

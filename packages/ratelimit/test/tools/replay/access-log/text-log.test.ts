@@ -88,15 +88,18 @@ suite('an access log in text', () => {
     const read = createTextLogReader(defaultFormat, toMapping('path=%REQ(:PATH)%'))
     assert.equal(
       read('[2016-04-15T20:17:00.310Z] "POST /api'),
-      'column 34: " " is expected after the value of %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%',
+      'column 34: expected " " after the value of %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%',
     )
-    assert.equal(read('nonsense'), 'column 1: "[" is expected at the start')
+    assert.equal(read('nonsense'), 'column 1: expected "[" at the start')
     assert.equal(
       read(documented.replace('2016-04', 'April')),
-      '%START_TIME% is no time: "April-15T20:17:00.310Z"',
+      '%START_TIME% is not a time: "April-15T20:17:00.310Z"',
     )
-    assert.match(String(read('{"path": "/"}')), /the line is JSON: give --format json/)
-    assert.equal(read(`${documented} "more"`), 'column 178: the line goes on where the format ends')
+    assert.match(String(read('{"path": "/"}')), /the line is JSON: use --format json/)
+    assert.equal(
+      read(`${documented} "more"`),
+      'column 178: the line continues after the end of the format',
+    )
   })
 
   test('is read with a time of its own format', () => {
@@ -123,12 +126,12 @@ suite('an access log in text', () => {
     ],
     ['[%START_TIME%] %Foo(x)%', 16, /unknown operator %Foo\(x\)%/],
     ['%START_TIME% %req(:path)%', 14, /unknown operator %req\(:path\)%; did you mean %REQ%/],
-    ['%START_TIME% %REQ%', 14, /%REQ% names no header/],
-    ['%START_TIME%%REQ(:PATH)%', 13, /nothing stands between %START_TIME% and %REQ\(:PATH\)%/],
-    ['%REQ(:PATH)% 100%', 17, /this % begins no operator/],
+    ['%START_TIME% %REQ%', 14, /%REQ% has no header name/],
+    ['%START_TIME%%REQ(:PATH)%', 13, /there is no text between %START_TIME% and %REQ\(:PATH\)%/],
+    ['%REQ(:PATH)% 100%', 17, /this % does not start an operator/],
     ['%REQ(:PATH)%', 1, /the format has no %START_TIME%/],
-    ['%START_TIME(%Q)% %REQ(:PATH)%', 1, /the time format has %Q, which is not known/],
-    ['%START_TIME(%H:%M)% %REQ(:PATH)%', 1, /must have a whole date/],
+    ['%START_TIME(%Q)% %REQ(:PATH)%', 1, /the time format contains %Q, which is not supported/],
+    ['%START_TIME(%H:%M)% %REQ(:PATH)%', 1, /must contain a full date/],
     ['%START_TIME_LOCAL(%F %T)% %REQ(:PATH)%', 1, /a local time can only be read with %z/],
   ] as const
   for (const [format, column, message] of faults) {
@@ -157,7 +160,7 @@ suite('an access log in text', () => {
       assert.equal(error.column, 10)
       return true
     })
-    assert.throws(create('path'), /entries are written key=value/)
+    assert.throws(create('path'), /entries must be written as key=value/)
     assert.throws(create('path='), /path= has no value/)
   })
 })

@@ -42,7 +42,7 @@ refused  key             rule      first                last
   test('tells of rules that met nothing, and lists them when asked', (t) => {
     const yaml = `${perMinute(20)}  - { key: never, rate_limit: { unit: day, requests_per_unit: 1 } }\n`
     const report = reportOf(t, yaml)
-    assert.match(toReportText(report, plain), /^1 rule met no request \(--all lists them\)$/m)
+    assert.match(toReportText(report, plain), /^1 rule matched no request \(--all lists them\)$/m)
     assert.match(toReportText(report, { ...plain, showsAll: true }), /^api\.never +0 +0/m)
   })
 
