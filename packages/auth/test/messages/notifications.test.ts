@@ -24,7 +24,7 @@ const allOn = Object.fromEntries(
 )
 const another = 'another horse battery'
 
-/** The text of messages with a subject to an address, as it arrived there. */
+/** The text of delivered messages to an address with a given subject. */
 async function openPost(t: TestContext) {
   const { port, received } = await openMailServer(t)
   const find = (email: string, subject: string) =>
@@ -41,7 +41,7 @@ async function openPost(t: TestContext) {
   }
 }
 
-test('people are told what has changed about their account', async (t) => {
+test('users are notified of changes to their account', async (t) => {
   const post = await openPost(t)
   const server = await openExternalServer(t, ['keycloak'], {
     ...phoneEnvironment,
@@ -57,7 +57,7 @@ test('people are told what has changed about their account', async (t) => {
   const calls = createFactorCalls(server)
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
 
-  await t.test('the password, with a subject of the operator', async () => {
+  await t.test('a changed password, with a configured subject', async () => {
     const { email, token } = await calls.newSomebody()
     assert.equal((await put(token, { password: another })).status, 200)
     const text = await post.read(email, `New password of ${email}`)
@@ -65,7 +65,7 @@ test('people are told what has changed about their account', async (t) => {
     assert.ok(text.includes(email) && text.includes('https://site.example'))
   })
 
-  await t.test('the address, at the one of before', async () => {
+  await t.test('a changed email address, at the previous address', async () => {
     const { email, token } = await calls.newSomebody()
     const wanted = newEmail()
     assert.equal((await put(token, { email: wanted })).status, 200)
@@ -82,7 +82,7 @@ test('people are told what has changed about their account', async (t) => {
     assert.deepEqual(post.find(wanted, 'Your email address has been changed'), [])
   })
 
-  await t.test('the phone number, the first one as well', async () => {
+  await t.test('a changed phone number, including the first one', async () => {
     const { email, token } = await calls.newSomebody()
     const change = async () => {
       const phone = newPhone()
@@ -101,7 +101,7 @@ test('people are told what has changed about their account', async (t) => {
     assert.ok(post.find(email, subject)[1]?.includes(`changed from ${first} to ${second}.`))
   })
 
-  await t.test('an identity that was linked, by hand or by its address, and unlinked', async () => {
+  await t.test('an identity linked manually or by its address, and an unlinked one', async () => {
     const { id, email, token } = await calls.newSomebody()
     await link(server, token, newAccount())
     assert.match(await post.read(email, 'A new identity has been linked'), /with keycloak/)
@@ -121,7 +121,7 @@ test('people are told what has changed about their account', async (t) => {
     assert.equal(post.find(other.email, 'A new identity has been linked').length, 1)
   })
 
-  await t.test('a second factor, once it was shown, and recovery codes', async () => {
+  await t.test('a verified second factor, and recovery codes', async () => {
     const enrolled = 'A new MFA factor has been enrolled'
     const member = await calls.newMember()
     assert.match(await post.read(member.email, enrolled), /\(totp\)/)
@@ -138,7 +138,7 @@ test('people are told what has changed about their account', async (t) => {
   })
 })
 
-test('no cap and no gap holds a notification back', async (t) => {
+test('neither the message limit nor the cooldown delays notifications', async (t) => {
   const server = await openFlowServer(t, {
     ...phoneEnvironment,
     ...allOn,
@@ -154,7 +154,7 @@ test('no cap and no gap holds a notification back', async (t) => {
       ({ kind, payload }) => [kind, payload.OldPhone, payload.Phone],
     )
 
-  await t.test('and one request may have several', async () => {
+  await t.test('one request can cause several notifications', async () => {
     const { email, token } = await newSomebody()
     const phone = newPhone()
     assert.equal((await put(token, { password: another, phone })).status, 200)
@@ -166,14 +166,14 @@ test('no cap and no gap holds a notification back', async (t) => {
     ])
   })
 
-  await t.test('but none goes to an address that nobody has confirmed', async () => {
+  await t.test('no notification is sent to an unconfirmed address', async () => {
     const { id, email, token } = await newSomebody()
     await query('update users set email_confirmed_at = null where id = $1', [id])
     assert.equal((await put(token, { password: another })).status, 200)
     assert.deepEqual(await kindsTo(email), [])
   })
 
-  await t.test('and what administrators do is told to nobody', async () => {
+  await t.test('changes by administrators cause no notification', async () => {
     const { id, email } = await newSomebody()
     const body = { password: another, phone: newPhone() }
     const options = { method: 'PUT', token: server.serviceToken, body }
@@ -182,7 +182,7 @@ test('no cap and no gap holds a notification back', async (t) => {
   })
 })
 
-test('a hook that sends email is told of it too', async (t) => {
+test('the send_email hook receives notifications too', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const client = new Client({ connectionString: postgres.url })
@@ -208,11 +208,11 @@ test('a hook that sends email is told of it too', async (t) => {
   )
 })
 
-test('nobody is told anything unless the operator wants it', async (t) => {
+test('notifications are disabled by default', async (t) => {
   await checkSilence(t, {})
 })
 
-test('nor whom the server may not write to', async (t) => {
+test('no notification is sent to an address that is not authorized', async (t) => {
   await checkSilence(t, {
     ...allOn,
     AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'somebody@example.com',

@@ -11,7 +11,7 @@ import { openGatewayServer } from '../support/sms-gateways.ts'
 
 const dueNow = 'update outbox set next_attempt_at = now() where failed_at is null'
 
-test('text messages leave by the gateway', async (t) => {
+test('text messages are sent through the gateway', async (t) => {
   const gateway = await openGatewayServer(t, { status: 200, body: {} })
   const server = await openPhoneServer(t, {
     ...factorEnvironment,
@@ -23,7 +23,7 @@ test('text messages leave by the gateway', async (t) => {
     gateway.calls.map(({ body }) => JSON.parse(body)).filter(({ to }) => to === `+${phone}`)
   const isEmpty = async () => (await query('select from outbox')).length === 0
 
-  await t.test('as soon as they are asked for, and only once', async () => {
+  await t.test('as soon as they are requested, and only once', async () => {
     const phone = newPhone()
     await post('/otp', { phone })
     await until(() => callsTo(phone).length > 0)
@@ -35,27 +35,24 @@ test('text messages leave by the gateway', async (t) => {
     assert.ok(!isTold(server.log.join(''), code))
   })
 
-  await t.test(
-    'a failure that passes is tried again, and the request knows nothing of it',
-    async () => {
-      const phone = newPhone()
-      gateway.reply = { status: 500, body: '' }
-      assert.equal((await post('/otp', { phone })).status, 200)
-      const failed = async () =>
-        (await query('select last_error from outbox where last_error is not null')).length > 0
-      await until(failed)
-      gateway.reply = { status: 200, body: '' }
-      await query(dueNow)
-      // Another message wakes the sender.
-      await post('/otp', { phone: newPhone() })
-      await until(() => callsTo(phone).length >= 2)
-      const [first, second] = callsTo(phone)
-      assert.deepEqual(first, second)
-      await until(isEmpty)
-    },
-  )
+  await t.test('a temporary failure is retried and does not affect the request', async () => {
+    const phone = newPhone()
+    gateway.reply = { status: 500, body: '' }
+    assert.equal((await post('/otp', { phone })).status, 200)
+    const failed = async () =>
+      (await query('select last_error from outbox where last_error is not null')).length > 0
+    await until(failed)
+    gateway.reply = { status: 200, body: '' }
+    await query(dueNow)
+    // Another message wakes the sender.
+    await post('/otp', { phone: newPhone() })
+    await until(() => callsTo(phone).length >= 2)
+    const [first, second] = callsTo(phone)
+    assert.deepEqual(first, second)
+    await until(isEmpty)
+  })
 
-  await t.test('a number that the gateway refuses is not tried again', async (t) => {
+  await t.test('a phone number that the gateway refuses is not retried', async (t) => {
     t.after(() => {
       gateway.reply = { status: 200, body: '' }
     })
@@ -74,7 +71,7 @@ test('text messages leave by the gateway', async (t) => {
     assert.ok(!isTold(server.log.join(''), code))
   })
 
-  await t.test('those of a phone factor too', async () => {
+  await t.test('including the messages of a phone factor', async () => {
     const calls = createFactorCalls(server)
     const who = await calls.newSomebody()
     const phone = newPhone()
@@ -88,7 +85,7 @@ test('text messages leave by the gateway', async (t) => {
   })
 })
 
-test('a phone factor with the number of a test has its code', async (t) => {
+test('a phone factor with a test phone number uses its fixed code', async (t) => {
   const phone = newPhone()
   const server = await openPhoneServer(t, {
     ...factorEnvironment,

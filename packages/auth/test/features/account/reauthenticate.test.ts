@@ -16,7 +16,7 @@ async function newSession(server: FlowServer) {
   return { id, email, token: body.access_token as string }
 }
 
-/** Such a message has no link. */
+/** Reads the code from the outbox, because the message contains no link. */
 async function codeTo(server: FlowServer, email: string): Promise<string> {
   const [row] = await server.query(
     "select payload ->> 'Token' as code, kind from outbox where recipient = $1 order by id desc",
@@ -26,7 +26,7 @@ async function codeTo(server: FlowServer, email: string): Promise<string> {
   return row.code
 }
 
-test('GET /reauthenticate and the password it is for', async (t) => {
+test('GET /reauthenticate and the password change that it allows', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
   })
@@ -36,7 +36,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
   const setPassword = (token: string, body: object) =>
     ask(url, '/user', { method: 'PUT', token, body })
 
-  await t.test('a code goes to the address, in two statements, and works once', async () => {
+  await t.test('a code is sent by email, in two statements, and works once', async () => {
     const { id, email, token } = await newSession(server)
     assert.deepEqual(errorOf(await setPassword(token, { password: another })), needed)
     server.takeStatements()
@@ -61,27 +61,33 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     assert.ok(actions.includes('user_reauthenticate_requested'))
   })
 
-  await t.test('a nonce changes other things without being spent', async () => {
-    const { email, token } = await newSession(server)
-    await reauthenticate(token)
-    const nonce = await codeTo(server, email)
-    assert.equal((await setPassword(token, { data: { a: 1 }, nonce })).status, 200)
-    const same = await setPassword(token, { password, nonce })
-    assert.equal(same.body.error_code, 'same_password')
-    assert.equal((await setPassword(token, { password: another, nonce })).status, 200)
-  })
+  await t.test(
+    'sending a nonce with an update that does not change the password does not use it up',
+    async () => {
+      const { email, token } = await newSession(server)
+      await reauthenticate(token)
+      const nonce = await codeTo(server, email)
+      assert.equal((await setPassword(token, { data: { a: 1 }, nonce })).status, 200)
+      const same = await setPassword(token, { password, nonce })
+      assert.equal(same.body.error_code, 'same_password')
+      assert.equal((await setPassword(token, { password: another, nonce })).status, 200)
+    },
+  )
 
-  await t.test('of changes with one code at the same time one counts', async () => {
-    const { email, token } = await newSession(server)
-    await reauthenticate(token)
-    const nonce = await codeTo(server, email)
-    const answers = await Promise.all(
-      ['first new password', 'second new password', 'third new password'].map((secret) =>
-        setPassword(token, { password: secret, nonce }),
-      ),
-    )
-    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 422, 422])
-  })
+  await t.test(
+    'only one of several concurrent password changes with the same code succeeds',
+    async () => {
+      const { email, token } = await newSession(server)
+      await reauthenticate(token)
+      const nonce = await codeTo(server, email)
+      const answers = await Promise.all(
+        ['first new password', 'second new password', 'third new password'].map((secret) =>
+          setPassword(token, { password: secret, nonce }),
+        ),
+      )
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 422, 422])
+    },
+  )
 
   await t.test("another user's code does not work", async () => {
     const [one, other] = [await newSession(server), await newSession(server)]
@@ -93,7 +99,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
   })
 
   await t.test(
-    'after five wrong codes the right one fails, however quickly they come',
+    'after five wrong codes the right one fails, even if they arrive concurrently',
     async () => {
       const { email, token } = await newSession(server)
       await reauthenticate(token)
@@ -107,34 +113,31 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     },
   )
 
-  await t.test(
-    'a code that has expired does not work, and neither does one that is replaced',
-    async (t) => {
-      t.after(() => {
-        server.clock.aheadMs = 0
-      })
-      const { id, email, token } = await newSession(server)
-      await reauthenticate(token)
-      const early = await reauthenticate(token)
-      assert.deepEqual([early.status, early.body.error_code], [429, 'over_email_send_rate_limit'])
-      assert.match(early.body.msg, /you can only request this after \d+ seconds\.$/)
-      const first = await codeTo(server, email)
-      server.clock.aheadMs = 900_000
-      assert.equal((await reauthenticate(token)).status, 200)
-      const second = await codeTo(server, email)
-      const replaced = await setPassword(token, { password: another, nonce: first })
-      // One in a million times they are the same.
-      if (first !== second) assert.deepEqual(errorOf(replaced), notValid)
-      await query(
-        "update one_time_tokens set expires_at = expires_at - interval '1 hour' where user_id = $1",
-        [id],
-      )
-      const expired = await setPassword(token, { password: another, nonce: second })
-      assert.deepEqual(errorOf(expired), notValid)
-    },
-  )
+  await t.test('an expired or replaced code does not work', async (t) => {
+    t.after(() => {
+      server.clock.aheadMs = 0
+    })
+    const { id, email, token } = await newSession(server)
+    await reauthenticate(token)
+    const early = await reauthenticate(token)
+    assert.deepEqual([early.status, early.body.error_code], [429, 'over_email_send_rate_limit'])
+    assert.match(early.body.msg, /you can only request this after \d+ seconds\.$/)
+    const first = await codeTo(server, email)
+    server.clock.aheadMs = 900_000
+    assert.equal((await reauthenticate(token)).status, 200)
+    const second = await codeTo(server, email)
+    const replaced = await setPassword(token, { password: another, nonce: first })
+    // There is a one in a million chance that the two codes are equal.
+    if (first !== second) assert.deepEqual(errorOf(replaced), notValid)
+    await query(
+      "update one_time_tokens set expires_at = expires_at - interval '1 hour' where user_id = $1",
+      [id],
+    )
+    const expired = await setPassword(token, { password: another, nonce: second })
+    assert.deepEqual(errorOf(expired), notValid)
+  })
 
-  await t.test('whoever came by a recovery link needs none', async () => {
+  await t.test('a session from a recovery link needs no reauthentication', async () => {
     const { email } = await server.newUser()
     await server.post('/recover', { email })
     const { token } = await server.mailTo(email)
@@ -142,7 +145,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     assert.equal((await setPassword(body.access_token, { password: another })).status, 200)
   })
 
-  await t.test('needs an address or a number, and a confirmed one', async () => {
+  await t.test('requires a confirmed email address or phone number', async () => {
     const { id, token } = await newSession(server)
     await query('update users set email_confirmed_at = null where id = $1', [id])
     assert.deepEqual(errorOf(await reauthenticate(token)), [
@@ -172,7 +175,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
   })
 })
 
-test('a current password is asked for where that is set, save after a recovery', async (t) => {
+test('the current password is required when configured, except after a recovery', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
   })

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { type FlowServer, openFlowServer } from '../../support/flow-server.ts'
 import { ask, newEmail, password } from '../../support/http-client.ts'
 
-/** Somebody who has left traces wherever one can. */
+/** Creates a user with data in every table that can refer to a user. */
 async function newTrace(server: FlowServer) {
   const { post, query, url, serviceToken } = server
   const { id, email } = await server.newUser()
@@ -38,7 +38,7 @@ async function newTrace(server: FlowServer) {
   return { id, email, wanted, phone, name, ip, token, refreshToken }
 }
 
-/** Tables in whose rows a text occurs anywhere. */
+/** Lists the tables that contain a text in any column. */
 async function findText({ query }: FlowServer, text: string): Promise<readonly string[]> {
   const tables = await query(
     `select table_name as name from information_schema.tables
@@ -77,30 +77,27 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     assert.equal(login.body.error_code, 'invalid_credentials')
   }
 
-  await t.test(
-    'removes a user with everything that belongs to them, in one statement',
-    async () => {
-      const [trace, bystander] = [await newTrace(server), await newTrace(server)]
-      assert.ok((await findText(server, trace.email)).length >= 5)
-      server.takeStatements()
-      const { status, body } = await remove(trace.id)
-      assert.deepEqual([status, body], [200, {}])
-      assert.deepEqual(server.takeStatements(), ['delete_user'])
-      await checkGone(trace, ['audit_log_entries'])
-      assert.equal((await ask(url, `/admin/users/${trace.id}`, { token })).status, 404)
-      assert.equal((await remove(trace.id)).status, 404)
-      assert.equal((await ask(url, '/user', { token: bystander.token })).status, 200)
-      assert.ok((await findText(server, bystander.email)).includes('audit_log_entries'))
-      const [entry] = await server.query(
-        "select payload from audit_log_entries where payload ->> 'action' = 'user_deleted'",
-      )
-      assert.deepEqual(entry.payload.traits, { user_id: trace.id })
-      assert.equal(entry.payload.actor_username, 'service_role')
-      await remove(bystander.id)
-    },
-  )
+  await t.test('removes a user and all of their data, in one statement', async () => {
+    const [trace, bystander] = [await newTrace(server), await newTrace(server)]
+    assert.ok((await findText(server, trace.email)).length >= 5)
+    server.takeStatements()
+    const { status, body } = await remove(trace.id)
+    assert.deepEqual([status, body], [200, {}])
+    assert.deepEqual(server.takeStatements(), ['delete_user'])
+    await checkGone(trace, ['audit_log_entries'])
+    assert.equal((await ask(url, `/admin/users/${trace.id}`, { token })).status, 404)
+    assert.equal((await remove(trace.id)).status, 404)
+    assert.equal((await ask(url, '/user', { token: bystander.token })).status, 200)
+    assert.ok((await findText(server, bystander.email)).includes('audit_log_entries'))
+    const [entry] = await server.query(
+      "select payload from audit_log_entries where payload ->> 'action' = 'user_deleted'",
+    )
+    assert.deepEqual(entry.payload.traits, { user_id: trace.id })
+    assert.equal(entry.payload.actor_username, 'service_role')
+    await remove(bystander.id)
+  })
 
-  await t.test('softly keeps the id and nothing that tells who it was', async () => {
+  await t.test('soft deletion keeps the id and removes all personal data', async () => {
     const trace = await newTrace(server)
     await server.untilAnswered()
     server.takeStatements()
@@ -130,10 +127,13 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     assert.equal((await ask(url, `/admin/users/${trace.id}`, { token })).status, 404)
   })
 
-  await t.test('takes the empty body of the client, and no other type than a boolean', async () => {
-    const { id } = await server.newUser()
-    const odd = await remove(id, { should_soft_delete: 'yes' })
-    assert.deepEqual([odd.status, odd.body.error_code], [400, 'bad_json'])
-    assert.equal((await remove(id, {})).status, 200)
-  })
+  await t.test(
+    'accepts the empty body of the client, and only a boolean should_soft_delete',
+    async () => {
+      const { id } = await server.newUser()
+      const odd = await remove(id, { should_soft_delete: 'yes' })
+      assert.deepEqual([odd.status, odd.body.error_code], [400, 'bad_json'])
+      assert.equal((await remove(id, {})).status, 200)
+    },
+  )
 })

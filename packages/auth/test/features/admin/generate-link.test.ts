@@ -18,46 +18,52 @@ test('POST /admin/generate_link', async (t) => {
     ask(url, '/admin/generate_link', { token, body, headers })
   const messages = async () => (await query('select from outbox')).length
 
-  await t.test('signs somebody up with the link or the code, and sends nothing', async () => {
-    const email = newEmail()
-    const before = await messages()
-    server.takeStatements()
-    const redirect_to = 'https://site.example/welcome'
-    const data = { team: 'red' }
-    const answer = { type: 'signup', email, password, data, redirect_to }
-    const { status, body } = await generate(answer)
-    assert.equal(status, 200, JSON.stringify(body))
-    assert.deepEqual(server.takeStatements(), ['find_user_by_email', 'create_user'])
-    assert.equal(await messages(), before)
-    assert.equal(body.email, email)
-    assert.deepEqual(body.user_metadata, data)
-    assert.equal(body.verification_type, 'signup')
-    assert.equal(body.redirect_to, redirect_to)
-    assert.match(body.email_otp, /^\d{6}$/)
-    assert.match(body.hashed_token, /^[\da-f]{56}$/)
-    const link = new URL(body.action_link)
-    assert.equal(`${link.origin}${link.pathname}`, 'https://auth.example/verify')
-    assert.deepEqual(
-      [...link.searchParams],
-      [
-        ['token', body.hashed_token],
-        ['type', 'signup'],
-        ['redirect_to', redirect_to],
-      ],
-    )
-    const clicked = await ask(url, `${link.pathname}${link.search}`)
-    assert.equal(clicked.status, 303)
-    assert.match(clicked.headers.get('location') ?? '', /^https:\/\/site\.example\/welcome#access_/)
-    const login = await post('/token?grant_type=password', { email, password })
-    assert.equal(login.status, 200)
-    assert.deepEqual(errorOf(await generate(answer)), [
-      422,
-      'email_exists',
-      'A user with this email address has already been registered',
-    ])
-  })
+  await t.test(
+    'a signup link or its code signs a new user up, and no message is sent',
+    async () => {
+      const email = newEmail()
+      const before = await messages()
+      server.takeStatements()
+      const redirect_to = 'https://site.example/welcome'
+      const data = { team: 'red' }
+      const answer = { type: 'signup', email, password, data, redirect_to }
+      const { status, body } = await generate(answer)
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual(server.takeStatements(), ['find_user_by_email', 'create_user'])
+      assert.equal(await messages(), before)
+      assert.equal(body.email, email)
+      assert.deepEqual(body.user_metadata, data)
+      assert.equal(body.verification_type, 'signup')
+      assert.equal(body.redirect_to, redirect_to)
+      assert.match(body.email_otp, /^\d{6}$/)
+      assert.match(body.hashed_token, /^[\da-f]{56}$/)
+      const link = new URL(body.action_link)
+      assert.equal(`${link.origin}${link.pathname}`, 'https://auth.example/verify')
+      assert.deepEqual(
+        [...link.searchParams],
+        [
+          ['token', body.hashed_token],
+          ['type', 'signup'],
+          ['redirect_to', redirect_to],
+        ],
+      )
+      const clicked = await ask(url, `${link.pathname}${link.search}`)
+      assert.equal(clicked.status, 303)
+      assert.match(
+        clicked.headers.get('location') ?? '',
+        /^https:\/\/site\.example\/welcome#access_/,
+      )
+      const login = await post('/token?grant_type=password', { email, password })
+      assert.equal(login.status, 200)
+      assert.deepEqual(errorOf(await generate(answer)), [
+        422,
+        'email_exists',
+        'A user with this email address has already been registered',
+      ])
+    },
+  )
 
-  await t.test('a newer link takes the place of an older one, without waiting', async () => {
+  await t.test('a newer link replaces an older one, with no cooldown', async () => {
     const email = newEmail()
     const signup = { type: 'signup', email, password, data: { a: 1 } }
     const first = await generate(signup)
@@ -72,14 +78,14 @@ test('POST /admin/generate_link', async (t) => {
     const { email_otp } = second.body
     const verified = await post('/verify', { type: 'signup', email, token: email_otp })
     assert.equal(verified.status, 200, JSON.stringify(verified.body))
-    // The password is that of the link that was followed.
+    // The password from the link that was followed is in effect.
     const login = (secret: string) =>
       post('/token?grant_type=password', { email, password: secret })
     assert.equal((await login(password)).status, 400)
     assert.equal((await login(other)).status, 200)
   })
 
-  await t.test('invites', async () => {
+  await t.test('invite links', async () => {
     const email = newEmail()
     const { body } = await generate({ type: 'invite', email, data: { a: 1 } })
     assert.ok(body.invited_at)
@@ -92,7 +98,7 @@ test('POST /admin/generate_link', async (t) => {
     assert.equal(again.body.error_code, 'email_exists')
   })
 
-  await t.test('recovery and magic link for who is known', async () => {
+  await t.test('recovery links and magic links for existing users', async () => {
     const { id, email } = await server.newUser()
     for (const type of ['recovery', 'magiclink']) {
       const { status, body } = await generate({ type, email })
@@ -103,7 +109,7 @@ test('POST /admin/generate_link', async (t) => {
       const verified = await post('/verify', { type, token: body.hashed_token })
       assert.equal(verified.status, 200, JSON.stringify(verified.body))
     }
-    // No link of an administrator keeps the user from having one, nor does the user's keep theirs.
+    // Links generated by an administrator do not affect the cooldown of the user, nor the reverse.
     assert.equal((await post('/recover', { email })).status, 200)
     assert.equal((await server.mailTo(email)).kind, 'recovery')
     assert.equal((await generate({ type: 'recovery', email })).status, 200)
@@ -114,7 +120,7 @@ test('POST /admin/generate_link', async (t) => {
     assert.deepEqual(new Set(actions.map(({ a }) => a)), new Set(['user_recovery_requested']))
   })
 
-  await t.test('a magic link for who is unknown signs them up', async () => {
+  await t.test('a magic link for an unknown address signs the user up', async () => {
     const email = newEmail()
     const { body } = await generate({ type: 'magiclink', email })
     assert.equal(body.verification_type, 'signup')
@@ -125,7 +131,7 @@ test('POST /admin/generate_link', async (t) => {
     assert.equal(verified.status, 200, JSON.stringify(verified.body))
   })
 
-  await t.test('a change of address by two links', async () => {
+  await t.test('an email change with two links', async () => {
     const { id, email } = await server.newUser()
     const new_email = newEmail()
     const change = { email, new_email }
@@ -148,17 +154,20 @@ test('POST /admin/generate_link', async (t) => {
     assert.equal(whole.body.user.id, id)
   })
 
-  await t.test('links to another new address end those to the one before', async () => {
-    const { id, email } = await server.newUser()
-    const [one, two] = [newEmail(), newEmail()]
-    await generate({ type: 'email_change_current', email, new_email: one })
-    const { body } = await generate({ type: 'email_change_new', email, new_email: two })
-    assert.equal(body.new_email, two)
-    const rows = await query('select token_type from one_time_tokens where user_id = $1', [id])
-    assert.deepEqual(rows, [{ token_type: 'email_change_new' }])
-  })
+  await t.test(
+    'links for a new address invalidate the links for the previous new address',
+    async () => {
+      const { id, email } = await server.newUser()
+      const [one, two] = [newEmail(), newEmail()]
+      await generate({ type: 'email_change_current', email, new_email: one })
+      const { body } = await generate({ type: 'email_change_new', email, new_email: two })
+      assert.equal(body.new_email, two)
+      const rows = await query('select token_type from one_time_tokens where user_id = $1', [id])
+      assert.deepEqual(rows, [{ token_type: 'email_change_new' }])
+    },
+  )
 
-  await t.test('refuses what it cannot do', async () => {
+  await t.test('refuses invalid requests', async () => {
     const unknown = newEmail()
     const { email: known } = await server.newUser()
     const { email: other } = await server.newUser()
@@ -201,7 +210,7 @@ test('POST /admin/generate_link', async (t) => {
     assert.equal(body.redirect_to, 'https://site.example')
   })
 
-  await t.test('links for one unknown address at the same time make one user', async () => {
+  await t.test('concurrent links for one unknown address create one user', async () => {
     const email = newEmail()
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => generate({ type: 'magiclink', email })),
@@ -211,7 +220,7 @@ test('POST /admin/generate_link', async (t) => {
   })
 })
 
-test('a link for the current address needs the secure change of addresses', async (t) => {
+test('a link for the current address requires secure email change', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false',
     AUTH_DISABLE_SIGNUP: 'true',

@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { openFlowServer } from '../../support/flow-server.ts'
 import { ask } from '../../support/http-client.ts'
 
-test('a search among many users reads a bounded number of them', async (t) => {
+test('a search among many users reads a bounded number of rows', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_AUD: 'authenticated' })
   if (!server) return
-  // The oldest 12,000 are of another domain, and more than are counted.
+  // The oldest 12,000 users have another domain, and they are more than a search counts.
   await server.query(
     `insert into users (id, aud, phone, email, raw_user_meta_data, created_at)
      select gen_random_uuid(), 'authenticated', case when n > 33000 then '1555' || lpad(n::text, 7, '0') end,
@@ -35,7 +35,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     }
   }
 
-  await t.test('what many have is found at once, and their number is an estimate', async () => {
+  await t.test('a frequent match is found at once, and the total is an estimate', async () => {
     const { names, total, link } = await list('filter=today&per_page=2')
     assert.deepEqual(names, ['1', '2'])
     assert.equal(total, 35_000)
@@ -43,7 +43,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     assert.deepEqual((await list('filter=today&per_page=2&page=2')).names, ['3', '4'])
   })
 
-  await t.test('what few have is found and counted wherever it is', async () => {
+  await t.test('a rare match is found and counted exactly, wherever it is', async () => {
     const { names, total, link } = await list('filter=34998')
     assert.deepEqual([names, total], [['34998'], 1])
     assert.equal(link, '</admin/users?page=1&per_page=50&filter=34998>; rel="last"')
@@ -54,7 +54,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     assert.deepEqual((await list('filter=nobody')).names, [])
   })
 
-  await t.test('a search that has read enough goes on where it stopped', async () => {
+  await t.test('a search that reached its limit continues where it stopped', async () => {
     const first = await list('filter=before&per_page=3')
     assert.deepEqual(first.names, [])
     assert.match(
@@ -73,39 +73,45 @@ test('a search among many users reads a bounded number of them', async (t) => {
     ])
   })
 
-  await t.test('a part of a phone number and the start of an id are found by indexes', async () => {
-    for (const filter of ['15550034997', '+1 (555) 003-4997', '0034997']) {
-      const { names, total } = await list(`filter=${encodeURIComponent(filter)}`)
-      assert.deepEqual([names, total], [['34997'], 1], filter)
-    }
-    const [user] = await server.query(`select id from users where email = '34996@before.example'`)
-    const id = user?.id ?? ''
-    for (const length of [8, 13, 36]) {
-      assert.deepEqual((await list(`filter=${id.slice(0, length)}`)).names, ['34996'])
-    }
-    const { findUsers } = await import('../../../src/features/admin/statements/list-users.ts')
-    const values = ['authenticated', null, null, 0, 50, '%0034997%', '0034997', id, id]
-    const plan = await server.query(
-      `explain ${findUsers.desc.text.replaceAll('{ns}.', '')}`,
-      values,
-    )
-    const text = plan.map((row) => Object.values(row)[0]).join('\n')
-    for (const index of ['users_phone_parts', 'users_pkey']) {
-      assert.ok(text.includes(index), `${index} is not used:\n${text}`)
-    }
-  })
-
-  await t.test('so does one for a text that is too short for the index', async () => {
-    const found: string[] = []
-    let steps = 0
-    let cursor: string | undefined = ''
-    for (; cursor !== undefined; steps++) {
-      const slice: Awaited<ReturnType<typeof list>> = await list(
-        `filter=日本&limit=10&cursor=${cursor}`,
+  await t.test(
+    'a part of a phone number and the start of an id are found through indexes',
+    async () => {
+      for (const filter of ['15550034997', '+1 (555) 003-4997', '0034997']) {
+        const { names, total } = await list(`filter=${encodeURIComponent(filter)}`)
+        assert.deepEqual([names, total], [['34997'], 1], filter)
+      }
+      const [user] = await server.query(`select id from users where email = '34996@before.example'`)
+      const id = user?.id ?? ''
+      for (const length of [8, 13, 36]) {
+        assert.deepEqual((await list(`filter=${id.slice(0, length)}`)).names, ['34996'])
+      }
+      const { findUsers } = await import('../../../src/features/admin/statements/list-users.ts')
+      const values = ['authenticated', null, null, 0, 50, '%0034997%', '0034997', id, id]
+      const plan = await server.query(
+        `explain ${findUsers.desc.text.replaceAll('{ns}.', '')}`,
+        values,
       )
-      found.push(...slice.names)
-      cursor = slice.cursor
-    }
-    assert.deepEqual([found, steps], [['34999'], 4])
-  })
+      const text = plan.map((row) => Object.values(row)[0]).join('\n')
+      for (const index of ['users_phone_parts', 'users_pkey']) {
+        assert.ok(text.includes(index), `${index} is not used:\n${text}`)
+      }
+    },
+  )
+
+  await t.test(
+    'a search for a text that is too short for the index continues where it stopped',
+    async () => {
+      const found: string[] = []
+      let steps = 0
+      let cursor: string | undefined = ''
+      for (; cursor !== undefined; steps++) {
+        const slice: Awaited<ReturnType<typeof list>> = await list(
+          `filter=日本&limit=10&cursor=${cursor}`,
+        )
+        found.push(...slice.names)
+        cursor = slice.cursor
+      }
+      assert.deepEqual([found, steps], [['34999'], 4])
+    },
+  )
 })

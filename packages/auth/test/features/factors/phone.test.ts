@@ -30,7 +30,7 @@ test('phone factors', async (t) => {
     code: string,
   ) => call(who, `/factors/${id}/verify`, { challenge_id, code })
 
-  await t.test('a code goes out as a text message and raises the session', async () => {
+  await t.test('a code is sent by SMS and raises the session to aal2', async () => {
     const who = await calls.newSomebody()
     const phone = newPhone()
     const enrolled = await enroll(who, {
@@ -71,7 +71,7 @@ test('phone factors', async (t) => {
     ])
   })
 
-  await t.test('a wrong code, and the code of another challenge', async (t) => {
+  await t.test('a wrong code and the code of another challenge are refused', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -94,7 +94,7 @@ test('phone factors', async (t) => {
     assert.equal((await verify(who, id, first.id, ` ${early.payload.Code} `)).status, 200)
   })
 
-  await t.test('two messages to one factor have a minute between them', async (t) => {
+  await t.test('messages to one factor are at least a minute apart', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -114,7 +114,7 @@ test('phone factors', async (t) => {
     assert.equal((await challenge(who, id)).status, 200)
   })
 
-  await t.test('numbers and channels that do not do', async () => {
+  await t.test('invalid phone numbers and channels are refused', async () => {
     const who = await calls.newSomebody()
     for (const phone of [undefined, '']) {
       assert.deepEqual(errorOf(await enroll(who, { factor_type: 'phone', phone })), [
@@ -132,13 +132,13 @@ test('phone factors', async (t) => {
     assert.match((await challenge(who, id, { channel: 'pigeon' })).body.msg, /^Invalid channel, /)
     assert.equal((await challenge(who, id, { channel: 'whatsapp' })).status, 200)
     assert.equal((await messagesTo(phone))[0].payload.Channel, 'whatsapp')
-    // Enrolled once more, an unverified one is replaced.
+    // Enrolling the same phone number again replaces the unverified factor.
     const again = await enroll(who, { factor_type: 'phone', phone })
     const ids = (await calls.user(who)).factors.map((factor: { id: string }) => factor.id)
     assert.deepEqual(ids, [again.body.id])
   })
 
-  await t.test('the messages of somebody who is deleted do not go out', async () => {
+  await t.test('pending messages of a deleted user are not sent', async () => {
     for (const should_soft_delete of [true, false]) {
       const who = await calls.newSomebody()
       const { id, phone } = await enrollPhone(who)
@@ -156,7 +156,7 @@ test('phone factors', async (t) => {
   })
 })
 
-test('without room for messages, and without a gateway, there is no challenge', async (t) => {
+test('no challenge is created over the SMS limit or without a gateway', async (t) => {
   const env = { ...factorEnvironment, AUTH_RATE_LIMIT_SMS_SENT: '1' }
   const full = await openFlowServer(t, env)
   const bare = await openFlowServer(t, { ...env, AUTH_SMS_PROVIDER: '' })

@@ -10,7 +10,7 @@ import type { Lies, SoftwareAuthenticator } from '../../support/software-authent
 
 const wrong = [422, 'mfa_verification_failed', 'Invalid WebAuthn credential shown']
 
-test('security keys are second factors', async (t) => {
+test('security keys as second factors', async (t) => {
   const server = await openFlowServer(t, passkeyEnvironment)
   if (!server) return
   const { query } = server
@@ -19,7 +19,7 @@ test('security keys are second factors', async (t) => {
     (await calls.enroll(who, { factor_type: 'webauthn', friendly_name })).body.id as string
   const verify = (who: Somebody, factorId: string, body: unknown) =>
     calls.call(who, `/factors/${factorId}/verify`, body)
-  /** A challenge, and what the authenticator says to it. */
+  /** Requests a challenge and returns the response of the authenticator. */
   const prepare = async (
     who: Somebody,
     factorId: string,
@@ -39,7 +39,7 @@ test('security keys are second factors', async (t) => {
     authenticator: SoftwareAuthenticator,
     lies: Lies = {},
   ) => verify(who, factorId, await prepare(who, factorId, authenticator, lies))
-  /** Somebody with a verified key, at aal2. */
+  /** Creates a user with a verified security key, in a session at aal2. */
   const newKeyOwner = async () => {
     const who = await calls.newSomebody()
     const authenticator = newAuthenticator({ aaguid: 'cb69481e-8ff7-4039-93ec-0a2729a154a8' })
@@ -49,7 +49,7 @@ test('security keys are second factors', async (t) => {
   }
   const signInAgain = async (who: Somebody) => ({ ...who, ...(await calls.signIn(who.email)) })
 
-  await t.test('a factor is enrolled, makes a key, and raises the session', async () => {
+  await t.test('enrolling a factor creates a key and raises the session to aal2', async () => {
     const who = await calls.newSomebody()
     const enrolled = await calls.enroll(who, { factor_type: 'webauthn', friendly_name: 'Key' })
     const { id } = enrolled.body
@@ -59,9 +59,10 @@ test('security keys are second factors', async (t) => {
     })
     assert.deepEqual([body.type, body.webauthn.type], ['webauthn', 'create'])
     const { publicKey } = body.webauthn.credential_options
-    // What the client says of the site has no say.
+    // The relying party that the client sends is ignored.
     assert.equal(publicKey.rp.id, 'app.example.com')
-    // Another than that of passkeys, which an authenticator would replace by this key.
+    // The user handle differs from that of passkeys, otherwise an authenticator would replace the
+    // passkey by this key.
     assert.equal(Buffer.from(publicKey.user.id, 'base64url').toString(), id)
     assert.deepEqual([publicKey.user.name, publicKey.attestation], [who.email, 'none'])
     assert.equal(publicKey.authenticatorSelection.residentKey, 'discouraged')
@@ -79,7 +80,7 @@ test('security keys are second factors', async (t) => {
     assert.ok(!JSON.stringify(factor).includes('public_key'))
   })
 
-  await t.test('the next session shows the same key, and its counter is stored', async () => {
+  await t.test('the next session can use the same key, and the counter is stored', async () => {
     const owner = await newKeyOwner()
     const again = await signInAgain(owner)
     const { body } = await calls.challenge(again, owner.factorId)
@@ -106,7 +107,7 @@ test('security keys are second factors', async (t) => {
     )
   })
 
-  await t.test('what was signed for others, or by others, raises nothing', async () => {
+  await t.test('responses signed for another site or by another key are refused', async () => {
     const owner = await newKeyOwner()
     const other = await newKeyOwner()
     const again = await signInAgain(owner)
@@ -126,7 +127,7 @@ test('security keys are second factors', async (t) => {
     assert.equal((await show(again, owner.factorId, owner.authenticator)).status, 200)
   })
 
-  await t.test('an answer works once', async () => {
+  await t.test('a response works once', async () => {
     const owner = await newKeyOwner()
     const again = await signInAgain(owner)
     const answer = await prepare(again, owner.factorId, owner.authenticator)
@@ -138,14 +139,14 @@ test('security keys are second factors', async (t) => {
     ])
   })
 
-  await t.test('no second key takes the place of a verified one', async () => {
+  await t.test('a second key cannot replace a verified one', async () => {
     const who = await calls.newSomebody()
     const factorId = await enroll(who)
     const first = await prepare(who, factorId, newAuthenticator())
     const second = await prepare(who, factorId, newAuthenticator())
     calls.take(who, await verify(who, factorId, first))
     assert.deepEqual(errorOf(await verify(who, factorId, second)), wrong)
-    // Nor is a new key an answer to the question for the one that is there.
+    // A newly created key is not a valid response to a challenge for the existing one.
     const { body } = await calls.challenge(who, factorId)
     const { challenge } = body.webauthn.credential_options.publicKey
     const made = newAuthenticator().create({ challenge, user: { id: 'eA' } })
@@ -155,18 +156,21 @@ test('security keys are second factors', async (t) => {
     }
   })
 
-  await t.test('a key of the user is not offered for another factor', async () => {
-    const owner = await newKeyOwner()
-    const factorId = await enroll(owner, 'Another')
-    const { body } = await calls.challenge(owner, factorId)
-    const { excludeCredentials } = body.webauthn.credential_options.publicKey
-    assert.deepEqual(
-      excludeCredentials.map(({ id }: { id: string }) => id),
-      [owner.authenticator.keys[0]?.id],
-    )
-  })
+  await t.test(
+    'an existing key of the user is excluded when another factor is enrolled',
+    async () => {
+      const owner = await newKeyOwner()
+      const factorId = await enroll(owner, 'Another')
+      const { body } = await calls.challenge(owner, factorId)
+      const { excludeCredentials } = body.webauthn.credential_options.publicKey
+      assert.deepEqual(
+        excludeCredentials.map(({ id }: { id: string }) => id),
+        [owner.authenticator.keys[0]?.id],
+      )
+    },
+  )
 
-  await t.test('a factor is no passkey', async () => {
+  await t.test('a WebAuthn factor cannot be used as a passkey', async () => {
     const owner = await newKeyOwner()
     assert.equal(
       (await calls.signInWith(owner.authenticator)).body.error_code,
@@ -174,7 +178,7 @@ test('security keys are second factors', async (t) => {
     )
   })
 
-  await t.test('an answer without its parts is told what it lacks', async () => {
+  await t.test('an incomplete response is refused with the name of the missing part', async () => {
     const who = await calls.newSomebody()
     const factorId = await enroll(who)
     const { body } = await calls.challenge(who, factorId)
@@ -195,7 +199,7 @@ test('security keys are second factors', async (t) => {
     }
   })
 
-  await t.test('a factor that is removed takes the level with it', async () => {
+  await t.test('removing a factor lowers the session to aal1', async () => {
     const owner = await newKeyOwner()
     assert.equal((await calls.unenroll(owner, owner.factorId)).status, 200)
     calls.take(owner, await calls.refresh(owner.refreshToken))
@@ -204,7 +208,7 @@ test('security keys are second factors', async (t) => {
   })
 })
 
-test('WebAuthn factors are switched on one by one', async (t) => {
+test('enrolment and verification of WebAuthn factors are enabled separately', async (t) => {
   const server = await openFlowServer(t, {
     ...passkeyEnvironment,
     AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED: 'false',

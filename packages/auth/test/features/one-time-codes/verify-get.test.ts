@@ -28,50 +28,56 @@ test('GET /verify', async (t) => {
     return { email, id: body.id, mail: await mailTo(email) }
   }
 
-  await t.test('signs the user in and goes to the site with tokens in the fragment', async () => {
-    const { email, mail } = await signUp()
-    assert.equal(mail.url.searchParams.get('type'), 'signup')
-    const answer = await get(mail.path)
-    assert.equal(answer.status, 303, JSON.stringify(answer.body))
-    const location = answer.headers.get('location') ?? ''
-    assert.match(location, /^https:\/\/site\.example#access_token=[^?]+$/)
-    const keys = [...new URLSearchParams(location.split('#')[1]).keys()]
-    assert.deepEqual(keys, [
-      'access_token',
-      'expires_at',
-      'expires_in',
-      'refresh_token',
-      'sb',
-      'token_type',
-      'type',
-    ])
-    const { sb, type, token_type, expires_in, access_token, refresh_token } = fragmentOf(answer)
-    assert.deepEqual([sb, type, token_type, expires_in], ['', 'signup', 'bearer', '3600'])
-    assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
-    assert.equal(answer.headers.get('cache-control'), 'no-store')
-    const user = await ask(url, '/user', { token: access_token ?? '' })
-    assert.equal(user.body.email, email)
-    const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
-    assert.equal(refreshed.status, 200)
-  })
-
-  await t.test('goes where the link says, also to the pages and apps of the list', async () => {
-    for (const target of [
-      'https://site.example/welcome?from=mail',
-      'https://app.example/deep/page',
-      'myapp://callback',
-    ]) {
-      const { mail } = await signUp(target)
+  await t.test(
+    'signs the user in and redirects to the site with tokens in the fragment',
+    async () => {
+      const { email, mail } = await signUp()
+      assert.equal(mail.url.searchParams.get('type'), 'signup')
       const answer = await get(mail.path)
-      assert.equal(answer.headers.get('location')?.split('#')[0], target)
-      assert.equal(fragmentOf(answer)['type'], 'signup')
-    }
-    const { mail } = await signUp('https://site.example/#/route')
-    const location = (await get(mail.path)).headers.get('location') ?? ''
-    assert.match(location, /^https:\/\/site\.example\/#access_token=/)
-  })
+      assert.equal(answer.status, 303, JSON.stringify(answer.body))
+      const location = answer.headers.get('location') ?? ''
+      assert.match(location, /^https:\/\/site\.example#access_token=[^?]+$/)
+      const keys = [...new URLSearchParams(location.split('#')[1]).keys()]
+      assert.deepEqual(keys, [
+        'access_token',
+        'expires_at',
+        'expires_in',
+        'refresh_token',
+        'sb',
+        'token_type',
+        'type',
+      ])
+      const { sb, type, token_type, expires_in, access_token, refresh_token } = fragmentOf(answer)
+      assert.deepEqual([sb, type, token_type, expires_in], ['', 'signup', 'bearer', '3600'])
+      assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      const user = await ask(url, '/user', { token: access_token ?? '' })
+      assert.equal(user.body.email, email)
+      const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
+      assert.equal(refreshed.status, 200)
+    },
+  )
 
-  await t.test('knows each kind of link', async () => {
+  await t.test(
+    'redirects to the URL in the link, including pages and apps in the allow list',
+    async () => {
+      for (const target of [
+        'https://site.example/welcome?from=mail',
+        'https://app.example/deep/page',
+        'myapp://callback',
+      ]) {
+        const { mail } = await signUp(target)
+        const answer = await get(mail.path)
+        assert.equal(answer.headers.get('location')?.split('#')[0], target)
+        assert.equal(fragmentOf(answer)['type'], 'signup')
+      }
+      const { mail } = await signUp('https://site.example/#/route')
+      const location = (await get(mail.path)).headers.get('location') ?? ''
+      assert.match(location, /^https:\/\/site\.example\/#access_token=/)
+    },
+  )
+
+  await t.test('accepts every type of link', async () => {
     const { email } = await server.newUser()
     for (const [path, type] of [
       ['/magiclink', 'magiclink'],
@@ -88,7 +94,7 @@ test('GET /verify', async (t) => {
     assert.equal(fragmentOf(answer)['type'], 'invite')
   })
 
-  await t.test('says in the fragment why a link does not work', async () => {
+  await t.test('puts the reason in the fragment if a link does not work', async () => {
     const { id, mail } = await signUp('https://site.example/welcome')
     await query(`update users set banned_until = now() + interval '10 years' where id = $1`, [id])
     const banned = await get(mail.path)
@@ -115,7 +121,7 @@ test('GET /verify', async (t) => {
     assert.deepEqual(fragmentOf(unknown), { ...gone, sb: '' })
   })
 
-  await t.test('answers with JSON where it cannot know where to go', async () => {
+  await t.test('responds with JSON if there is no URL to redirect to', async () => {
     assert.deepEqual(errorOf(await get('/verify?type=signup')), [
       400,
       'validation_failed',
@@ -128,7 +134,7 @@ test('GET /verify', async (t) => {
     ])
   })
 
-  await t.test('fails on a redirect that is not permitted, and the link still works', async () => {
+  await t.test('fails if the redirect is not permitted, and the link still works', async () => {
     const { mail } = await signUp()
     const evil = `/verify?type=signup&token=${mail.token}&redirect_to=`
     for (const target of [
@@ -149,12 +155,12 @@ test('GET /verify', async (t) => {
       mail.recipient,
     ])
     assert.equal(tokens.length, 1)
-    // The client expects the site instead.
+    // The client library expects the site URL instead.
     const answer = await get(`${evil}https://evil.example`, sdk)
     assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#access_token=/)
   })
 
-  await t.test('is not used up by programs that only look', async () => {
+  await t.test('a link is not used up by HEAD requests or prefetching', async () => {
     const { mail } = await signUp()
     const head = await fetch(`${url}${mail.path}`, { method: 'HEAD', redirect: 'manual' })
     assert.deepEqual([head.status, head.headers.get('location')], [200, null])
@@ -163,7 +169,7 @@ test('GET /verify', async (t) => {
     assert.equal(fragmentOf(await get(mail.path))['type'], 'signup')
   })
 
-  await t.test('takes one of many clicks', async () => {
+  await t.test('only one of many concurrent clicks signs in', async () => {
     const { id, mail } = await signUp()
     const answers = await Promise.all(Array.from({ length: 10 }, () => get(mail.path)))
     const signedIn = answers.filter((answer) => 'access_token' in fragmentOf(answer))
@@ -171,13 +177,13 @@ test('GET /verify', async (t) => {
     assert.equal((await query('select 1 from sessions where user_id = $1', [id])).length, 1)
   })
 
-  await t.test('leads to a code where the flow is PKCE', async () => {
+  await t.test('redirects with a code in a PKCE flow', async () => {
     const verifier = randomBytes(56).toString('hex')
     const challenge = createHash('sha256').update(verifier).digest('base64url')
     const pkce = { code_challenge: challenge, code_challenge_method: 's256' }
     const { id, mail } = await signUp('https://site.example/in?a=b#c', pkce)
     assert.match(mail.token, /^pkce_[0-9a-f]{56}$/)
-    // Without its beginning it is not a token for anything.
+    // Without its prefix the token is invalid.
     const stripped = await get(`/verify?type=signup&token=${mail.token.slice(5)}`)
     assert.deepEqual(fragmentOf(stripped), { ...gone, sb: '' })
     server.takeStatements()
@@ -188,24 +194,27 @@ test('GET /verify', async (t) => {
     assert.deepEqual(others, { a: 'b' })
     assert.match(code ?? '', /^[0-9a-f-]{36}$/)
     assert.equal(answer.headers.get('location')?.split('#')[1], 'c')
-    // Nobody has signed in yet.
+    // No session exists until the code is exchanged.
     assert.deepEqual(await query('select 1 from sessions where user_id = $1', [id]), [])
     const again = await get(mail.path)
     assert.deepEqual(queryOf(again), { a: 'b', ...gone })
     assert.deepEqual(fragmentOf(again), { ...gone, sb: '' })
   })
 
-  await t.test('fails where the flow of a PKCE link is gone, and leaves the link', async () => {
-    const challenge = 'c'.repeat(43)
-    const pkce = { code_challenge: challenge, code_challenge_method: 'plain' }
-    const { id, mail } = await signUp('', pkce)
-    await query('delete from flow_states where user_id = $1', [id])
-    const answer = await get(mail.path)
-    assert.deepEqual(queryOf(answer), {
-      error_code: 'flow_state_not_found',
-      error_description: 'invalid flow state, no valid flow state found',
-    })
-    const tokens = await query('select 1 from one_time_tokens where user_id = $1', [id])
-    assert.equal(tokens.length, 1)
-  })
+  await t.test(
+    'fails if the flow of a PKCE link no longer exists, and does not use up the link',
+    async () => {
+      const challenge = 'c'.repeat(43)
+      const pkce = { code_challenge: challenge, code_challenge_method: 'plain' }
+      const { id, mail } = await signUp('', pkce)
+      await query('delete from flow_states where user_id = $1', [id])
+      const answer = await get(mail.path)
+      assert.deepEqual(queryOf(answer), {
+        error_code: 'flow_state_not_found',
+        error_description: 'invalid flow state, no valid flow state found',
+      })
+      const tokens = await query('select 1 from one_time_tokens where user_id = $1', [id])
+      assert.equal(tokens.length, 1)
+    },
+  )
 })

@@ -27,7 +27,7 @@ const needsLevel = [
 ]
 const notFound = [404, 'validation_failed', 'Passkey not found']
 
-test('passkeys are registered and managed', async (t) => {
+test('registering and managing passkeys', async (t) => {
   const server = await openFlowServer(t, {
     ...passkeyEnvironment,
     AUTH_PASSKEY_MAX_PASSKEYS_PER_USER: '3',
@@ -37,7 +37,7 @@ test('passkeys are registered and managed', async (t) => {
   const { url, query, clock } = server
   const calls = createPasskeyCalls(server)
 
-  await t.test('options ask for a discoverable key without attestation', async () => {
+  await t.test('the options ask for a discoverable key without attestation', async () => {
     const who = await calls.newSomebody()
     server.takeStatements()
     const { status, body } = await calls.registrationOptions(who)
@@ -63,60 +63,66 @@ test('passkeys are registered and managed', async (t) => {
     assert.ok(Math.abs(body.expires_at - inFiveMinutes) < 60)
   })
 
-  await t.test('a passkey is named after its authenticator, and excluded next time', async () => {
-    const who = await calls.newSomebody()
-    const authenticator = newAuthenticator({ aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d' })
-    const { status, body } = await calls.register(who, authenticator)
-    assert.equal(status, 200)
-    assert.deepEqual(Object.keys(body).toSorted(), ['created_at', 'friendly_name', 'id'])
-    assert.equal(body.friendly_name, '1Password')
-    assert.equal((await calls.register(who, newAuthenticator())).body.friendly_name, 'Passkey')
-    const { excludeCredentials } = (await calls.registrationOptions(who)).body.options
-    assert.deepEqual(excludeCredentials[0], {
-      id: authenticator.keys[0]?.id,
-      type: 'public-key',
-      transports: ['internal'],
-    })
-    assert.equal(excludeCredentials.length, 2)
-    assert.deepEqual((await server.actionsOf(who.id)).slice(-2), [
-      'passkey_created',
-      'passkey_created',
-    ])
-  })
-
-  await t.test('what the authenticator answers must be for us, and for now', async () => {
-    const who = await calls.newSomebody()
-    const lies = {
-      'another origin': { origin: 'https://evil.example' },
-      'an origin that begins like ours': { origin: `${siteOrigin}.evil.example` },
-      'our origin without TLS': { origin: 'http://app.example.com' },
-      'another relying party': { rpId: 'evil.example' },
-      'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
-      'an assertion': { type: 'webauthn.get' },
-      'nobody there': { flags: 0 },
-      'an id that is too long': { id: Buffer.alloc(1_024, 7).toString('base64url') },
-    }
-    for (const [what, lie] of Object.entries(lies)) {
-      const answer = await calls.register(who, newAuthenticator(), lie)
-      assert.deepEqual(errorOf(answer), failed, what)
-    }
-    for (const credential of [{}, 'text', [], { id: 'x', rawId: 'x', type: 'public-key' }]) {
-      const { body } = await calls.registrationOptions(who)
-      const answer = await calls.finishRegistration(who, {
-        challenge_id: body.challenge_id,
-        credential,
+  await t.test(
+    'a passkey is named after its authenticator and excluded from the next registration',
+    async () => {
+      const who = await calls.newSomebody()
+      const authenticator = newAuthenticator({ aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d' })
+      const { status, body } = await calls.register(who, authenticator)
+      assert.equal(status, 200)
+      assert.deepEqual(Object.keys(body).toSorted(), ['created_at', 'friendly_name', 'id'])
+      assert.equal(body.friendly_name, '1Password')
+      assert.equal((await calls.register(who, newAuthenticator())).body.friendly_name, 'Passkey')
+      const { excludeCredentials } = (await calls.registrationOptions(who)).body.options
+      assert.deepEqual(excludeCredentials[0], {
+        id: authenticator.keys[0]?.id,
+        type: 'public-key',
+        transports: ['internal'],
       })
-      assert.deepEqual(errorOf(answer), failed, JSON.stringify(credential))
-    }
-    assert.deepEqual((await calls.list(who)).body, [])
-  })
+      assert.equal(excludeCredentials.length, 2)
+      assert.deepEqual((await server.actionsOf(who.id)).slice(-2), [
+        'passkey_created',
+        'passkey_created',
+      ])
+    },
+  )
 
-  await t.test('an attestation is not looked at, and no certificate is read', async () => {
+  await t.test(
+    'the response must match our origin, relying party and current challenge',
+    async () => {
+      const who = await calls.newSomebody()
+      const lies = {
+        'another origin': { origin: 'https://evil.example' },
+        'an origin that starts like ours': { origin: `${siteOrigin}.evil.example` },
+        'our origin without TLS': { origin: 'http://app.example.com' },
+        'another relying party': { rpId: 'evil.example' },
+        'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
+        'an assertion': { type: 'webauthn.get' },
+        'user not present': { flags: 0 },
+        'an id that is too long': { id: Buffer.alloc(1_024, 7).toString('base64url') },
+      }
+      for (const [what, lie] of Object.entries(lies)) {
+        const answer = await calls.register(who, newAuthenticator(), lie)
+        assert.deepEqual(errorOf(answer), failed, what)
+      }
+      for (const credential of [{}, 'text', [], { id: 'x', rawId: 'x', type: 'public-key' }]) {
+        const { body } = await calls.registrationOptions(who)
+        const answer = await calls.finishRegistration(who, {
+          challenge_id: body.challenge_id,
+          credential,
+        })
+        assert.deepEqual(errorOf(answer), failed, JSON.stringify(credential))
+      }
+      assert.deepEqual((await calls.list(who)).body, [])
+    },
+  )
+
+  await t.test('attestation is ignored, and no certificate is parsed', async () => {
     const who = await calls.newSomebody()
     const { body } = await calls.registrationOptions(who)
     const credential = newAuthenticator().create(body.options)
     const text = Buffer.from(credential.response.attestationObject, 'base64url').toString('latin1')
-    // Checked, a statement of Apple without a certificate would be refused.
+    // If attestation were verified, an Apple statement without a certificate would be refused.
     const forged = text.replace('\x63fmt\x64none', '\x63fmt\x65apple')
     assert.notEqual(forged, text)
     const answer = await calls.finishRegistration(who, {
@@ -132,36 +138,39 @@ test('passkeys are registered and managed', async (t) => {
     assert.equal(answer.status, 200)
   })
 
-  await t.test('a challenge works once, for one user, for one purpose, for a while', async () => {
-    const who = await calls.newSomebody()
-    const other = await calls.newSomebody()
-    const authenticator = newAuthenticator()
-    const { body } = await calls.registrationOptions(who)
-    const answer = {
-      challenge_id: body.challenge_id,
-      credential: authenticator.create(body.options),
-    }
-    assert.deepEqual(errorOf(await calls.finishRegistration(other, answer)), usedUp)
-    assert.deepEqual(errorOf(await calls.finishSignIn(answer)), usedUp)
-    const both = await Promise.all([1, 2].map(() => calls.finishRegistration(who, answer)))
-    assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 400])
-    assert.deepEqual(errorOf(await calls.finishRegistration(who, answer)), usedUp)
+  await t.test(
+    'a challenge works once, for one user and one purpose, until it expires',
+    async () => {
+      const who = await calls.newSomebody()
+      const other = await calls.newSomebody()
+      const authenticator = newAuthenticator()
+      const { body } = await calls.registrationOptions(who)
+      const answer = {
+        challenge_id: body.challenge_id,
+        credential: authenticator.create(body.options),
+      }
+      assert.deepEqual(errorOf(await calls.finishRegistration(other, answer)), usedUp)
+      assert.deepEqual(errorOf(await calls.finishSignIn(answer)), usedUp)
+      const both = await Promise.all([1, 2].map(() => calls.finishRegistration(who, answer)))
+      assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 400])
+      assert.deepEqual(errorOf(await calls.finishRegistration(who, answer)), usedUp)
 
-    const late = (await calls.registrationOptions(who)).body
-    clock.aheadMs += 301_000
-    const lateAnswer = {
-      challenge_id: late.challenge_id,
-      credential: authenticator.create(late.options),
-    }
-    assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), [
-      400,
-      'webauthn_challenge_expired',
-      'Challenge has expired',
-    ])
-    assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), usedUp)
-  })
+      const late = (await calls.registrationOptions(who)).body
+      clock.aheadMs += 301_000
+      const lateAnswer = {
+        challenge_id: late.challenge_id,
+        credential: authenticator.create(late.options),
+      }
+      assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), [
+        400,
+        'webauthn_challenge_expired',
+        'Challenge has expired',
+      ])
+      assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), usedUp)
+    },
+  )
 
-  await t.test('of registrations that were only begun the last ten stay', async () => {
+  await t.test('at most ten unfinished registrations are kept per user', async () => {
     const who = await calls.newSomebody()
     const begun = []
     for (let count = 0; count < 12; count += 1) begun.push(await calls.registrationOptions(who))
@@ -189,7 +198,7 @@ test('passkeys are registered and managed', async (t) => {
     }
   })
 
-  await t.test('a key that somebody has is nobody else’s', async () => {
+  await t.test('a key that one user has registered cannot be registered by another', async () => {
     const owner = await calls.newOwner()
     const thief = await calls.newSomebody()
     const [key] = owner.authenticator.keys
@@ -203,7 +212,7 @@ test('passkeys are registered and managed', async (t) => {
     assert.equal((await calls.signInWith(owner.authenticator)).body.user.id, owner.id)
   })
 
-  await t.test('nobody gets more of them than are allowed, all at once neither', async () => {
+  await t.test('the maximum number of passkeys holds, also for concurrent requests', async () => {
     const who = await calls.newSomebody()
     const tooMany = [422, 'too_many_passkeys', 'Maximum number of passkeys reached']
     const all = await Promise.all(Array.from({ length: 6 }, () => calls.registrationOptions(who)))
@@ -224,7 +233,7 @@ test('passkeys are registered and managed', async (t) => {
     assert.deepEqual(errorOf(await calls.registrationOptions(who)), tooMany)
   })
 
-  await t.test('anonymous users and those of single sign-on have none', async () => {
+  await t.test('anonymous users and SSO users cannot register passkeys', async () => {
     const { body } = await server.post('/signup', {})
     const anonymous = { token: body.access_token }
     const refused = [403, 'no_authorization', 'Anonymous user not allowed to perform these actions']
@@ -241,7 +250,7 @@ test('passkeys are registered and managed', async (t) => {
     assert.equal((await ask(url, '/passkeys')).status, 401)
   })
 
-  await t.test('they are listed, renamed and removed', async () => {
+  await t.test('passkeys can be listed, renamed and removed', async () => {
     const owner = await calls.newOwner()
     const [item, ...more] = (await calls.list(owner)).body
     assert.deepEqual(more, [])
@@ -283,11 +292,11 @@ test('passkeys are registered and managed', async (t) => {
     ])
   })
 
-  await t.test('who has a second factor manages them after showing it only', async () => {
+  await t.test('a user with a second factor can manage passkeys only at aal2', async () => {
     const member = await calls.newMember()
     const { body } = await calls.register(member, newAuthenticator())
     const low = await calls.signIn(member.email)
-    // Begun with both factors, and finished without the second.
+    // The registration started at aal2 and is finished at aal1.
     const begun = (await calls.registrationOptions(member)).body
     const answer = {
       challenge_id: begun.challenge_id,
@@ -302,7 +311,7 @@ test('passkeys are registered and managed', async (t) => {
     assert.equal((await calls.remove(member, body.id)).status, 204)
   })
 
-  await t.test('administrators list and remove them', async () => {
+  await t.test('administrators can list and remove passkeys', async () => {
     const owner = await calls.newOwner()
     const token = server.serviceToken
     const path = `/admin/users/${owner.id}/passkeys`
@@ -332,7 +341,7 @@ test('passkeys are registered and managed', async (t) => {
     })
   })
 
-  await t.test('nothing of them stays of a user who is deleted, softly or not', async () => {
+  await t.test('deleting a user, hard or soft, deletes the passkeys', async () => {
     for (const should_soft_delete of [true, false]) {
       const owner = await calls.newOwner()
       await calls.registrationOptions(owner)
@@ -350,7 +359,7 @@ test('passkeys are registered and managed', async (t) => {
     }
   })
 
-  await t.test('challenges that nobody answered are deleted after a day', async (t) => {
+  await t.test('unanswered challenges are deleted after a day', async (t) => {
     const db = openDatabase({
       url: server.databaseUrl,
       schema: server.schema,
@@ -372,7 +381,7 @@ test('passkeys are registered and managed', async (t) => {
   })
 })
 
-test('a passkey of an account that nobody had proven goes when its owner comes', async (t) => {
+test('passkeys of an unconfirmed account are removed when the owner of the address signs in', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], passkeyEnvironment)
   if (!server) return
   const calls = createPasskeyCalls(server)
@@ -380,7 +389,7 @@ test('a passkey of an account that nobody had proven goes when its owner comes',
   const { body } = await server.post('/admin/users', account, {
     authorization: `Bearer ${server.serviceToken}`,
   })
-  // Whoever this is came in another way, and never showed that the address is theirs.
+  // This user never proved to own the address.
   const { token } = await calls.newSomebody()
   const authenticator = newAuthenticator()
   const { body: registered } = await calls.register({ token }, authenticator)
@@ -394,7 +403,7 @@ test('a passkey of an account that nobody had proven goes when its owner comes',
   assert.deepEqual((await calls.list(owner)).body, [])
 })
 
-test('without AUTH_PASSKEY_ENABLED there are no passkeys', async (t) => {
+test('without AUTH_PASSKEY_ENABLED the passkey endpoints are disabled', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const { url, serviceToken } = server

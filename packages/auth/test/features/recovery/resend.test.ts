@@ -11,7 +11,7 @@ test('POST /resend', async (t) => {
   if (!server) return
   const { post, mailTo, mailsTo, query } = server
 
-  await t.test('sends a confirmation again, once it is time', async () => {
+  await t.test('sends a confirmation again after the cooldown', async () => {
     const email = newEmail()
     await post('/signup', { email, password })
     const first = await mailTo(email)
@@ -28,35 +28,38 @@ test('POST /resend', async (t) => {
     assert.equal((await post('/verify', { type: 'signup', token: second.token })).status, 200)
   })
 
-  await t.test('answers alike where nothing waits, with as many statements', async () => {
-    const waiting = newEmail()
-    await post('/signup', { email: waiting, password })
-    const { email: confirmed } = await server.newUser()
-    server.clock.aheadMs += 901_000
-    const nobody = newEmail()
-    for (const type of ['signup', 'email_change']) {
-      for (const email of [waiting, confirmed, nobody]) {
-        await server.untilAnswered()
-        server.takeStatements()
-        const answer = await post('/resend', { type, email })
-        assert.deepEqual([answer.status, answer.body], [200, {}])
-        assert.equal(server.takeStatements()[0], 'defer_email')
+  await t.test(
+    'responds the same with the same statements if there is nothing to resend',
+    async () => {
+      const waiting = newEmail()
+      await post('/signup', { email: waiting, password })
+      const { email: confirmed } = await server.newUser()
+      server.clock.aheadMs += 901_000
+      const nobody = newEmail()
+      for (const type of ['signup', 'email_change']) {
+        for (const email of [waiting, confirmed, nobody]) {
+          await server.untilAnswered()
+          server.takeStatements()
+          const answer = await post('/resend', { type, email })
+          assert.deepEqual([answer.status, answer.body], [200, {}])
+          assert.equal(server.takeStatements()[0], 'defer_email')
+        }
+        const again = new Set<string>()
+        for (const email of [waiting, confirmed, nobody]) {
+          await server.untilAnswered()
+          server.takeStatements()
+          const { status, body, headers } = await post('/resend', { type, email })
+          again.add(JSON.stringify([status, body.error_code, headers.has('retry-after')]))
+          assert.deepEqual(server.takeStatements(), ['defer_email', 'find_message_wait'])
+        }
+        assert.deepEqual([...again], ['[429,"over_email_send_rate_limit",true]'])
       }
-      const again = new Set<string>()
-      for (const email of [waiting, confirmed, nobody]) {
-        await server.untilAnswered()
-        server.takeStatements()
-        const { status, body, headers } = await post('/resend', { type, email })
-        again.add(JSON.stringify([status, body.error_code, headers.has('retry-after')]))
-        assert.deepEqual(server.takeStatements(), ['defer_email', 'find_message_wait'])
-      }
-      assert.deepEqual([...again], ['[429,"over_email_send_rate_limit",true]'])
-    }
-    assert.deepEqual(await mailsTo(confirmed), [])
-    assert.equal((await mailsTo(waiting)).length, 2)
-  })
+      assert.deepEqual(await mailsTo(confirmed), [])
+      assert.equal((await mailsTo(waiting)).length, 2)
+    },
+  )
 
-  await t.test('sends both messages of a change of address again', async () => {
+  await t.test('sends both messages of an email change again', async () => {
     const { id, email } = await server.newUser()
     const next = newEmail()
     await query(
@@ -65,7 +68,7 @@ test('POST /resend', async (t) => {
       [id, next, server.clock.now()],
     )
     const resend = () => post('/resend', { type: 'email_change', email })
-    // That there is a change is told to nobody, nor that it is too young.
+    // The response reveals neither the pending change nor its cooldown.
     assert.deepEqual((await resend()).body, {})
     assert.deepEqual([await mailsTo(email), await mailsTo(next)], [[], []])
     server.clock.aheadMs += 901_000
@@ -79,7 +82,7 @@ test('POST /resend', async (t) => {
     assert.equal(user.email_change_confirm_status, 0)
   })
 
-  await t.test('says what is wrong with a request', async () => {
+  await t.test('reports invalid requests', async () => {
     const email = newEmail()
     const phone = '+491701234567'
     const types = 'Missing one of these types: signup, email_change, sms, phone_change'

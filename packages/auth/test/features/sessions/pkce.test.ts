@@ -29,37 +29,40 @@ test('POST /token with a PKCE code', async (t) => {
     return { email, id: body.id }
   }
 
-  await t.test('gives tokens for the code of each kind of link, in two statements', async () => {
-    const { verifier, pkce } = createVerifier()
-    const { email, id } = await signUp(pkce)
-    const flows = [
-      [undefined, 'email/signup'],
-      ['/otp', 'magiclink'],
-      ['/recover', 'recovery'],
-    ] as const
-    for (const [path, method] of flows) {
-      server.clock.aheadMs += 901_000
-      if (path !== undefined) await post(path, { email, ...pkce })
-      const code = await follow(email)
-      server.takeStatements()
-      const { status, body } = await exchange(code, verifier)
-      assert.equal(status, 200, JSON.stringify(body))
-      assert.deepEqual(server.takeStatements(), ['find_flow', 'exchange_flow'])
-      assert.equal(body.user.id, id)
-      const claims = JSON.parse(
-        Buffer.from(body.access_token.split('.')[1], 'base64url').toString(),
-      )
-      assert.equal(claims.amr[0].method, method)
-      assert.ok(body.user.last_sign_in_at)
-      const [session] = await query('select is_recovery from sessions where id = $1', [
-        claims.session_id,
-      ])
-      assert.equal(session.is_recovery, method === 'recovery')
-      assert.equal((await server.actionsOf(id)).at(-1), 'login')
-    }
-  })
+  await t.test(
+    'returns tokens for the code from each type of link, in two statements',
+    async () => {
+      const { verifier, pkce } = createVerifier()
+      const { email, id } = await signUp(pkce)
+      const flows = [
+        [undefined, 'email/signup'],
+        ['/otp', 'magiclink'],
+        ['/recover', 'recovery'],
+      ] as const
+      for (const [path, method] of flows) {
+        server.clock.aheadMs += 901_000
+        if (path !== undefined) await post(path, { email, ...pkce })
+        const code = await follow(email)
+        server.takeStatements()
+        const { status, body } = await exchange(code, verifier)
+        assert.equal(status, 200, JSON.stringify(body))
+        assert.deepEqual(server.takeStatements(), ['find_flow', 'exchange_flow'])
+        assert.equal(body.user.id, id)
+        const claims = JSON.parse(
+          Buffer.from(body.access_token.split('.')[1], 'base64url').toString(),
+        )
+        assert.equal(claims.amr[0].method, method)
+        assert.ok(body.user.last_sign_in_at)
+        const [session] = await query('select is_recovery from sessions where id = $1', [
+          claims.session_id,
+        ])
+        assert.equal(session.is_recovery, method === 'recovery')
+        assert.equal((await server.actionsOf(id)).at(-1), 'login')
+      }
+    },
+  )
 
-  await t.test('takes a code once, and gives tokens to one of many requests with it', async () => {
+  await t.test('a code works once, also for concurrent requests', async () => {
     const { verifier, pkce } = createVerifier()
     const { email, id } = await signUp(pkce)
     const code = await follow(email)
@@ -71,7 +74,7 @@ test('POST /token with a PKCE code', async (t) => {
     assert.deepEqual(await query('select 1 from flow_states where user_id = $1', [id]), [])
   })
 
-  await t.test('goes on from what another has changed while it waited', async () => {
+  await t.test('a concurrent change of the user is not lost', async () => {
     const { verifier, pkce } = createVerifier()
     const { email, id } = await signUp(pkce)
     const code = await server.whileChanged(id, () => follow(email))
@@ -79,7 +82,7 @@ test('POST /token with a PKCE code', async (t) => {
     assert.deepEqual([status, body.user?.user_metadata.changed], [200, true])
   })
 
-  await t.test('takes a plain challenge, and no other verifier', async () => {
+  await t.test('accepts a plain challenge, and only its own verifier', async () => {
     const verifier = 'v'.repeat(50)
     const { email } = await signUp({ code_challenge: verifier, code_challenge_method: 'PLAIN' })
     const code = await follow(email)
@@ -91,7 +94,7 @@ test('POST /token with a PKCE code', async (t) => {
     assert.equal((await exchange(code, verifier)).status, 200)
   })
 
-  await t.test('takes a code for five minutes, counted from the click', async () => {
+  await t.test('a code is valid for five minutes after the click', async () => {
     const { verifier, pkce } = createVerifier()
     const { email } = await signUp(pkce)
     server.clock.aheadMs += 1_800_000
@@ -106,7 +109,7 @@ test('POST /token with a PKCE code', async (t) => {
     assert.equal((await exchange(code, verifier)).status, 200)
   })
 
-  await t.test('knows no code that nobody was shown, and none of a banned user', async () => {
+  await t.test('refuses a code that was never issued, and the code of a banned user', async () => {
     const { verifier, pkce } = createVerifier()
     const { email, id } = await signUp(pkce)
     const [flow] = await query('select auth_code from flow_states where user_id = $1', [id])
@@ -121,7 +124,7 @@ test('POST /token with a PKCE code', async (t) => {
     ])
   })
 
-  await t.test('says what is wrong with a request', async () => {
+  await t.test('reports invalid requests', async () => {
     const empty = [
       400,
       'validation_failed',
@@ -134,19 +137,16 @@ test('POST /token with a PKCE code', async (t) => {
     assert.deepEqual(errorOf(await exchange('not a code', 'x')), notFound)
   })
 
-  await t.test(
-    'links of a PKCE flow work for tokens where a server shows them by POST',
-    async () => {
-      const { pkce } = createVerifier()
-      const { email } = await signUp(pkce)
-      const { token } = await mailTo(email)
-      const { status, body } = await post('/verify', { type: 'email', token_hash: token })
-      assert.equal(status, 200, JSON.stringify(body))
-      assert.ok(body.access_token)
-      const other = await signUp(pkce)
-      const { code } = await mailTo(other.email)
-      const digits = await post('/verify', { type: 'signup', token: code, email: other.email })
-      assert.equal(digits.status, 200, JSON.stringify(digits.body))
-    },
-  )
+  await t.test('POST /verify returns tokens for a link from a PKCE flow', async () => {
+    const { pkce } = createVerifier()
+    const { email } = await signUp(pkce)
+    const { token } = await mailTo(email)
+    const { status, body } = await post('/verify', { type: 'email', token_hash: token })
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.ok(body.access_token)
+    const other = await signUp(pkce)
+    const { code } = await mailTo(other.email)
+    const digits = await post('/verify', { type: 'signup', token: code, email: other.email })
+    assert.equal(digits.status, 200, JSON.stringify(digits.body))
+  })
 })
