@@ -10,7 +10,7 @@ import { ask, newEmail, password } from '../../support/http-client.ts'
 
 const name = 'customize-access-token'
 
-test('the hook for access tokens', async (t) => {
+test('the custom access token hook', async (t) => {
   const server = await openHookedServer(t, [name])
   if (!server) return
   const { post, query, saying, asked, clock } = server
@@ -20,12 +20,12 @@ test('the hook for access tokens', async (t) => {
     post('/token?grant_type=refresh_token', { refresh_token })
   const openSessions = async () =>
     (await query('select 1 from sessions where user_id = $1 and revoked_at is null', [id])).length
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server asks
+  // oxlint-disable-next-line typescript/no-explicit-any -- the payload of any hook
   const adding = (more: object) => (body: any) => ({
     body: { claims: { ...body.claims, ...more } },
   })
 
-  await t.test('is asked at every sign-in, and its claims are in the token', async () => {
+  await t.test('is called at every sign-in, and its claims are in the token', async () => {
     const { status, body } = await saying(name, adding({ plan: 'gold', role: 'editor' }), login)
     assert.equal(status, 200)
     const claims = claimsOf(body.access_token)
@@ -42,7 +42,7 @@ test('the hook for access tokens', async (t) => {
     assert.deepEqual([user.status, user.body.id], [200, id])
   })
 
-  await t.test('is asked again when a token is refreshed', async () => {
+  await t.test('is called again when a token is refreshed', async () => {
     const { body } = await saying(name, adding({ plan: 'gold' }), login)
     const again = await saying(name, adding({ plan: 'silver' }), () => refresh(body.refresh_token))
     assert.equal(claimsOf(again.body.access_token).plan, 'silver')
@@ -50,7 +50,7 @@ test('the hook for access tokens', async (t) => {
     assert.deepEqual([method, 'plan' in claims], ['token_refresh', false])
   })
 
-  await t.test('is asked when a link is verified, and told how the user signed in', async () => {
+  await t.test('is called with the authentication method when a link is verified', async () => {
     const token = { authorization: `Bearer ${server.serviceToken}` }
     const link = await post('/admin/generate_link', { type: 'magiclink', email }, token)
     const { hashed_token: token_hash } = link.body
@@ -61,16 +61,16 @@ test('the hook for access tokens', async (t) => {
     assert.equal(asked(name).at(-1).authentication_method, 'otp')
   })
 
-  await t.test('is asked when a second factor raises a session', async () => {
+  await t.test('is called when a second factor raises a session', async () => {
     const { id: memberId } = await createFactorCalls(server).newMember()
     const { user_id: userId, authentication_method: method, claims } = asked(name).at(-1)
     assert.deepEqual([userId, method, claims.aal], [memberId, 'totp', 'aal2'])
   })
 
-  await t.test('may change when a token ends', async () => {
+  await t.test('may change the expiry of a token', async () => {
     const { body } = await saying(
       name,
-      // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server asks
+      // oxlint-disable-next-line typescript/no-explicit-any -- the payload of any hook
       (question: any) => adding({ exp: question.claims.iat + 60 })(question),
       login,
     )
@@ -78,7 +78,7 @@ test('the hook for access tokens', async (t) => {
     assert.equal(body.expires_at, claimsOf(body.access_token).exp)
   })
 
-  await t.test('must keep the claims that every token has', async () => {
+  await t.test('must keep the required claims', async () => {
     const before = await openSessions()
     const wrong = async (claims: object) =>
       errorOf(await saying(name, adding(claims), login)) as [number, string, string]
@@ -95,18 +95,18 @@ test('the hook for access tokens', async (t) => {
     assert.deepEqual(await wrong({ sub: 'somebody' }), flaw('sub must stay as it was'))
     const empty = await saying(name, () => ({}), login)
     assert.deepEqual(errorOf(empty).slice(0, 2), [500, 'unexpected_failure'])
-    // Nobody has a token of these sessions, so nobody is left in them.
+    // No token was issued for these sessions, so they do not stay open.
     assert.equal(await openSessions(), before)
   })
 
-  await t.test('may keep somebody out, with its own words', async () => {
+  await t.test('may refuse a sign-in with its own message', async () => {
     const before = await openSessions()
     const answer = await saying(name, () => rejection(403, 'Not in your region'), login)
     assert.deepEqual(errorOf(answer), [403, 'unknown', 'Not in your region'])
     assert.equal(await openSessions(), before)
   })
 
-  await t.test('that fails costs nobody their session, however long it does', async () => {
+  await t.test('a failure does not end the session, and a later refresh works', async () => {
     const { body } = await login()
     const failed = await saying(
       name,
@@ -125,7 +125,7 @@ test('the hook for access tokens', async (t) => {
     assert.equal(claims.session_id, claimsOf(body.access_token).session_id)
   })
 
-  await t.test('is not asked about tokens that are not made', async () => {
+  await t.test('is not called if no token is issued', async () => {
     const count = asked(name).length
     assert.equal((await post('/token?grant_type=password', { email, password: 'x' })).status, 400)
     assert.equal((await refresh('nonsense-nonsense')).status, 400)

@@ -9,7 +9,7 @@ import { hookSecret, openHookReceiver } from '../../support/hook-receiver.ts'
 import { openHookedServer, rejection, toHookEnvironment } from '../../support/hooked-server.ts'
 import { newEmail, password } from '../../support/http-client.ts'
 
-test('the hooks for new users', async (t) => {
+test('the before and after user created hooks', async (t) => {
   const before = 'before-user-created'
   const after = 'after-user-created'
   const server = await openHookedServer(t, [before, after], {
@@ -24,7 +24,7 @@ test('the hooks for new users', async (t) => {
   const ways: Readonly<Record<string, () => ReturnType<typeof post>>> = {
     'POST /signup': () => post('/signup', { email: newEmail(), password }),
     'POST /signup by phone': () => post('/signup', { phone: '15550100001', password }),
-    'POST /signup as nobody': () => post('/signup', {}),
+    'anonymous POST /signup': () => post('/signup', {}),
     'POST /otp': () => post('/otp', { email: newEmail() }),
     'POST /otp by phone': () => post('/otp', { phone: '15550100002' }),
     'POST /magiclink': () => post('/magiclink', { email: newEmail() }),
@@ -36,7 +36,7 @@ test('the hooks for new users', async (t) => {
   const countUsers = async () => (await query('select count(*)::int as n from users'))[0].n
 
   for (const [way, create] of Object.entries(ways)) {
-    await t.test(`no user comes past them through ${way}`, async () => {
+    await t.test(`are called for ${way}`, async () => {
       const count = await countUsers()
       const refused = await saying(before, () => rejection(422, 'Not from there'), create)
       assert.deepEqual(errorOf(refused), [422, 'unknown', 'Not from there'])
@@ -59,7 +59,7 @@ test('the hooks for new users', async (t) => {
     })
   }
 
-  await t.test('who is there already is no new user', async () => {
+  await t.test('are not called for existing users', async () => {
     const email = newEmail()
     await post('/signup', { email, password })
     await told(after, (body) => body.user.email === email)
@@ -72,7 +72,7 @@ test('the hooks for new users', async (t) => {
     assert.ok(waiting.length <= 1)
   })
 
-  await t.test('a notice that nobody took waits to be told again', async () => {
+  await t.test('a failed after-user-created call is queued for a retry', async () => {
     const email = newEmail()
     await saying(
       after,
@@ -91,7 +91,7 @@ test('the hooks for new users', async (t) => {
   })
 })
 
-test('the hooks for new users hear of people who come from a provider, once', async (t) => {
+test('the user created hooks are called once for users of an external provider', async (t) => {
   const receiver = await openHookReceiver(t, { secret: hookSecret })
   const names = ['before-user-created', 'after-user-created'] as const
   const server = await openExternalServer(t, ['keycloak'], toHookEnvironment(names, receiver.url))
@@ -117,7 +117,7 @@ test('the hooks for new users hear of people who come from a provider, once', as
   assert.equal(askedOf(names[1], account.email).length, 1)
 })
 
-/** Rows that another part of the server writes in a moment. */
+/** Waits for rows that another part of the server inserts. */
 async function eventually<Row>(look: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
   for (;;) {
     const rows = await look()
