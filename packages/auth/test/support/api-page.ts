@@ -10,7 +10,7 @@ const callers: Readonly<Record<Allowed, string>> = {
   admin: 'admin',
 }
 
-/** docs/auth-api.md, from the route table and the table of errors. */
+/** Renders docs/auth-api.md from the route table and the error table. */
 export function toApiPage(): string {
   return `# Endpoints and errors of the auth server
 

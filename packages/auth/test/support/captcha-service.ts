@@ -8,7 +8,7 @@ import type { CaptchaName } from '../../src/plugins/captcha/index.ts'
 
 export const captchaSecret = 'our secret there'
 
-/** Their words for a token that was used before. */
+/** The error codes of the services for a token that was used before. */
 const usedBefore: Readonly<Record<CaptchaName, string>> = {
   hcaptcha: 'invalid-or-already-seen-response',
   turnstile: 'timeout-or-duplicate',
@@ -16,13 +16,13 @@ const usedBefore: Readonly<Record<CaptchaName, string>> = {
 
 export interface CaptchaService {
   readonly url: string
-  /** What a page gets when somebody has shown to be human; good for one use. */
+  /** Returns a token as a page gets it after a solved challenge; it is valid once. */
   solve(): string
-  /** The forms that came, in their order. */
+  /** The received forms in order. */
   readonly forms: readonly Readonly<Record<string, string>>[]
-  /** What the server of ours did against the rules. */
+  /** Violations of the documented protocol by the server. */
   readonly faults: readonly string[]
-  /** Undefined: as it should. */
+  /** When undefined, the service works normally. */
   trouble:
     | 'never answers'
     | 'broken'
@@ -31,7 +31,7 @@ export interface CaptchaService {
     | undefined
 }
 
-/** A service that keeps to what both document, and counts every use of a token. */
+/** Follows the documented protocol of both services and counts every use of a token. */
 export async function openCaptchaService(
   t: TestContext,
   name: CaptchaName,
@@ -100,7 +100,7 @@ function findFaults({ method, url, headers }: IncomingMessage, body: string): re
   ]
 }
 
-/** What switches the CAPTCHA on. */
+/** The environment that enables CAPTCHA checks. */
 export function toCaptchaEnvironment(name: CaptchaName) {
   return {
     AUTH_SECURITY_CAPTCHA_ENABLED: 'true',

@@ -3,18 +3,18 @@ import type { FlowServer } from './flow-server.ts'
 import type { FrozenClock } from './frozen-clock.ts'
 import { ask, type HttpAnswer, newEmail } from './http-client.ts'
 
-/** No limits that a test does not ask for, and every kind of factor. */
+/** Enables every factor type and removes the limits that a test does not set. */
 export const factorEnvironment = {
   AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '1000000',
   AUTH_MFA_PHONE_ENROLL_ENABLED: 'true',
   AUTH_MFA_PHONE_VERIFY_ENABLED: 'true',
-  // Nobody is there: messages stay where tests can read them.
+  // Nothing listens on this port, so messages stay in the outbox, where tests can read them.
   AUTH_SMS_PROVIDER: 'webhook',
   AUTH_SMS_WEBHOOK_URL: 'http://127.0.0.1:1/',
   AUTH_RATE_LIMIT_SMS_SENT: '1000000',
 } as const
 
-/** An authenticator app: each of its codes is a new one, for which it may turn the clock. */
+/** An authenticator app; each code is new, and the clock is advanced if necessary. */
 export function createApp(secret: string, clock: FrozenClock) {
   const app = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6 })
   let last = 0
@@ -27,7 +27,7 @@ export function createApp(secret: string, clock: FrozenClock) {
       return codeAt(last)
     },
     lastCode: () => codeAt(last),
-    /** Not the code of any step that would be accepted. */
+    /** A code of no time step that would be accepted. */
     wrongCode(): string {
       const right = [-2, -1, 0, 1, 2, 3].map((delta) => codeAt(last + delta))
       return ['000000', '111111', '222222', '333333', '444444', '555555', '666666'].find(
@@ -38,7 +38,7 @@ export function createApp(secret: string, clock: FrozenClock) {
 }
 export type App = ReturnType<typeof createApp>
 
-/** Somebody signed in, with the tokens of the moment. */
+/** A signed-in user with the current tokens. */
 export interface Somebody {
   readonly id: string
   readonly email: string
@@ -57,7 +57,7 @@ export function createFactorCalls(server: FlowServer) {
     return answer
   }
   const asAdmin = { authorization: `Bearer ${server.serviceToken}` }
-  /** By a link: to hash passwords takes longer than all the rest. */
+  /** Signs in with a link, because hashing passwords would take most of the time. */
   const signIn = async (email: string) => {
     const link = await server.post('/admin/generate_link', { type: 'magiclink', email }, asAdmin)
     const { hashed_token: token_hash } = link.body
@@ -71,7 +71,7 @@ export function createFactorCalls(server: FlowServer) {
   }
   const challenge = (who: Pick<Somebody, 'token'>, factorId: string, body: unknown = {}) =>
     call(who, `/factors/${factorId}/challenge`, body)
-  /** A challenge and the answer to it. */
+  /** Requests a challenge and answers it. */
   const answer = async (who: Pick<Somebody, 'token'>, factorId: string, code: string) => {
     const { body } = await challenge(who, factorId)
     return call(who, `/factors/${factorId}/verify`, { challenge_id: body.id, code })
@@ -91,7 +91,7 @@ export function createFactorCalls(server: FlowServer) {
     refresh: (refreshToken: string) =>
       server.post('/token?grant_type=refresh_token', { refresh_token: refreshToken }),
     newSomebody,
-    /** Somebody with a verified TOTP factor, at aal2. */
+    /** Creates a user with a verified TOTP factor, in a session at aal2. */
     async newMember(): Promise<Somebody & { readonly factorId: string; readonly app: App }> {
       const who = await newSomebody()
       const { body } = await call(who, '/factors', { factor_type: 'totp' })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
-/** What becomes of a request that has been read. */
+/** What the server does after it has read a request. */
 const behaviours = {
   works: (response: ServerResponse) => void response.writeHead(200).end('{}'),
   'says nothing': () => {},
@@ -25,15 +25,15 @@ export type HttpBehaviour = keyof typeof behaviours
 
 export interface FaultyHttpServer {
   readonly url: string
-  /** Bodies of all requests. */
+  /** The bodies of all requests. */
   readonly bodies: readonly string[]
-  /** Requests that have no answer. */
+  /** The number of requests without a response. */
   readonly open: number
-  /** From now on; who waits is cut off. */
+  /** Sets the behaviour and disconnects waiting clients. */
   behave(name: HttpBehaviour): void
 }
 
-/** A service of somebody else, on one of its bad days. */
+/** A third-party service that can fail in several ways. */
 export async function openFaultyHttpServer(t: TestContext): Promise<FaultyHttpServer> {
   const bodies: string[] = []
   const waiting = new Set<ServerResponse>()

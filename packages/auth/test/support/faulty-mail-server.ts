@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMailServer, type ReceivedMail } from './mail-server.ts'
 
-/** What becomes of a connection, with one to the real server behind it. */
+/** What the server does with a connection; it can open one to a working server. */
 type Behaviour = (client: Socket, openReal: () => Socket, rest: Promise<void>) => void
 
 const works: Behaviour = (client, openReal) => {
@@ -13,7 +13,7 @@ const works: Behaviour = (client, openReal) => {
   client.pipe(real).pipe(client)
 }
 
-/** Answers one command by itself, and passes the others on. */
+/** Answers one command itself and forwards the others. */
 const answer =
   (command: string, reply: string): Behaviour =>
   (client, openReal) => {
@@ -69,19 +69,19 @@ export type BehaviourName = keyof typeof behaviours
 export interface FaultyMailServer {
   readonly port: number
   readonly received: readonly ReceivedMail[]
-  /** So many connections there were in all, and so many there are. */
+  /** The total number of connections, and the number of open ones. */
   readonly connections: number
   readonly open: number
-  /** From now on; who is connected is cut off. */
+  /** Sets the behaviour and disconnects clients. */
   behave(name: BehaviourName): void
-  /** Lets one that says a byte at a time go on after the first of them. */
+  /** Lets the slow behaviour continue after its first byte. */
   sayTheRest(): void
-  /** Nobody listens until `listen`. */
+  /** Stops listening until `listen` is called. */
   leave(): Promise<void>
   listen(): Promise<void>
 }
 
-/** A mail server that can go wrong in every way there is, and well again. */
+/** A mail server that can fail in several ways and recover. */
 export async function openFaultyMailServer(t: TestContext): Promise<FaultyMailServer> {
   const real = await openMailServer(t)
   const sockets = new Set<Socket>()

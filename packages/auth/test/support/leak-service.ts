@@ -6,17 +6,17 @@ import type { TestContext } from 'node:test'
 
 export interface LeakService {
   readonly url: string
-  /** Makes a password known to everybody. */
+  /** Adds a password to the list of leaked ones. */
   leak(password: string): void
-  /** The beginnings that were asked for, in their order. */
+  /** The requested prefixes in order. */
   readonly ranges: readonly string[]
-  /** What the server of ours did against the rules. */
+  /** Violations of the documented protocol by the server. */
   readonly faults: readonly string[]
-  /** Undefined: as it should. */
+  /** When undefined, the service works normally. */
   trouble: 'never answers' | 'broken' | undefined
 }
 
-/** As haveibeenpwned.com answers, with its padding. */
+/** Responds like haveibeenpwned.com, with padding. */
 export async function openLeakService(t: TestContext): Promise<LeakService> {
   const leaked = new Set<string>()
   const ranges: string[] = []
@@ -31,7 +31,7 @@ export async function openLeakService(t: TestContext): Promise<LeakService> {
     const seen = [...leaked].filter((digits) => digits.startsWith(prefix))
     const lines = [
       ...seen.map((digits) => `${digits.slice(5)}:12`),
-      // Padding: never seen by anybody.
+      // Padding entries have a count of zero.
       ...Array.from({ length: 20 }, (_, at) => `${toDigits(`${prefix}${at}`).slice(5)}:0`),
     ]
     response.setHeader('content-type', 'text/plain').end(lines.toSorted().join('\r\n'))
@@ -60,7 +60,7 @@ export function toDigits(password: string): string {
 function findFaults({ method, url = '', headers }: IncomingMessage): readonly string[] {
   return [
     ...(method === 'GET' && /^\/range\/[\dA-F]{5}$/.test(url) ? [] : [`${method} ${url}`]),
-    ...(headers['add-padding'] === 'true' ? [] : ['no padding asked for']),
+    ...(headers['add-padding'] === 'true' ? [] : ['no padding requested']),
     ...(headers['user-agent'] ? [] : ['no user agent']),
   ]
 }

@@ -9,13 +9,16 @@ import type { Account, ProviderShape } from './provider-shape.ts'
 
 interface Requested {
   readonly secret: string
-  /** With the state. */
+  /** The callback URL including the state. */
   readonly callback: string
   verifier: string
   account: Account
 }
 
-/** A provider of OAuth 1.0a that takes nothing for granted. It answers forms that it calls HTML. */
+/**
+ * An OAuth 1.0a provider that validates every request. Its form responses have the content type
+ * HTML.
+ */
 export async function openOAuth1Server(
   t: TestContext,
   shape: ProviderShape,
@@ -120,7 +123,7 @@ export async function openOAuth1Server(
 
   function giveToken(token: string, { oauth_verifier: verifier }: Texts, response: ServerResponse) {
     const given = requested.get(token)
-    // Whatever comes of it, a verifier is good for one attempt.
+    // A verifier can be used once, even if the request fails.
     requested.delete(token)
     if (given === undefined || given.verifier === '' || given.verifier !== verifier) {
       throw new Error(`verifier ${verifier}`)
@@ -153,7 +156,7 @@ export async function openOAuth1Server(
     trouble: undefined,
     refusals,
     keyRequests: 0,
-    createIdToken: () => Promise.reject(new Error('There are none in OAuth 1.0a')),
+    createIdToken: () => Promise.reject(new Error('OAuth 1.0a has no ID tokens')),
     async agree(authorizeUrl) {
       const response = await fetch(authorizeUrl, { redirect: 'manual' })
       await response.text()

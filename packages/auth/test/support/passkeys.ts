@@ -8,7 +8,10 @@ import {
   type SoftwareAuthenticator,
 } from './software-authenticator.ts'
 
-/** Passkeys for the site of the tests, and WebAuthn factors; no limits that a test does not ask for. */
+/**
+ * Enables passkeys and WebAuthn factors for the test site and removes the limits that a test does
+ * not set.
+ */
 export const passkeyEnvironment = {
   ...factorEnvironment,
   AUTH_SITE_URL: 'https://app.example.com/home',
@@ -59,7 +62,7 @@ export function createPasskeyCalls(server: FlowServer) {
       ask(url, `/passkeys/${id}`, { method: 'PATCH', body, token: who.token }),
     remove: (who: Pick<Somebody, 'token'>, id: string) =>
       ask(url, `/passkeys/${id}`, { method: 'DELETE', token: who.token }),
-    /** Somebody with a passkey, and the authenticator that has it. */
+    /** Creates a user with a passkey, and the authenticator that holds it. */
     async newOwner(settings: Partial<AuthenticatorSettings> = {}) {
       const authenticator = newAuthenticator(settings)
       const who = await factors.newSomebody()

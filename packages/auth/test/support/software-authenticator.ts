@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-/** What a browser is told, as far as an authenticator cares. */
+/** The options of a browser that an authenticator uses. */
 export interface CreationOptions {
   readonly challenge: string
   readonly user: { readonly id: string }
@@ -11,7 +11,7 @@ export interface RequestOptions {
   readonly allowCredentials?: readonly { readonly id: string }[]
 }
 
-/** What browser and authenticator say that they would not say if all were well. */
+/** Wrong values to send instead of the correct ones. */
 export interface Lies {
   readonly origin?: string
   readonly rpId?: string
@@ -20,7 +20,7 @@ export interface Lies {
   readonly counter?: number
   readonly flags?: number
   readonly userHandle?: string
-  /** Takes part in what is sent, not in what is signed. */
+  /** Changes the signature before it is sent. */
   readonly spoil?: (signature: Buffer) => Buffer
 }
 
@@ -38,12 +38,12 @@ export interface AuthenticatorSettings {
   readonly rpId: string
   readonly origin: string
   readonly aaguid?: string
-  /** Whether it counts signatures; those of passkeys that are synchronized do not. */
+  /** Whether it counts signatures; synchronized passkeys do not. */
   readonly counts?: boolean
   readonly isSyncable?: boolean
 }
 
-/** A browser with an authenticator (WebAuthn): P-256 keys, attestation `none`. */
+/** A browser with a WebAuthn authenticator: P-256 keys, attestation `none`. */
 export function createAuthenticator(settings: AuthenticatorSettings) {
   const { rpId, origin, aaguid = unknownModel, counts = true, isSyncable = false } = settings
   const keys: MadeKey[] = []
@@ -70,7 +70,7 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
   return {
     keys,
 
-    /** `navigator.credentials.create` */
+    /** Implements `navigator.credentials.create`. */
     create(options: CreationOptions, lies: Lies & { readonly id?: string } = {}) {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const id = lies.id ?? randomBytes(32).toString('base64url')
@@ -110,7 +110,10 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
       }
     },
 
-    /** `navigator.credentials.get` @param key which of its keys; the last one if none. */
+    /**
+     * Implements `navigator.credentials.get`.
+     * @param key the key to use; default: the last one.
+     */
     get(options: RequestOptions, lies: Lies = {}, key: MadeKey | undefined = keys.at(-1)) {
       if (key === undefined) throw new Error('The authenticator has no key')
       if (counts) key.counter += 1
@@ -143,7 +146,7 @@ function encode(bytes: Buffer): string {
   return bytes.toString('base64url')
 }
 
-// The little of CBOR (RFC 8949) that is needed.
+// A minimal CBOR encoder (RFC 8949).
 
 function toHeader(major: number, value: number): Buffer {
   const kind = major << 5

@@ -242,7 +242,7 @@ test('GET /callback completes an external sign-in', async (t) => {
     })
     assert.equal(answer.status, 302)
     assert.equal(queryOf(answer)['error'], 'access_denied')
-    assert.equal(fragmentOf(answer)['error_description'], 'The user said no')
+    assert.equal(fragmentOf(answer)['error_description'], 'The user denied access')
     assert.ok(answer.headers.get('location')?.startsWith('https://site.example/in?'))
   })
 
