@@ -11,7 +11,7 @@ import { password } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { keycloak } from '../support/provider-shapes/keycloak.ts'
 
-test('people sign in through a provider in a real browser', async (t) => {
+test('signing in through a provider in a real browser', async (t) => {
   const port = await findFreePort()
   const authUrl = `http://127.0.0.1:${port}`
   const provider = await openOAuthServer(t, keycloak, { redirectUri: `${authUrl}/callback` })
@@ -27,7 +27,7 @@ test('people sign in through a provider in a real browser', async (t) => {
   for (const flowType of ['implicit', 'pkce'] as const) {
     const redirectTo = `${site.url}/${flowType}`
 
-    await t.test(`there and back with the ${flowType} flow`, async () => {
+    await t.test(`the ${flowType} flow signs in and returns to the site`, async () => {
       const account = newAccount()
       provider.account = account
       const { context, openTab } = await openBrowser()
@@ -38,29 +38,32 @@ test('people sign in through a provider in a real browser', async (t) => {
       await tab.waitForEvent('SIGNED_IN')
       assert.equal(dataOf(await tab.call('getUser')).user.email, account.email)
       const left = await context.cookies(authUrl)
-      assert.deepEqual(left, [], 'the cookie of the flow is gone')
+      assert.deepEqual(left, [], 'the flow cookie was deleted')
       await context.close()
     })
 
-    await t.test(`the way back of somebody else leads to no session, ${flowType}`, async () => {
-      provider.account = newAccount()
-      const attacker = await openBrowser()
-      const tab = await attacker.openTab(`/${flowType}`)
-      const options = { redirectTo, skipBrowserRedirect: true }
-      const asked = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
-      const started = await fetch(dataOf(asked).url, { redirect: 'manual' })
-      const { url: wayBack } = await provider.agree(started.headers.get('location') ?? '')
-      const victim = await openBrowser()
-      await victim.openTab(`/${flowType}`)
-      const landed = await victim.openTab(wayBack)
-      await landed.waitForEvent('INITIAL_SESSION')
-      assert.equal(dataOf(await landed.call('getSession')).session, null)
-      await attacker.context.close()
-      await victim.context.close()
-    })
+    await t.test(
+      `the callback URL of another browser does not sign in, in the ${flowType} flow`,
+      async () => {
+        provider.account = newAccount()
+        const attacker = await openBrowser()
+        const tab = await attacker.openTab(`/${flowType}`)
+        const options = { redirectTo, skipBrowserRedirect: true }
+        const asked = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
+        const started = await fetch(dataOf(asked).url, { redirect: 'manual' })
+        const { url: wayBack } = await provider.agree(started.headers.get('location') ?? '')
+        const victim = await openBrowser()
+        await victim.openTab(`/${flowType}`)
+        const landed = await victim.openTab(wayBack)
+        await landed.waitForEvent('INITIAL_SESSION')
+        assert.equal(dataOf(await landed.call('getSession')).session, null)
+        await attacker.context.close()
+        await victim.context.close()
+      },
+    )
   }
 
-  /** The URL that the client goes to, or would go to. */
+  /** The URL that the client opens to link an identity. */
   const askToLink = async (tab: Tab, path: string): Promise<string> => {
     const asked = JSON.stringify({
       provider: 'keycloak',
@@ -77,7 +80,7 @@ test('people sign in through a provider in a real browser', async (t) => {
     return { id, email, context, tab, url: await askToLink(tab, path) }
   }
 
-  await t.test('an identity is linked with PKCE, at once', async () => {
+  await t.test('an identity is linked at once with PKCE', async () => {
     provider.account = newAccount()
     const { id, context, tab, url } = await signInToLink('/pkce')
     await tab.page.goto(url)
@@ -87,7 +90,7 @@ test('people sign in through a provider in a real browser', async (t) => {
     await context.close()
   })
 
-  await t.test('an identity is linked without PKCE, after a question', async () => {
+  await t.test('an identity is linked after consent without PKCE', async () => {
     provider.account = newAccount()
     const { id, email, context, tab, url } = await signInToLink('/implicit')
     await tab.page.goto(url)
@@ -102,21 +105,24 @@ test('people sign in through a provider in a real browser', async (t) => {
   })
 
   for (const flowType of ['implicit', 'pkce'] as const) {
-    await t.test(`the URL of somebody else links nothing, ${flowType}`, async () => {
-      provider.account = newAccount()
-      const attacker = await signInToLink(`/${flowType}`)
-      const victim = await openBrowser()
-      await victim.openTab(`/${flowType}`)
-      const page = await victim.context.newPage()
-      await page.goto(attacker.url)
-      if (flowType === 'implicit') await page.click('button[value=cancel]')
-      await page.waitForURL(new RegExp(`^${site.url}/${flowType}`))
-      const landed = await victim.openTab(`/${flowType}`)
-      assert.equal(dataOf(await landed.call('getSession')).session, null)
-      const { user } = dataOf(await attacker.tab.call('getUser'))
-      assert.deepEqual(user.app_metadata['providers'], ['email'])
-      await attacker.context.close()
-      await victim.context.close()
-    })
+    await t.test(
+      `the linking URL of another user links nothing, in the ${flowType} flow`,
+      async () => {
+        provider.account = newAccount()
+        const attacker = await signInToLink(`/${flowType}`)
+        const victim = await openBrowser()
+        await victim.openTab(`/${flowType}`)
+        const page = await victim.context.newPage()
+        await page.goto(attacker.url)
+        if (flowType === 'implicit') await page.click('button[value=cancel]')
+        await page.waitForURL(new RegExp(`^${site.url}/${flowType}`))
+        const landed = await victim.openTab(`/${flowType}`)
+        assert.equal(dataOf(await landed.call('getSession')).session, null)
+        const { user } = dataOf(await attacker.tab.call('getUser'))
+        assert.deepEqual(user.app_metadata['providers'], ['email'])
+        await attacker.context.close()
+        await victim.context.close()
+      },
+    )
   }
 })

@@ -8,7 +8,7 @@ import { password } from '../support/http-client.ts'
 import { openPhoneInbox } from '../support/phone-inbox.ts'
 import { newPhone, notCode } from '../support/phone-server.ts'
 
-test('people use their phones with the real client', async (t) => {
+test('phone numbers with the real client', async (t) => {
   const inbox = await openPhoneInbox(t)
   const server = await openClientServer(t, {
     ...inbox.env,
@@ -55,27 +55,22 @@ test('people use their phones with the real client', async (t) => {
   })
 
   for (const flowType of ['implicit', 'pkce'] as const) {
-    await t.test(
-      `signInWithOtp, for who is new and who is known, in the ${flowType} flow`,
-      async () => {
-        const client = createClient({ flowType })
-        const phone = newPhone()
-        const asked = dataOf(
-          await client.signInWithOtp({ phone, options: { channel: 'whatsapp' } }),
-        )
-        assert.deepEqual([asked.user, asked.session], [null, null])
-        const first = await inbox.readNext(phone)
-        assert.equal(first.channel, 'whatsapp')
-        const made = dataOf(await client.verifyOtp({ phone, token: first.code, type: 'sms' }))
-        const options = { shouldCreateUser: false }
-        dataOf(await client.signInWithOtp({ phone, options }))
-        const { code } = await inbox.readNext(phone)
-        const known = dataOf(await client.verifyOtp({ phone, token: code, type: 'sms' }))
-        assert.equal(known.user?.id, made.user?.id)
-        const nobody = await client.signInWithOtp({ phone: newPhone(), options })
-        assert.deepEqual(errorOf(nobody), ['otp_disabled', 422, 'Signups not allowed for otp'])
-      },
-    )
+    await t.test(`signInWithOtp for new and known users, in the ${flowType} flow`, async () => {
+      const client = createClient({ flowType })
+      const phone = newPhone()
+      const asked = dataOf(await client.signInWithOtp({ phone, options: { channel: 'whatsapp' } }))
+      assert.deepEqual([asked.user, asked.session], [null, null])
+      const first = await inbox.readNext(phone)
+      assert.equal(first.channel, 'whatsapp')
+      const made = dataOf(await client.verifyOtp({ phone, token: first.code, type: 'sms' }))
+      const options = { shouldCreateUser: false }
+      dataOf(await client.signInWithOtp({ phone, options }))
+      const { code } = await inbox.readNext(phone)
+      const known = dataOf(await client.verifyOtp({ phone, token: code, type: 'sms' }))
+      assert.equal(known.user?.id, made.user?.id)
+      const unknown = await client.signInWithOtp({ phone: newPhone(), options })
+      assert.deepEqual(errorOf(unknown), ['otp_disabled', 422, 'Signups not allowed for otp'])
+    })
   }
 
   await t.test('updateUser, verifyOtp and resend of type phone_change', async () => {
@@ -108,7 +103,7 @@ test('people use their phones with the real client', async (t) => {
     dataOf(await createClient().signInWithPassword({ phone, password: fresh }))
   })
 
-  await t.test('a stranger keeps their account when they give a number', async () => {
+  await t.test('an anonymous user who adds a phone number keeps the account', async () => {
     const client = createClient()
     const { user: stranger } = dataOf(await client.signInAnonymously())
     const phone = newPhone()
@@ -120,7 +115,7 @@ test('people use their phones with the real client', async (t) => {
     assert.equal(dataOf(await client.getUserIdentities()).identities[0]?.provider, 'phone')
   })
 
-  await t.test('errors that applications look for', async () => {
+  await t.test('error codes that applications check', async () => {
     const client = createClient()
     const invalid = await client.signUp({ phone: 'not a number', password })
     assert.deepEqual(errorOf(invalid), [
