@@ -15,10 +15,12 @@ import { openMailServer } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 
-/** Whoever kept the only connection while others are slow would be in everybody's way. */
+/**
+ * With one connection, a request that kept it while it waits for a service would block all others.
+ */
 const onePlace = { AUTH_DB_MAX_POOL_SIZE: '1' } as const
 
-/** Waiting for their next attempt; those under way have a lease, which is longer. */
+/** Makes messages that wait for a retry due; running attempts have a longer lease. */
 const hurry = `update outbox set next_attempt_at = now()
   where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
 
@@ -68,7 +70,7 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
       const phones = await askForTexts()
       await until(() => gateway.open > 0)
       assert.equal((await query('select from outbox')).length, asked)
-      // Email does not queue behind it.
+      // Email is not delayed.
       const before = mail.received.length
       assert.equal((await post('/otp', { email: newEmail() })).status, 200)
       await mail.waitFor(before + 1)
@@ -96,10 +98,10 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
   }
 })
 
-test('a provider that fails costs its own people their sign-in, and nobody else anything', async (t) => {
+test('a failing provider affects only its own sign-ins', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
     ...onePlace,
-    // The provider is waited for four fifths of it.
+    // The timeout for providers is four fifths of this duration.
     AUTH_API_MAX_REQUEST_DURATION: '6s',
   })
   if (!server) return
@@ -135,13 +137,13 @@ test('a provider that fails costs its own people their sign-in, and nobody else 
   }
 })
 
-test('a captcha service that never answers costs those who need it, and nobody else', async (t) => {
+test('a captcha service that never responds affects only the requests that need it', async (t) => {
   const service = await openCaptchaService(t, 'turnstile')
   const server = await openAuthServer(t, {
     env: {
       ...onePlace,
       ...toCaptchaEnvironment('turnstile'),
-      // Long enough to see others served meanwhile, also on a busy machine.
+      // The timeout is long enough to see other requests served, even on a busy machine.
       AUTH_SECURITY_CAPTCHA_TIMEOUT: '5s',
     },
     checkers: { captchaUrl: service.url },
