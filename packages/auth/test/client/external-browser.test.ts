@@ -42,25 +42,22 @@ test('signing in through a provider in a real browser', async (t) => {
       await context.close()
     })
 
-    await t.test(
-      `the callback URL of another browser does not sign in, in the ${flowType} flow`,
-      async () => {
-        provider.account = newAccount()
-        const attacker = await openBrowser()
-        const tab = await attacker.openTab(`/${flowType}`)
-        const options = { redirectTo, skipBrowserRedirect: true }
-        const asked = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
-        const started = await fetch(dataOf(asked).url, { redirect: 'manual' })
-        const { url: wayBack } = await provider.agree(started.headers.get('location') ?? '')
-        const victim = await openBrowser()
-        await victim.openTab(`/${flowType}`)
-        const landed = await victim.openTab(wayBack)
-        await landed.waitForEvent('INITIAL_SESSION')
-        assert.equal(dataOf(await landed.call('getSession')).session, null)
-        await attacker.context.close()
-        await victim.context.close()
-      },
-    )
+    await t.test(`a callback URL of another browser does not sign in, ${flowType}`, async () => {
+      provider.account = newAccount()
+      const attacker = await openBrowser()
+      const tab = await attacker.openTab(`/${flowType}`)
+      const options = { redirectTo, skipBrowserRedirect: true }
+      const asked = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
+      const started = await fetch(dataOf(asked).url, { redirect: 'manual' })
+      const { url: wayBack } = await provider.agree(started.headers.get('location') ?? '')
+      const victim = await openBrowser()
+      await victim.openTab(`/${flowType}`)
+      const landed = await victim.openTab(wayBack)
+      await landed.waitForEvent('INITIAL_SESSION')
+      assert.equal(dataOf(await landed.call('getSession')).session, null)
+      await attacker.context.close()
+      await victim.context.close()
+    })
   }
 
   /** The URL that the client opens to link an identity. */
@@ -105,24 +102,21 @@ test('signing in through a provider in a real browser', async (t) => {
   })
 
   for (const flowType of ['implicit', 'pkce'] as const) {
-    await t.test(
-      `the linking URL of another user links nothing, in the ${flowType} flow`,
-      async () => {
-        provider.account = newAccount()
-        const attacker = await signInToLink(`/${flowType}`)
-        const victim = await openBrowser()
-        await victim.openTab(`/${flowType}`)
-        const page = await victim.context.newPage()
-        await page.goto(attacker.url)
-        if (flowType === 'implicit') await page.click('button[value=cancel]')
-        await page.waitForURL(new RegExp(`^${site.url}/${flowType}`))
-        const landed = await victim.openTab(`/${flowType}`)
-        assert.equal(dataOf(await landed.call('getSession')).session, null)
-        const { user } = dataOf(await attacker.tab.call('getUser'))
-        assert.deepEqual(user.app_metadata['providers'], ['email'])
-        await attacker.context.close()
-        await victim.context.close()
-      },
-    )
+    await t.test(`a linking URL of another user links nothing, ${flowType}`, async () => {
+      provider.account = newAccount()
+      const attacker = await signInToLink(`/${flowType}`)
+      const victim = await openBrowser()
+      await victim.openTab(`/${flowType}`)
+      const page = await victim.context.newPage()
+      await page.goto(attacker.url)
+      if (flowType === 'implicit') await page.click('button[value=cancel]')
+      await page.waitForURL(new RegExp(`^${site.url}/${flowType}`))
+      const landed = await victim.openTab(`/${flowType}`)
+      assert.equal(dataOf(await landed.call('getSession')).session, null)
+      const { user } = dataOf(await attacker.tab.call('getUser'))
+      assert.deepEqual(user.app_metadata['providers'], ['email'])
+      await attacker.context.close()
+      await victim.context.close()
+    })
   }
 })

@@ -29,32 +29,29 @@ test('second factors with the real client', async (t) => {
   }
   const { id: factorId, totp, app, friendly_name } = await enroll()
 
-  await t.test(
-    'enroll returns a QR code, and the factor is verified with challenge and verify',
-    async () => {
-      assert.match(totp.qr_code, /^data:image\/svg\+xml;utf-8,<svg /)
-      assert.match(totp.uri, /^otpauth:\/\/totp\//)
-      assert.equal(friendly_name, 'App')
-      assert.deepEqual(await levels(), ['aal1', 'aal1', ['password']])
-      const events = await watchEvents(client)
-      const challenge = dataOf(await client.mfa.challenge({ factorId }))
-      assert.equal(challenge.type, 'totp')
-      const bad = await client.mfa.verify({
-        factorId,
-        challengeId: challenge.id,
-        code: app.wrongCode(),
-      })
-      assert.deepEqual(errorOf(bad), ['mfa_verification_failed', 422, 'Invalid TOTP code entered'])
-      const verified = dataOf(
-        await client.mfa.verify({ factorId, challengeId: challenge.id, code: app.nextCode() }),
-      )
-      assert.equal(verified.user.factors?.[0]?.status, 'verified')
-      assert.deepEqual(await levels(), ['aal2', 'aal2', ['password', 'totp']])
-      assert.ok(events.includes('MFA_CHALLENGE_VERIFIED'))
-      dataOf(await client.refreshSession())
-      assert.deepEqual(await levels(), ['aal2', 'aal2', ['password', 'totp']])
-    },
-  )
+  await t.test('enroll returns a QR code; challenge and verify confirm it', async () => {
+    assert.match(totp.qr_code, /^data:image\/svg\+xml;utf-8,<svg /)
+    assert.match(totp.uri, /^otpauth:\/\/totp\//)
+    assert.equal(friendly_name, 'App')
+    assert.deepEqual(await levels(), ['aal1', 'aal1', ['password']])
+    const events = await watchEvents(client)
+    const challenge = dataOf(await client.mfa.challenge({ factorId }))
+    assert.equal(challenge.type, 'totp')
+    const bad = await client.mfa.verify({
+      factorId,
+      challengeId: challenge.id,
+      code: app.wrongCode(),
+    })
+    assert.deepEqual(errorOf(bad), ['mfa_verification_failed', 422, 'Invalid TOTP code entered'])
+    const verified = dataOf(
+      await client.mfa.verify({ factorId, challengeId: challenge.id, code: app.nextCode() }),
+    )
+    assert.equal(verified.user.factors?.[0]?.status, 'verified')
+    assert.deepEqual(await levels(), ['aal2', 'aal2', ['password', 'totp']])
+    assert.ok(events.includes('MFA_CHALLENGE_VERIFIED'))
+    dataOf(await client.refreshSession())
+    assert.deepEqual(await levels(), ['aal2', 'aal2', ['password', 'totp']])
+  })
 
   await t.test('a new session needs the factor for aal2', async () => {
     const other = await server.signIn(email)

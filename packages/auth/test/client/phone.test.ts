@@ -55,22 +55,27 @@ test('phone numbers with the real client', async (t) => {
   })
 
   for (const flowType of ['implicit', 'pkce'] as const) {
-    await t.test(`signInWithOtp for new and known users, in the ${flowType} flow`, async () => {
-      const client = createClient({ flowType })
-      const phone = newPhone()
-      const asked = dataOf(await client.signInWithOtp({ phone, options: { channel: 'whatsapp' } }))
-      assert.deepEqual([asked.user, asked.session], [null, null])
-      const first = await inbox.readNext(phone)
-      assert.equal(first.channel, 'whatsapp')
-      const made = dataOf(await client.verifyOtp({ phone, token: first.code, type: 'sms' }))
-      const options = { shouldCreateUser: false }
-      dataOf(await client.signInWithOtp({ phone, options }))
-      const { code } = await inbox.readNext(phone)
-      const known = dataOf(await client.verifyOtp({ phone, token: code, type: 'sms' }))
-      assert.equal(known.user?.id, made.user?.id)
-      const unknown = await client.signInWithOtp({ phone: newPhone(), options })
-      assert.deepEqual(errorOf(unknown), ['otp_disabled', 422, 'Signups not allowed for otp'])
-    })
+    await t.test(
+      `signInWithOtp works for both new and known users, in the ${flowType} flow`,
+      async () => {
+        const client = createClient({ flowType })
+        const phone = newPhone()
+        const asked = dataOf(
+          await client.signInWithOtp({ phone, options: { channel: 'whatsapp' } }),
+        )
+        assert.deepEqual([asked.user, asked.session], [null, null])
+        const first = await inbox.readNext(phone)
+        assert.equal(first.channel, 'whatsapp')
+        const made = dataOf(await client.verifyOtp({ phone, token: first.code, type: 'sms' }))
+        const options = { shouldCreateUser: false }
+        dataOf(await client.signInWithOtp({ phone, options }))
+        const { code } = await inbox.readNext(phone)
+        const known = dataOf(await client.verifyOtp({ phone, token: code, type: 'sms' }))
+        assert.equal(known.user?.id, made.user?.id)
+        const unknown = await client.signInWithOtp({ phone: newPhone(), options })
+        assert.deepEqual(errorOf(unknown), ['otp_disabled', 422, 'Signups not allowed for otp'])
+      },
+    )
   }
 
   await t.test('updateUser, verifyOtp and resend of type phone_change', async () => {

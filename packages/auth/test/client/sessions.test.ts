@@ -145,19 +145,16 @@ test('sessions with the real client', async (t) => {
     },
   )
 
-  await t.test(
-    'concurrent refreshes of one token by separate clients all return the same new token',
-    async () => {
-      const client = await server.signIn((await server.newUser()).email)
-      const { refresh_token } = await sessionOf(client)
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, () => createClient().refreshSession({ refresh_token })),
-      )
-      const children = answers.map((answer) => dataOf(answer).session?.refresh_token)
-      assert.equal(new Set(children).size, 1)
-      assert.notEqual(children[0], refresh_token)
-    },
-  )
+  await t.test('concurrent refreshes of one token return the same new token', async () => {
+    const client = await server.signIn((await server.newUser()).email)
+    const { refresh_token } = await sessionOf(client)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => createClient().refreshSession({ refresh_token })),
+    )
+    const children = answers.map((answer) => dataOf(answer).session?.refresh_token)
+    assert.equal(new Set(children).size, 1)
+    assert.notEqual(children[0], refresh_token)
+  })
 
   await t.test('sign-out with scope local, others and global ends the right sessions', async () => {
     const { email } = await server.newUser()

@@ -40,32 +40,32 @@ test('admin commands manage users while a server is running', async (t) => {
     assert.equal((await login(email, 'from standard input')).status, 200)
   })
 
+  await t.test('createuser --confirm confirms the address, else a warning follows', async () => {
+    const [one, other] = [newEmail(), newEmail()]
+    const smtp = {
+      AUTH_MAILER_AUTOCONFIRM: 'false',
+      AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
+      AUTH_SMTP_HOST: '127.0.0.1',
+      AUTH_SMTP_PORT: '1',
+    }
+    const create = (email: string, ...flags: string[]) =>
+      runCommand(['admin', 'createuser', email, password, ...flags], { env: { ...env, ...smtp } })
+    assert.match((await create(one)).stderr, /not confirmed: --confirm/)
+    assert.equal((await create(other, '--confirm')).stderr, '')
+    assert.equal((await login(one)).body.error_code, 'email_not_confirmed')
+    assert.equal((await login(other)).status, 200)
+  })
+
   await t.test(
-    'createuser --confirm confirms the address; without it a warning is printed',
+    '--admin assigns the role of administrators and warns if it has no access',
     async () => {
-      const [one, other] = [newEmail(), newEmail()]
-      const smtp = {
-        AUTH_MAILER_AUTOCONFIRM: 'false',
-        AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
-        AUTH_SMTP_HOST: '127.0.0.1',
-        AUTH_SMTP_PORT: '1',
-      }
-      const create = (email: string, ...flags: string[]) =>
-        runCommand(['admin', 'createuser', email, password, ...flags], { env: { ...env, ...smtp } })
-      assert.match((await create(one)).stderr, /not confirmed: --confirm/)
-      assert.equal((await create(other, '--confirm')).stderr, '')
-      assert.equal((await login(one)).body.error_code, 'email_not_confirmed')
-      assert.equal((await login(other)).status, 200)
+      const email = newEmail()
+      const { code, stderr } = await admin(['createuser', email, password, '--admin'])
+      assert.equal(code, 0)
+      assert.match(stderr, /role admin may not use the admin endpoints: AUTH_JWT_ADMIN_ROLES/)
+      assert.equal((await login(email)).body.user.role, 'admin')
     },
   )
-
-  await t.test('--admin assigns the admin role and warns if that role has no access', async () => {
-    const email = newEmail()
-    const { code, stderr } = await admin(['createuser', email, password, '--admin'])
-    assert.equal(code, 0)
-    assert.match(stderr, /role admin may not use the admin endpoints: AUTH_JWT_ADMIN_ROLES/)
-    assert.equal((await login(email)).body.user.role, 'admin')
-  })
 
   await t.test('a taken address and a weak password are refused in one line', async () => {
     const email = newEmail()

@@ -83,18 +83,15 @@ test('table constraints', async (t) => {
     ])
   })
 
-  await t.test(
-    'the tables users and sessions have a fill factor that leaves room for updates',
-    async () => {
-      const { rows } = await client.query(
-        `select relname, reloptions from pg_class
+  await t.test('users and sessions have a fill factor with room for updates', async () => {
+    const { rows } = await client.query(
+      `select relname, reloptions from pg_class
        where relnamespace = $1::regnamespace and relname in ('users', 'sessions') order by 1`,
-        [schema],
-      )
-      assert.deepEqual(
-        rows.map(({ reloptions }) => reloptions),
-        [['fillfactor=90'], ['fillfactor=90']],
-      )
-    },
-  )
+      [schema],
+    )
+    assert.deepEqual(
+      rows.map(({ reloptions }) => reloptions),
+      [['fillfactor=90'], ['fillfactor=90']],
+    )
+  })
 })

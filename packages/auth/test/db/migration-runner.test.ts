@@ -348,15 +348,18 @@ test('the lease', async (t) => {
     assert.equal((await client.query('select from auth.migration_lease')).rowCount, 0)
   })
 
-  await t.test('that another process has taken over prevents a commit', async () => {
-    const text =
-      'create table {ns}.unseen (); update {ns}.migration_lease set holder = gen_random_uuid()'
-    const robbed = { version: '0004-robbed', text }
-    await assert.rejects(
-      migrate({ url, schema, migrations: [base, slow, column, robbed] }),
-      /Another process took over the migrations/,
-    )
-    const { rows } = await client.query("select to_regclass('auth.unseen') as found")
-    assert.deepEqual(rows, [{ found: null }])
-  })
+  await t.test(
+    'that was taken over by another process prevents the commit of a migration',
+    async () => {
+      const text =
+        'create table {ns}.unseen (); update {ns}.migration_lease set holder = gen_random_uuid()'
+      const robbed = { version: '0004-robbed', text }
+      await assert.rejects(
+        migrate({ url, schema, migrations: [base, slow, column, robbed] }),
+        /Another process took over the migrations/,
+      )
+      const { rows } = await client.query("select to_regclass('auth.unseen') as found")
+      assert.deepEqual(rows, [{ found: null }])
+    },
+  )
 })

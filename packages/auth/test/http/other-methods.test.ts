@@ -34,12 +34,15 @@ test('a known path with an unsupported method', async (t) => {
     assert.equal(body.code, 'method_not_allowed')
   })
 
-  await t.test('is refused before the body is parsed, with CORS headers', async () => {
-    const headers = { origin: 'https://app.example' }
-    const answer = await ask(url, '/user', { method: 'POST', body: '{', headers })
-    assert.equal(answer.status, 405)
-    assert.equal(answer.headers.get('access-control-allow-origin'), 'https://app.example')
-  })
+  await t.test(
+    'is refused before the body is parsed, and the response has CORS headers',
+    async () => {
+      const headers = { origin: 'https://app.example' }
+      const answer = await ask(url, '/user', { method: 'POST', body: '{', headers })
+      assert.equal(answer.status, 405)
+      assert.equal(answer.headers.get('access-control-allow-origin'), 'https://app.example')
+    },
+  )
 
   await t.test('an unknown path returns 404', async () => {
     const { status, body, headers } = await ask(url, '/users', { method: 'DELETE' })

@@ -47,17 +47,14 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       assert.equal(await limits.take('verify', key), undefined)
     })
 
-    await t.test(
-      'after the whole period the full burst is available again, and no more',
-      async () => {
-        const key = newKey()
-        await waitAfterAll(limits, key)
-        await place.advance(300_000)
-        await waitAfterAll(limits, key)
-        await place.advance(3_000_000)
-        await waitAfterAll(limits, key)
-      },
-    )
+    await t.test('after the whole period the full burst is available again', async () => {
+      const key = newKey()
+      await waitAfterAll(limits, key)
+      await place.advance(300_000)
+      await waitAfterAll(limits, key)
+      await place.advance(3_000_000)
+      await waitAfterAll(limits, key)
+    })
 
     await t.test('keys and limiters are counted separately', async () => {
       const key = newKey()

@@ -76,20 +76,24 @@ test('the outbox', async (t) => {
     assert.deepEqual(found.toSorted(), ids.slice(0, 2))
   })
 
-  await t.test('new codes are claimed before invitations, notifications and retries', async () => {
-    const invitation = await addMessage(db, { kind: 'invite' })
-    const notification = await addMessage(db, { kind: 'password_changed_notification' })
-    const retried = await addMessage(db, { kind: 'recovery' })
-    await db.run(claimMessages, [['email'], [10], 60_000])
-    await db.run(retryMessage, [retried, 1, 0, 'no answer'])
-    await db.run(releaseMessage, [invitation, 1])
-    await db.run(releaseMessage, [notification, 1])
-    const codes = [await addMessage(db), await addMessage(db, { kind: 'magic_link' })]
-    const [first, second] = [await claim(db, 2), await claim(db, 10)]
-    const idsOf = (rows: readonly OutboxRow[]) => rows.map(({ id }) => id).toSorted((a, b) => a - b)
-    assert.deepEqual(idsOf(first), codes)
-    assert.deepEqual(idsOf(second), [invitation, notification, retried])
-  })
+  await t.test(
+    'new codes are claimed before all invitations, notifications and retries',
+    async () => {
+      const invitation = await addMessage(db, { kind: 'invite' })
+      const notification = await addMessage(db, { kind: 'password_changed_notification' })
+      const retried = await addMessage(db, { kind: 'recovery' })
+      await db.run(claimMessages, [['email'], [10], 60_000])
+      await db.run(retryMessage, [retried, 1, 0, 'no answer'])
+      await db.run(releaseMessage, [invitation, 1])
+      await db.run(releaseMessage, [notification, 1])
+      const codes = [await addMessage(db), await addMessage(db, { kind: 'magic_link' })]
+      const [first, second] = [await claim(db, 2), await claim(db, 10)]
+      const idsOf = (rows: readonly OutboxRow[]) =>
+        rows.map(({ id }) => id).toSorted((a, b) => a - b)
+      assert.deepEqual(idsOf(first), codes)
+      assert.deepEqual(idsOf(second), [invitation, notification, retried])
+    },
+  )
 
   await t.test('each channel is claimed up to its own limit', async () => {
     for (let count = 0; count < 3; count++) await addMessage(db)

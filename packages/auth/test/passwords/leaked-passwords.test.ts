@@ -59,26 +59,23 @@ test('leaked passwords are refused, and reported at sign-in', async (t) => {
     assert.deepEqual(body.weak_password, { reasons: ['length', 'pwned'] })
   })
 
-  await t.test(
-    'a sign-in with a password that has leaked since succeeds with a warning',
-    async () => {
-      const { body: before } = await logIn(email, password)
-      assert.equal(before.weak_password, undefined)
-      service.leak(password)
-      server.clock.aheadMs += 3_600_000
-      let { status, body } = await logIn(email, password)
-      // A sign-in waits at most a second for the service; a later one finds the result in the cache.
-      for (let tries = 0; tries < 10 && body.weak_password === undefined; tries += 1) {
-        ;({ status, body } = await logIn(email, password))
-      }
-      assert.equal(status, 200)
-      assert.deepEqual(body.weak_password, { message, reasons: ['pwned'] })
-      assert.ok(body.access_token)
-      const asked = service.ranges.length
-      await logIn(email, 'wrong')
-      assert.equal(service.ranges.length, asked, 'a wrong password is not looked up')
-    },
-  )
+  await t.test('a sign-in with a leaked password works, with a warning', async () => {
+    const { body: before } = await logIn(email, password)
+    assert.equal(before.weak_password, undefined)
+    service.leak(password)
+    server.clock.aheadMs += 3_600_000
+    let { status, body } = await logIn(email, password)
+    // A sign-in waits at most a second for the service; a later one finds the result in the cache.
+    for (let tries = 0; tries < 10 && body.weak_password === undefined; tries += 1) {
+      ;({ status, body } = await logIn(email, password))
+    }
+    assert.equal(status, 200)
+    assert.deepEqual(body.weak_password, { message, reasons: ['pwned'] })
+    assert.ok(body.access_token)
+    const asked = service.ranges.length
+    await logIn(email, 'wrong')
+    assert.equal(service.ranges.length, asked, 'a wrong password is not looked up')
+  })
 
   await t.test('if the service does not respond, passwords are accepted', async () => {
     service.trouble = 'broken'

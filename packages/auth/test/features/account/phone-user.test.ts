@@ -130,79 +130,67 @@ test('phone numbers of users', async (t) => {
     assert.ok(verified.user.phone_confirmed_at)
   })
 
-  await t.test(
-    'changing the email address and the phone number together sends both messages or neither',
-    async () => {
-      const { token, id } = await server.newPerson()
-      const [email, phone] = [newEmail(), newPhone()]
-      server.takeStatements()
-      const { body } = await update(token, { email, phone, data: { both: true } })
-      assert.deepEqual(server.takeStatements(), [
-        'find_caller',
-        'check_user_update',
-        'update_user',
-        'update_user',
-      ])
-      assert.deepEqual([body.new_email, body.new_phone], [email, phone])
-      assert.equal(body.user_metadata.both, true)
-      assert.equal((await server.mailsTo(email)).length, 1)
-      assert.equal((await textsTo(phone)).length, 1)
-      const modified = (await server.actionsOf(id)).filter((each) => each === 'user_modified')
-      assert.equal(modified.length, 1)
-      const shown = { type: 'phone_change', phone, token: await codeTo(phone) }
-      assert.equal((await post('/verify', shown)).body.user.phone, phone)
-    },
-  )
+  await t.test('an email and a phone change together send both messages or neither', async () => {
+    const { token, id } = await server.newPerson()
+    const [email, phone] = [newEmail(), newPhone()]
+    server.takeStatements()
+    const { body } = await update(token, { email, phone, data: { both: true } })
+    assert.deepEqual(server.takeStatements(), [
+      'find_caller',
+      'check_user_update',
+      'update_user',
+      'update_user',
+    ])
+    assert.deepEqual([body.new_email, body.new_phone], [email, phone])
+    assert.equal(body.user_metadata.both, true)
+    assert.equal((await server.mailsTo(email)).length, 1)
+    assert.equal((await textsTo(phone)).length, 1)
+    const modified = (await server.actionsOf(id)).filter((each) => each === 'user_modified')
+    assert.equal(modified.length, 1)
+    const shown = { type: 'phone_change', phone, token: await codeTo(phone) }
+    assert.equal((await post('/verify', shown)).body.user.phone, phone)
+  })
 
-  await t.test(
-    'a phone user who confirms an email address has both marked as verified in the metadata',
-    async () => {
-      const { token, phone } = await server.newPerson()
-      const email = newEmail()
-      await update(token, { email })
-      const { code } = await server.mailTo(email)
-      const { body } = await post('/verify', { type: 'email_change', email, token: code })
-      const { email_verified, phone_verified, phone: copied } = body.user.user_metadata
-      assert.deepEqual([email_verified, phone_verified, copied], [true, true, phone])
-      assert.deepEqual(body.user.app_metadata.providers, ['phone', 'email'])
-    },
-  )
+  await t.test('a phone user who confirms an email address has both verified', async () => {
+    const { token, phone } = await server.newPerson()
+    const email = newEmail()
+    await update(token, { email })
+    const { code } = await server.mailTo(email)
+    const { body } = await post('/verify', { type: 'email_change', email, token: code })
+    const { email_verified, phone_verified, phone: copied } = body.user.user_metadata
+    assert.deepEqual([email_verified, phone_verified, copied], [true, true, phone])
+    assert.deepEqual(body.user.app_metadata.providers, ['phone', 'email'])
+  })
 
-  await t.test(
-    'GET /reauthenticate sends a nonce by SMS to a user without an email address',
-    async () => {
-      const { token, phone, id } = await server.newPerson()
-      const fresh = 'a better password'
-      assert.equal(
-        (await update(token, { password: fresh })).body.error_code,
-        'reauthentication_needed',
-      )
-      server.takeStatements()
-      const asked = await call(token, '/reauthenticate')
-      assert.deepEqual(server.takeStatements(), ['find_caller', 'request_reauthentication_sent_at'])
-      assert.deepEqual([asked.status, asked.body], [200, {}])
-      const [text] = await textsTo(phone)
-      assert.equal(text?.kind, 'reauthentication')
-      const again = await call(token, '/reauthenticate')
-      assert.deepEqual([again.status, again.body.error_code], [429, 'over_sms_send_rate_limit'])
-      const nonce = text?.code ?? ''
-      assert.equal((await post('/verify', { type: 'sms', phone, token: nonce })).status, 403)
-      const wrong = await update(token, { password: fresh, nonce: notCode(nonce) })
-      assert.equal(wrong.body.error_code, 'reauthentication_not_valid')
-      assert.equal((await update(token, { password: fresh, nonce })).status, 200)
-      assert.equal(
-        (await post('/token?grant_type=password', { phone, password: fresh })).status,
-        200,
-      )
-      assert.ok((await server.actionsOf(id)).includes('user_reauthenticate_requested'))
-      await query('update users set phone_confirmed_at = null where id = $1', [id])
-      assert.deepEqual(errorOf(await call(token, '/reauthenticate')), [
-        422,
-        'phone_not_confirmed',
-        'Please verify your phone first.',
-      ])
-    },
-  )
+  await t.test('GET /reauthenticate sends an SMS nonce to a user without email', async () => {
+    const { token, phone, id } = await server.newPerson()
+    const fresh = 'a better password'
+    assert.equal(
+      (await update(token, { password: fresh })).body.error_code,
+      'reauthentication_needed',
+    )
+    server.takeStatements()
+    const asked = await call(token, '/reauthenticate')
+    assert.deepEqual(server.takeStatements(), ['find_caller', 'request_reauthentication_sent_at'])
+    assert.deepEqual([asked.status, asked.body], [200, {}])
+    const [text] = await textsTo(phone)
+    assert.equal(text?.kind, 'reauthentication')
+    const again = await call(token, '/reauthenticate')
+    assert.deepEqual([again.status, again.body.error_code], [429, 'over_sms_send_rate_limit'])
+    const nonce = text?.code ?? ''
+    assert.equal((await post('/verify', { type: 'sms', phone, token: nonce })).status, 403)
+    const wrong = await update(token, { password: fresh, nonce: notCode(nonce) })
+    assert.equal(wrong.body.error_code, 'reauthentication_not_valid')
+    assert.equal((await update(token, { password: fresh, nonce })).status, 200)
+    assert.equal((await post('/token?grant_type=password', { phone, password: fresh })).status, 200)
+    assert.ok((await server.actionsOf(id)).includes('user_reauthenticate_requested'))
+    await query('update users set phone_confirmed_at = null where id = $1', [id])
+    assert.deepEqual(errorOf(await call(token, '/reauthenticate')), [
+      422,
+      'phone_not_confirmed',
+      'Please verify your phone first.',
+    ])
+  })
 
   await t.test('invalid phone numbers and channels are refused', async () => {
     const { token, phone } = await server.newPerson()

@@ -51,28 +51,25 @@ test('administration of MFA factors', async (t) => {
     await remove(`${path}/${second.id}`)
   })
 
-  await t.test(
-    'removes factors, which lowers the assurance level of sessions that used them',
-    async () => {
-      assert.equal((await calls.call(member, '/factors/recovery-codes')).status, 200)
-      const { status, body } = await remove(`${path}/${member.factorId}`)
-      assert.deepEqual([status, body.id, body.factor_type], [200, member.factorId, 'totp'])
-      assert.deepEqual((await admin(path)).body, [])
-      calls.take(member, await calls.refresh(member.refreshToken))
-      assert.equal(claimsOf(member.token).aal, 'aal1')
-      const entries = await query(
-        `select payload ->> 'action' as action, payload -> 'traits' as traits from audit_log_entries
+  await t.test('removes factors, which lowers the level of their sessions', async () => {
+    assert.equal((await calls.call(member, '/factors/recovery-codes')).status, 200)
+    const { status, body } = await remove(`${path}/${member.factorId}`)
+    assert.deepEqual([status, body.id, body.factor_type], [200, member.factorId, 'totp'])
+    assert.deepEqual((await admin(path)).body, [])
+    calls.take(member, await calls.refresh(member.refreshToken))
+    assert.equal(claimsOf(member.token).aal, 'aal1')
+    const entries = await query(
+      `select payload ->> 'action' as action, payload -> 'traits' as traits from audit_log_entries
        where payload #>> '{traits,user_id}' = $1 and payload ->> 'log_type' = 'factor'
        order by created_at`,
-        [member.id],
-      )
-      assert.deepEqual(
-        entries.map(({ action }) => action),
-        ['factor_updated', 'factor_updated', 'factor_deleted', 'factor_deleted', 'factor_deleted'],
-      )
-      assert.equal(entries.at(-1).traits.factor_id, member.factorId)
-    },
-  )
+      [member.id],
+    )
+    assert.deepEqual(
+      entries.map(({ action }) => action),
+      ['factor_updated', 'factor_updated', 'factor_deleted', 'factor_deleted', 'factor_deleted'],
+    )
+    assert.equal(entries.at(-1).traits.factor_id, member.factorId)
+  })
 
   await t.test('unknown users and factors are not found', async () => {
     const noUser = [404, 'user_not_found', 'User not found']

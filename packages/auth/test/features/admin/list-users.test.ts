@@ -79,32 +79,29 @@ test('GET /admin/users', async (t) => {
     assert.equal(headers.get('x-total-count'), '7')
   })
 
-  await t.test(
-    'filters by a part of the email address or the full name, ignoring case',
-    async () => {
-      const cases: readonly (readonly [string, readonly number[]])[] = [
-        ['U0117', [117]],
-        ['person 11', [119, 118, 117, 116, 115, 114, 113, 112, 111, 110, 11]],
-        ['0@list', [120, 110, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10]],
-        // This text is too short for the trigram index.
-        [' 7', [79, 78, 77, 76, 75, 74, 73, 72, 71, 70, 7]],
-        ['nobody', []],
-      ]
-      for (const [filter, numbers] of cases) {
-        const search = new URLSearchParams({ filter })
-        const answer = await list(`?${search}`)
-        assert.deepEqual(emailsOf(answer), numbers.map(name), filter)
-        assert.equal(answer.headers.get('x-total-count'), `${numbers.length}`)
-      }
-      const paged = await list('?filter=person&sort=created_at+asc&page=2&per_page=40')
-      assert.deepEqual(emailsOf(paged)[0], name(41))
-      assert.equal(
-        paged.headers.get('link'),
-        '</admin/users?page=3&per_page=40&filter=person&sort=created_at+asc>; rel="next", ' +
-          '</admin/users?page=3&per_page=40&filter=person&sort=created_at+asc>; rel="last"',
-      )
-    },
-  )
+  await t.test('filters by a part of the email or the full name, ignoring case', async () => {
+    const cases: readonly (readonly [string, readonly number[]])[] = [
+      ['U0117', [117]],
+      ['person 11', [119, 118, 117, 116, 115, 114, 113, 112, 111, 110, 11]],
+      ['0@list', [120, 110, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10]],
+      // This text is too short for the trigram index.
+      [' 7', [79, 78, 77, 76, 75, 74, 73, 72, 71, 70, 7]],
+      ['nobody', []],
+    ]
+    for (const [filter, numbers] of cases) {
+      const search = new URLSearchParams({ filter })
+      const answer = await list(`?${search}`)
+      assert.deepEqual(emailsOf(answer), numbers.map(name), filter)
+      assert.equal(answer.headers.get('x-total-count'), `${numbers.length}`)
+    }
+    const paged = await list('?filter=person&sort=created_at+asc&page=2&per_page=40')
+    assert.deepEqual(emailsOf(paged)[0], name(41))
+    assert.equal(
+      paged.headers.get('link'),
+      '</admin/users?page=3&per_page=40&filter=person&sort=created_at+asc>; rel="next", ' +
+        '</admin/users?page=3&per_page=40&filter=person&sort=created_at+asc>; rel="last"',
+    )
+  })
 
   await t.test('percent, underscore and backslash in a filter match literally', async () => {
     for (const filter of ['%', '_', '%%%', 'u____@', 'u%example', '\\', 'u0001\\', "'", "' or 1"]) {
@@ -143,22 +140,19 @@ test('GET /admin/users', async (t) => {
     await query("delete from users where email like 'user-%'")
   })
 
-  await t.test(
-    'the total is correct after users are added and removed in every possible way',
-    async () => {
-      const total = async () => (await list('?per_page=1')).headers.get('x-total-count')
-      assert.equal(await total(), '120')
-      const { body } = await ask(url, '/admin/users', { token, body: { email: newEmail() } })
-      assert.equal(await total(), '121')
-      await query("update users set aud = 'other' where id = $1", [body.id])
-      assert.equal(await total(), '120')
-      await ask(url, `/admin/users/${body.id}`, { method: 'DELETE', token })
-      await Promise.all(Array.from({ length: 20 }, () => server.newUser()))
-      assert.equal(await total(), '140')
-      await query("delete from users where email like 'user-%'")
-      assert.equal(await total(), '120')
-    },
-  )
+  await t.test('the total is correct however users are added and removed', async () => {
+    const total = async () => (await list('?per_page=1')).headers.get('x-total-count')
+    assert.equal(await total(), '120')
+    const { body } = await ask(url, '/admin/users', { token, body: { email: newEmail() } })
+    assert.equal(await total(), '121')
+    await query("update users set aud = 'other' where id = $1", [body.id])
+    assert.equal(await total(), '120')
+    await ask(url, `/admin/users/${body.id}`, { method: 'DELETE', token })
+    await Promise.all(Array.from({ length: 20 }, () => server.newUser()))
+    assert.equal(await total(), '140')
+    await query("delete from users where email like 'user-%'")
+    assert.equal(await total(), '120')
+  })
 
   await t.test('users are listed with their identities', async () => {
     const { id } = await server.newUser()

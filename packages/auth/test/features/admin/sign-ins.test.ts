@@ -32,40 +32,37 @@ test('sign-ins are counted, and failed sign-ins are stored for administrators', 
   await create('ben@example.com', { email_confirm: false })
   await create('eve@example.com', { ban_duration: '1h' })
 
-  await t.test(
-    'failures are stored with their reason, whether or not the account exists',
-    async () => {
-      assert.equal((await signIn('ada@example.com')).status, 200)
-      const wrong = await signIn('ada@example.com', 'not the right one')
-      await signIn('ADA@example.com', 'nor is this one')
-      const unknown = await signIn('unknown@example.com')
-      assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body])
-      await signIn('ben@example.com')
-      await signIn('eve@example.com')
-      // The user typed the password into the email field.
-      await signIn('correct horse battery')
+  await t.test('failures have their reason, whether or not the account exists', async () => {
+    assert.equal((await signIn('ada@example.com')).status, 200)
+    const wrong = await signIn('ada@example.com', 'not the right one')
+    await signIn('ADA@example.com', 'nor is this one')
+    const unknown = await signIn('unknown@example.com')
+    assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body])
+    await signIn('ben@example.com')
+    await signIn('eve@example.com')
+    // The user typed the password into the email field.
+    await signIn('correct horse battery')
 
-      const failures = await readFailures('', 5)
-      const facts = failures.map(({ name, reason, count, user_id: id }) => [
-        name,
-        reason,
-        count,
-        id === null,
-      ])
-      assert.deepEqual(facts.sort(), [
-        ['', 'wrong_password', 1, true],
-        ['ada@example.com', 'wrong_password', 2, false],
-        ['ben@example.com', 'unconfirmed', 1, false],
-        ['eve@example.com', 'banned', 1, false],
-        ['unknown@example.com', 'wrong_password', 1, true],
-      ])
-      const own = await readFailures(`user_id=${ada}`, 1)
-      assert.deepEqual(
-        own.map(({ user_id: id }) => id),
-        [ada],
-      )
-    },
-  )
+    const failures = await readFailures('', 5)
+    const facts = failures.map(({ name, reason, count, user_id: id }) => [
+      name,
+      reason,
+      count,
+      id === null,
+    ])
+    assert.deepEqual(facts.sort(), [
+      ['', 'wrong_password', 1, true],
+      ['ada@example.com', 'wrong_password', 2, false],
+      ['ben@example.com', 'unconfirmed', 1, false],
+      ['eve@example.com', 'banned', 1, false],
+      ['unknown@example.com', 'wrong_password', 1, true],
+    ])
+    const own = await readFailures(`user_id=${ada}`, 1)
+    assert.deepEqual(
+      own.map(({ user_id: id }) => id),
+      [ada],
+    )
+  })
 
   await t.test('a failed second factor and a rate-limited sign-in are recorded', async () => {
     const { body: tokens } = await signIn('ada@example.com')
@@ -94,17 +91,20 @@ test('sign-ins are counted, and failed sign-ins are stored for administrators', 
     }
   })
 
-  await t.test('the counts come from the server, in time steps, with its start time', async () => {
-    const { body } = await ask(server.url, '/admin/sign-ins', asAdmin)
-    const sums: Record<string, number> = {}
-    for (const { outcome, count } of body.counts) sums[outcome] = (sums[outcome] ?? 0) + count
-    const { wrong_password: wrong = 0, limited = 0, ...others } = sums
-    assert.deepEqual(others, { banned: 1, second_factor: 1, succeeded: 2, unconfirmed: 1 })
-    assert.ok(wrong > 4 && limited >= 1)
-    assert.ok(Date.parse(body.started_at) <= Date.now())
-    assert.equal((await ask(server.url, '/admin/sign-ins', {})).status, 401)
-    assert.equal((await ask(server.url, '/admin/sign-in-failures', {})).status, 401)
-  })
+  await t.test(
+    'the counts are those of this server, by time step, with its start time',
+    async () => {
+      const { body } = await ask(server.url, '/admin/sign-ins', asAdmin)
+      const sums: Record<string, number> = {}
+      for (const { outcome, count } of body.counts) sums[outcome] = (sums[outcome] ?? 0) + count
+      const { wrong_password: wrong = 0, limited = 0, ...others } = sums
+      assert.deepEqual(others, { banned: 1, second_factor: 1, succeeded: 2, unconfirmed: 1 })
+      assert.ok(wrong > 4 && limited >= 1)
+      assert.ok(Date.parse(body.started_at) <= Date.now())
+      assert.equal((await ask(server.url, '/admin/sign-ins', {})).status, 401)
+      assert.equal((await ask(server.url, '/admin/sign-in-failures', {})).status, 401)
+    },
+  )
 
   await t.test('a flood of failures leaves a bounded number of rows', async () => {
     await server.query(

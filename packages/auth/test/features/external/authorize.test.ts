@@ -17,81 +17,66 @@ test('GET /authorize redirects to the provider', async (t) => {
   const flowOf = async (state: string) =>
     (await server.query('select * from flow_states where id = $1', [state]))[0]
 
-  await t.test(
-    'with the client id, the callback URL, a state and the scopes of the provider',
-    async () => {
-      const { answer, url, state } = await server.depart({ provider: 'GitHub' })
-      assert.equal(answer.status, 302)
-      assert.equal(
-        `${url.origin}${url.pathname}`,
-        `${server.at('github').url}/login/oauth/authorize`,
-      )
-      const query = Object.fromEntries(url.searchParams)
-      assert.equal(query['client_id'], server.at('github').clientId)
-      assert.equal(query['redirect_uri'], 'https://auth.example/callback')
-      assert.equal(query['response_type'], 'code')
-      assert.equal(query['scope'], 'user:email')
-      assert.match(state, /^[\da-f-]{36}$/)
-      const flow = await flowOf(state)
-      assert.deepEqual(
-        [flow.provider_type, flow.referrer, flow.code_challenge, flow.asks_scopes],
-        ['github', 'https://site.example', null, false],
-      )
-    },
-  )
+  await t.test('with the client id, callback URL, state and provider scopes', async () => {
+    const { answer, url, state } = await server.depart({ provider: 'GitHub' })
+    assert.equal(answer.status, 302)
+    assert.equal(`${url.origin}${url.pathname}`, `${server.at('github').url}/login/oauth/authorize`)
+    const query = Object.fromEntries(url.searchParams)
+    assert.equal(query['client_id'], server.at('github').clientId)
+    assert.equal(query['redirect_uri'], 'https://auth.example/callback')
+    assert.equal(query['response_type'], 'code')
+    assert.equal(query['scope'], 'user:email')
+    assert.match(state, /^[\da-f-]{36}$/)
+    const flow = await flowOf(state)
+    assert.deepEqual(
+      [flow.provider_type, flow.referrer, flow.code_challenge, flow.asks_scopes],
+      ['github', 'https://site.example', null, false],
+    )
+  })
 
   await t.test('requested scopes are added without duplicates', async () => {
     const { url } = await server.depart({ provider: 'github', scopes: 'repo,user:email gist' })
     assert.equal(url.searchParams.get('scope'), 'user:email repo gist')
   })
 
-  await t.test(
-    'other parameters are forwarded, except those that identify the client or the flow',
-    async () => {
-      const { url } = await server.depart({
-        provider: 'keycloak',
-        prompt: 'login',
-        login_hint: 'ada',
-        nonce: 'n',
-        Client_ID: 'evil',
-        redirect_uri: 'https://evil.example',
-        Response_Type: 'token',
-        response_mode: 'fragment',
-        state: 'mine',
-        scope: 'admin',
-        client_secret: 'evil',
-        code_verifier: 'evil',
-        request_uri: 'https://evil.example/request',
-      })
-      const query = Object.fromEntries(url.searchParams)
-      assert.deepEqual(
-        [query['prompt'], query['login_hint'], query['nonce']],
-        ['login', 'ada', 'n'],
-      )
-      assert.equal(JSON.stringify(query).includes('evil'), false)
-      assert.deepEqual(
-        [query['response_type'], query['scope'], query['response_mode']],
-        ['code', 'profile email', undefined],
-      )
-      assert.notEqual(query['state'], 'mine')
-    },
-  )
+  await t.test('other parameters are forwarded, except those of the protocol', async () => {
+    const { url } = await server.depart({
+      provider: 'keycloak',
+      prompt: 'login',
+      login_hint: 'ada',
+      nonce: 'n',
+      Client_ID: 'evil',
+      redirect_uri: 'https://evil.example',
+      Response_Type: 'token',
+      response_mode: 'fragment',
+      state: 'mine',
+      scope: 'admin',
+      client_secret: 'evil',
+      code_verifier: 'evil',
+      request_uri: 'https://evil.example/request',
+    })
+    const query = Object.fromEntries(url.searchParams)
+    assert.deepEqual([query['prompt'], query['login_hint'], query['nonce']], ['login', 'ada', 'n'])
+    assert.equal(JSON.stringify(query).includes('evil'), false)
+    assert.deepEqual(
+      [query['response_type'], query['scope'], query['response_mode']],
+      ['code', 'profile email', undefined],
+    )
+    assert.notEqual(query['state'], 'mine')
+  })
 
-  await t.test(
-    'the PKCE challenge of the application is stored, and the server sends its own',
-    async () => {
-      const { url, state } = await server.depart({
-        provider: 'keycloak',
-        code_challenge: challenge,
-        code_challenge_method: 's256',
-      })
-      assert.equal(url.searchParams.get('code_challenge_method'), 'S256')
-      assert.notEqual(url.searchParams.get('code_challenge'), challenge)
-      const flow = await flowOf(state)
-      assert.deepEqual([flow.code_challenge, flow.code_challenge_method], [challenge, 's256'])
-      assert.equal(typeof flow.provider_memo.verifier, 'string')
-    },
-  )
+  await t.test('the challenge of the application is stored, and another one is sent', async () => {
+    const { url, state } = await server.depart({
+      provider: 'keycloak',
+      code_challenge: challenge,
+      code_challenge_method: 's256',
+    })
+    assert.equal(url.searchParams.get('code_challenge_method'), 'S256')
+    assert.notEqual(url.searchParams.get('code_challenge'), challenge)
+    const flow = await flowOf(state)
+    assert.deepEqual([flow.code_challenge, flow.code_challenge_method], [challenge, 's256'])
+    assert.equal(typeof flow.provider_memo.verifier, 'string')
+  })
 
   await t.test('the browser gets a host-only cookie, and only its hash is stored', async () => {
     const { answer, state, cookie } = await server.depart({ provider: 'github' })
@@ -156,18 +141,15 @@ test('GET /authorize redirects to the provider', async (t) => {
     assert.deepEqual([Object.keys(body.external).length, enabled], [17, ['github', 'keycloak']])
   })
 
-  await t.test(
-    'linking an identity requires a user and AUTH_SECURITY_MANUAL_LINKING_ENABLED',
-    async () => {
-      const path = '/user/identities/authorize?provider=github&skip_http_redirect=true'
-      assert.equal((await ask(server.url, path)).status, 401)
-      const { email } = await server.newUser()
-      const { body } = await server.post('/token?grant_type=password', { email, password })
-      assert.deepEqual(errorOf(await ask(server.url, path, { token: body.access_token })), [
-        404,
-        'manual_linking_disabled',
-        'Manual linking is disabled',
-      ])
-    },
-  )
+  await t.test('manual linking requires a user and has to be enabled', async () => {
+    const path = '/user/identities/authorize?provider=github&skip_http_redirect=true'
+    assert.equal((await ask(server.url, path)).status, 401)
+    const { email } = await server.newUser()
+    const { body } = await server.post('/token?grant_type=password', { email, password })
+    assert.deepEqual(errorOf(await ask(server.url, path, { token: body.access_token })), [
+      404,
+      'manual_linking_disabled',
+      'Manual linking is disabled',
+    ])
+  })
 })

@@ -70,52 +70,48 @@ test('recovery codes', async (t) => {
     assert.equal((await status(member)).remaining, 9)
   })
 
-  await t.test(
-    'codes can be generated only at aal2, once, with another factor present',
-    async () => {
-      const who = await calls.newSomebody()
-      assert.deepEqual(errorOf(await generate(who)), [
-        403,
-        'insufficient_aal',
-        'AAL2 required to generate recovery codes',
-      ])
-      const member = await calls.newMember()
-      assert.deepEqual(errorOf(await ask(url, path, { token: member.token })), notFound)
-      assert.deepEqual(errorOf(await regenerate(member)), notFound)
-      assert.deepEqual(errorOf(await remove(member)), notFound)
-      assert.deepEqual(errorOf(await verify(member, 'aaaa')), wrong)
-      assert.equal((await generate(member, { friendly_name: 'Paper' })).body.friendly_name, 'Paper')
-      assert.deepEqual(errorOf(await generate(member)), [
-        422,
-        'mfa_verified_factor_exists',
-        'Recovery codes already exist, regenerate them to get a new set',
-      ])
-      const lower = await calls.signIn(member.email)
-      for (const answer of [await regenerate(lower), await remove(lower)]) {
-        assert.deepEqual(answer.body.error_code, 'insufficient_aal')
-      }
-      assert.equal(
-        (await calls.enroll(member, { factor_type: 'totp', friendly_name: 'Paper' })).body
-          .error_code,
-        'mfa_factor_name_conflict',
-      )
-      const { id } = await status(member)
-      assert.deepEqual(errorOf(await calls.challenge(member, id)), [
-        400,
-        'validation_failed',
-        'Recovery codes have no challenge: use POST /factors/recovery-codes/verify',
-      ])
-      // Only one of two concurrent requests succeeds.
-      const other = await calls.newMember()
-      const both = await Promise.all([generate(other), generate(other)])
-      assert.deepEqual(both.map((answer) => answer.status).toSorted(), [200, 422])
-      await query("update mfa_factors set status = 'unverified' where id = $1", [other.factorId])
-      await query("delete from mfa_factors where factor_type = 'recovery_code' and user_id = $1", [
-        other.id,
-      ])
-      assert.equal((await generate(other)).body.error_code, 'mfa_recovery_codes_sole_factor')
-    },
-  )
+  await t.test('generating a set requires aal2 and that there is none yet', async () => {
+    const who = await calls.newSomebody()
+    assert.deepEqual(errorOf(await generate(who)), [
+      403,
+      'insufficient_aal',
+      'AAL2 required to generate recovery codes',
+    ])
+    const member = await calls.newMember()
+    assert.deepEqual(errorOf(await ask(url, path, { token: member.token })), notFound)
+    assert.deepEqual(errorOf(await regenerate(member)), notFound)
+    assert.deepEqual(errorOf(await remove(member)), notFound)
+    assert.deepEqual(errorOf(await verify(member, 'aaaa')), wrong)
+    assert.equal((await generate(member, { friendly_name: 'Paper' })).body.friendly_name, 'Paper')
+    assert.deepEqual(errorOf(await generate(member)), [
+      422,
+      'mfa_verified_factor_exists',
+      'Recovery codes already exist, regenerate them to get a new set',
+    ])
+    const lower = await calls.signIn(member.email)
+    for (const answer of [await regenerate(lower), await remove(lower)]) {
+      assert.deepEqual(answer.body.error_code, 'insufficient_aal')
+    }
+    assert.equal(
+      (await calls.enroll(member, { factor_type: 'totp', friendly_name: 'Paper' })).body.error_code,
+      'mfa_factor_name_conflict',
+    )
+    const { id } = await status(member)
+    assert.deepEqual(errorOf(await calls.challenge(member, id)), [
+      400,
+      'validation_failed',
+      'Recovery codes have no challenge: use POST /factors/recovery-codes/verify',
+    ])
+    // Only one of two concurrent requests succeeds.
+    const other = await calls.newMember()
+    const both = await Promise.all([generate(other), generate(other)])
+    assert.deepEqual(both.map((answer) => answer.status).toSorted(), [200, 422])
+    await query("update mfa_factors set status = 'unverified' where id = $1", [other.factorId])
+    await query("delete from mfa_factors where factor_type = 'recovery_code' and user_id = $1", [
+      other.id,
+    ])
+    assert.equal((await generate(other)).body.error_code, 'mfa_recovery_codes_sole_factor')
+  })
 
   await t.test('a new set replaces the previous one', async () => {
     const member = await calls.newMember()

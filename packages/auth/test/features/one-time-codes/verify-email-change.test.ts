@@ -84,21 +84,18 @@ test('an email change is confirmed at both addresses', async (t) => {
     }
   })
 
-  await t.test(
-    'in the browser, with a message in the fragment after the first confirmation',
-    async () => {
-      const { toNext, toCurrent } = await openChange(server)
-      const first = await ask(url, toNext.path)
-      assert.equal(
-        first.headers.get('location'),
-        'https://site.example#message=Confirmation+link+accepted.+Please+proceed+to+confirm+link' +
-          '+sent+to+the+other+email&sb=',
-      )
-      const second = fragmentOf(await ask(url, present(toCurrent).path))
-      assert.equal(second['type'], 'email_change')
-      assert.ok(second['access_token'])
-    },
-  )
+  await t.test('in the browser, with a message in the fragment halfway', async () => {
+    const { toNext, toCurrent } = await openChange(server)
+    const first = await ask(url, toNext.path)
+    assert.equal(
+      first.headers.get('location'),
+      'https://site.example#message=Confirmation+link+accepted.+Please+proceed+to+confirm+link' +
+        '+sent+to+the+other+email&sb=',
+    )
+    const second = fragmentOf(await ask(url, present(toCurrent).path))
+    assert.equal(second['type'], 'email_change')
+    assert.ok(second['access_token'])
+  })
 
   await t.test(
     'in a PKCE flow, with the message also in the query and a code at the end',

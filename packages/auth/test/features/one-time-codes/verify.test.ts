@@ -52,25 +52,22 @@ test('POST /verify', async (t) => {
     assert.equal(login.status, 200)
   })
 
-  await t.test(
-    'accepts the same token as token_hash, and a code with an email address',
-    async () => {
-      const first = await signUp()
-      const byHash = await post('/verify', { type: 'signup', token_hash: first.mail.token }, sdk)
-      assert.equal(byHash.status, 200, JSON.stringify(byHash.body))
-      const second = await signUp()
-      server.takeStatements()
-      const byDigits = await post('/verify', {
-        type: 'email',
-        token: second.mail.code,
-        email: second.email.toUpperCase(),
-        redirect_to: 'https://site.example/welcome',
-      })
-      assert.equal(byDigits.status, 200, JSON.stringify(byDigits.body))
-      assert.equal(byDigits.body.type, 'signup')
-      assert.deepEqual(server.takeStatements(), ['confirm_by_digits'])
-    },
-  )
+  await t.test('accepts the token as token_hash, and a code with an address', async () => {
+    const first = await signUp()
+    const byHash = await post('/verify', { type: 'signup', token_hash: first.mail.token }, sdk)
+    assert.equal(byHash.status, 200, JSON.stringify(byHash.body))
+    const second = await signUp()
+    server.takeStatements()
+    const byDigits = await post('/verify', {
+      type: 'email',
+      token: second.mail.code,
+      email: second.email.toUpperCase(),
+      redirect_to: 'https://site.example/welcome',
+    })
+    assert.equal(byDigits.status, 200, JSON.stringify(byDigits.body))
+    assert.equal(byDigits.body.type, 'signup')
+    assert.deepEqual(server.takeStatements(), ['confirm_by_digits'])
+  })
 
   await t.test('a token works once, and only until it expires', async () => {
     const { email, mail } = await signUp()
@@ -105,22 +102,19 @@ test('POST /verify', async (t) => {
     }
   })
 
-  await t.test(
-    'a code is invalidated after five wrong guesses; the link keeps working',
-    async () => {
-      const { email, mail } = await signUp()
-      const wrong = mail.code === '000000' ? '000001' : '000000'
-      for (let tries = 0; tries < 5; tries++) {
-        const answer = await post('/verify', { type: 'signup', token: wrong, email })
-        assert.deepEqual(errorOf(answer), badDigits)
-      }
-      const right = await post('/verify', { type: 'signup', token: mail.code, email })
-      assert.deepEqual(errorOf(right), badDigits)
-      const codes = await query('select from one_time_tokens where relates_to = $1', [email])
-      assert.equal(codes.length, 1)
-      assert.equal((await post('/verify', { type: 'signup', token: mail.token })).status, 200)
-    },
-  )
+  await t.test('five wrong guesses invalidate a code; the link keeps working', async () => {
+    const { email, mail } = await signUp()
+    const wrong = mail.code === '000000' ? '000001' : '000000'
+    for (let tries = 0; tries < 5; tries++) {
+      const answer = await post('/verify', { type: 'signup', token: wrong, email })
+      assert.deepEqual(errorOf(answer), badDigits)
+    }
+    const right = await post('/verify', { type: 'signup', token: mail.code, email })
+    assert.deepEqual(errorOf(right), badDigits)
+    const codes = await query('select from one_time_tokens where relates_to = $1', [email])
+    assert.equal(codes.length, 1)
+    assert.equal((await post('/verify', { type: 'signup', token: mail.token })).status, 200)
+  })
 
   await t.test('counts concurrent wrong guesses', async () => {
     const { email, mail } = await signUp()
@@ -175,37 +169,37 @@ test('POST /verify', async (t) => {
     },
   )
 
-  await t.test('a recovery link signs in, confirms the address and marks the session', async () => {
-    const { id, email } = await signUp()
-    await post('/recover', { email })
-    const mail = await mailTo(email)
-    assert.equal(mail.kind, 'recovery')
-    const { status, body } = await post('/verify', { type: 'recovery', token: mail.code, email })
-    assert.equal(status, 200, JSON.stringify(body))
-    assert.equal(body.type, 'recovery')
-    assert.ok(body.user.email_confirmed_at)
-    assert.deepEqual(await query('select is_recovery from sessions where user_id = $1', [id]), [
-      { is_recovery: true },
-    ])
-    // The pending confirmation was removed as well.
-    assert.deepEqual(await query('select 1 from one_time_tokens where user_id = $1', [id]), [])
-    assert.equal((await server.actionsOf(id)).at(-1), 'user_signedup')
-  })
-
   await t.test(
-    'a magic link signs a known user in, and the audit log records a login',
+    'a recovery link signs in, confirms the address and marks the new session',
     async () => {
-      const { id, email } = await server.newUser()
-      await post('/magiclink', { email })
-      const { token } = await mailTo(email)
-      const { body } = await post('/verify', { type: 'magiclink', token_hash: token })
-      assert.equal(body.type, 'magiclink')
-      assert.equal((await server.actionsOf(id)).at(-1), 'login')
+      const { id, email } = await signUp()
+      await post('/recover', { email })
+      const mail = await mailTo(email)
+      assert.equal(mail.kind, 'recovery')
+      const { status, body } = await post('/verify', { type: 'recovery', token: mail.code, email })
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.equal(body.type, 'recovery')
+      assert.ok(body.user.email_confirmed_at)
       assert.deepEqual(await query('select is_recovery from sessions where user_id = $1', [id]), [
-        { is_recovery: false },
+        { is_recovery: true },
       ])
+      // The pending confirmation was removed as well.
+      assert.deepEqual(await query('select 1 from one_time_tokens where user_id = $1', [id]), [])
+      assert.equal((await server.actionsOf(id)).at(-1), 'user_signedup')
     },
   )
+
+  await t.test('a magic link signs a known user in, which is logged as a login', async () => {
+    const { id, email } = await server.newUser()
+    await post('/magiclink', { email })
+    const { token } = await mailTo(email)
+    const { body } = await post('/verify', { type: 'magiclink', token_hash: token })
+    assert.equal(body.type, 'magiclink')
+    assert.equal((await server.actionsOf(id)).at(-1), 'login')
+    assert.deepEqual(await query('select is_recovery from sessions where user_id = $1', [id]), [
+      { is_recovery: false },
+    ])
+  })
 
   await t.test('refuses a banned user and does not use up the token', async () => {
     const { id, mail } = await signUp()

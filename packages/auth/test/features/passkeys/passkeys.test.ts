@@ -63,59 +63,53 @@ test('registering and managing passkeys', async (t) => {
     assert.ok(Math.abs(body.expires_at - inFiveMinutes) < 60)
   })
 
-  await t.test(
-    'a passkey is named after its authenticator and excluded from the next registration',
-    async () => {
-      const who = await calls.newSomebody()
-      const authenticator = newAuthenticator({ aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d' })
-      const { status, body } = await calls.register(who, authenticator)
-      assert.equal(status, 200)
-      assert.deepEqual(Object.keys(body).toSorted(), ['created_at', 'friendly_name', 'id'])
-      assert.equal(body.friendly_name, '1Password')
-      assert.equal((await calls.register(who, newAuthenticator())).body.friendly_name, 'Passkey')
-      const { excludeCredentials } = (await calls.registrationOptions(who)).body.options
-      assert.deepEqual(excludeCredentials[0], {
-        id: authenticator.keys[0]?.id,
-        type: 'public-key',
-        transports: ['internal'],
-      })
-      assert.equal(excludeCredentials.length, 2)
-      assert.deepEqual((await server.actionsOf(who.id)).slice(-2), [
-        'passkey_created',
-        'passkey_created',
-      ])
-    },
-  )
+  await t.test('a passkey is named after its authenticator, and excluded next time', async () => {
+    const who = await calls.newSomebody()
+    const authenticator = newAuthenticator({ aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d' })
+    const { status, body } = await calls.register(who, authenticator)
+    assert.equal(status, 200)
+    assert.deepEqual(Object.keys(body).toSorted(), ['created_at', 'friendly_name', 'id'])
+    assert.equal(body.friendly_name, '1Password')
+    assert.equal((await calls.register(who, newAuthenticator())).body.friendly_name, 'Passkey')
+    const { excludeCredentials } = (await calls.registrationOptions(who)).body.options
+    assert.deepEqual(excludeCredentials[0], {
+      id: authenticator.keys[0]?.id,
+      type: 'public-key',
+      transports: ['internal'],
+    })
+    assert.equal(excludeCredentials.length, 2)
+    assert.deepEqual((await server.actionsOf(who.id)).slice(-2), [
+      'passkey_created',
+      'passkey_created',
+    ])
+  })
 
-  await t.test(
-    'the response must match our origin, relying party and current challenge',
-    async () => {
-      const who = await calls.newSomebody()
-      const lies = {
-        'another origin': { origin: 'https://evil.example' },
-        'an origin that starts like ours': { origin: `${siteOrigin}.evil.example` },
-        'our origin without TLS': { origin: 'http://app.example.com' },
-        'another relying party': { rpId: 'evil.example' },
-        'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
-        'an assertion': { type: 'webauthn.get' },
-        'user not present': { flags: 0 },
-        'an id that is too long': { id: Buffer.alloc(1_024, 7).toString('base64url') },
-      }
-      for (const [what, lie] of Object.entries(lies)) {
-        const answer = await calls.register(who, newAuthenticator(), lie)
-        assert.deepEqual(errorOf(answer), failed, what)
-      }
-      for (const credential of [{}, 'text', [], { id: 'x', rawId: 'x', type: 'public-key' }]) {
-        const { body } = await calls.registrationOptions(who)
-        const answer = await calls.finishRegistration(who, {
-          challenge_id: body.challenge_id,
-          credential,
-        })
-        assert.deepEqual(errorOf(answer), failed, JSON.stringify(credential))
-      }
-      assert.deepEqual((await calls.list(who)).body, [])
-    },
-  )
+  await t.test('a response must be for our site and the current challenge', async () => {
+    const who = await calls.newSomebody()
+    const lies = {
+      'another origin': { origin: 'https://evil.example' },
+      'an origin that starts like ours': { origin: `${siteOrigin}.evil.example` },
+      'our origin without TLS': { origin: 'http://app.example.com' },
+      'another relying party': { rpId: 'evil.example' },
+      'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
+      'an assertion': { type: 'webauthn.get' },
+      'user not present': { flags: 0 },
+      'an id that is too long': { id: Buffer.alloc(1_024, 7).toString('base64url') },
+    }
+    for (const [what, lie] of Object.entries(lies)) {
+      const answer = await calls.register(who, newAuthenticator(), lie)
+      assert.deepEqual(errorOf(answer), failed, what)
+    }
+    for (const credential of [{}, 'text', [], { id: 'x', rawId: 'x', type: 'public-key' }]) {
+      const { body } = await calls.registrationOptions(who)
+      const answer = await calls.finishRegistration(who, {
+        challenge_id: body.challenge_id,
+        credential,
+      })
+      assert.deepEqual(errorOf(answer), failed, JSON.stringify(credential))
+    }
+    assert.deepEqual((await calls.list(who)).body, [])
+  })
 
   await t.test('attestation is ignored, and no certificate is parsed', async () => {
     const who = await calls.newSomebody()
@@ -138,37 +132,34 @@ test('registering and managing passkeys', async (t) => {
     assert.equal(answer.status, 200)
   })
 
-  await t.test(
-    'a challenge works once, for one user and one purpose, until it expires',
-    async () => {
-      const who = await calls.newSomebody()
-      const other = await calls.newSomebody()
-      const authenticator = newAuthenticator()
-      const { body } = await calls.registrationOptions(who)
-      const answer = {
-        challenge_id: body.challenge_id,
-        credential: authenticator.create(body.options),
-      }
-      assert.deepEqual(errorOf(await calls.finishRegistration(other, answer)), usedUp)
-      assert.deepEqual(errorOf(await calls.finishSignIn(answer)), usedUp)
-      const both = await Promise.all([1, 2].map(() => calls.finishRegistration(who, answer)))
-      assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 400])
-      assert.deepEqual(errorOf(await calls.finishRegistration(who, answer)), usedUp)
+  await t.test('a challenge works once, for one user and purpose, for a while', async () => {
+    const who = await calls.newSomebody()
+    const other = await calls.newSomebody()
+    const authenticator = newAuthenticator()
+    const { body } = await calls.registrationOptions(who)
+    const answer = {
+      challenge_id: body.challenge_id,
+      credential: authenticator.create(body.options),
+    }
+    assert.deepEqual(errorOf(await calls.finishRegistration(other, answer)), usedUp)
+    assert.deepEqual(errorOf(await calls.finishSignIn(answer)), usedUp)
+    const both = await Promise.all([1, 2].map(() => calls.finishRegistration(who, answer)))
+    assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 400])
+    assert.deepEqual(errorOf(await calls.finishRegistration(who, answer)), usedUp)
 
-      const late = (await calls.registrationOptions(who)).body
-      clock.aheadMs += 301_000
-      const lateAnswer = {
-        challenge_id: late.challenge_id,
-        credential: authenticator.create(late.options),
-      }
-      assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), [
-        400,
-        'webauthn_challenge_expired',
-        'Challenge has expired',
-      ])
-      assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), usedUp)
-    },
-  )
+    const late = (await calls.registrationOptions(who)).body
+    clock.aheadMs += 301_000
+    const lateAnswer = {
+      challenge_id: late.challenge_id,
+      credential: authenticator.create(late.options),
+    }
+    assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), [
+      400,
+      'webauthn_challenge_expired',
+      'Challenge has expired',
+    ])
+    assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), usedUp)
+  })
 
   await t.test('at most ten unfinished registrations are kept per user', async () => {
     const who = await calls.newSomebody()

@@ -30,28 +30,25 @@ test('POST /recover', async (t) => {
     assert.deepEqual((await server.actionsOf(id)).slice(-2), ['user_recovery_requested', 'login'])
   })
 
-  await t.test(
-    'responds the same whether or not the user exists, also to repeated requests',
-    async () => {
-      for (const headers of [{}, sdk]) {
-        const { email } = await server.newUser()
-        const answers = []
-        for (const address of [email, newEmail()]) {
-          for (const expected of [['defer_email'], ['defer_email', 'find_message_wait']]) {
-            await server.untilAnswered()
-            server.takeStatements()
-            const answer = await post('/recover', { email: address }, headers)
-            const statements = server.takeStatements().slice(0, expected.length)
-            assert.deepEqual(statements, expected)
-            const kept = [...answer.headers].filter(([name]) => !varying.has(name))
-            answers.push(JSON.stringify([answer.status, answer.body, kept]))
-          }
+  await t.test('responds the same for unknown users, also to repeated requests', async () => {
+    for (const headers of [{}, sdk]) {
+      const { email } = await server.newUser()
+      const answers = []
+      for (const address of [email, newEmail()]) {
+        for (const expected of [['defer_email'], ['defer_email', 'find_message_wait']]) {
+          await server.untilAnswered()
+          server.takeStatements()
+          const answer = await post('/recover', { email: address }, headers)
+          const statements = server.takeStatements().slice(0, expected.length)
+          assert.deepEqual(statements, expected)
+          const kept = [...answer.headers].filter(([name]) => !varying.has(name))
+          answers.push(JSON.stringify([answer.status, answer.body, kept]))
         }
-        assert.deepEqual(answers.slice(2), answers.slice(0, 2))
-        assert.equal((await mailsTo(email)).length, 1)
       }
-    },
-  )
+      assert.deepEqual(answers.slice(2), answers.slice(0, 2))
+      assert.equal((await mailsTo(email)).length, 1)
+    }
+  })
 
   await t.test('says how long to wait before another request', async () => {
     for (const email of [(await server.newUser()).email, newEmail()]) {

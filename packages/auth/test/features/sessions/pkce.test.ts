@@ -29,38 +29,35 @@ test('POST /token with a PKCE code', async (t) => {
     return { email, id: body.id }
   }
 
-  await t.test(
-    'returns tokens for the code from each type of link, in two statements',
-    async () => {
-      const { verifier, pkce } = createVerifier()
-      const { email, id } = await signUp(pkce)
-      const flows = [
-        [undefined, 'email/signup'],
-        ['/otp', 'magiclink'],
-        ['/recover', 'recovery'],
-      ] as const
-      for (const [path, method] of flows) {
-        server.clock.aheadMs += 901_000
-        if (path !== undefined) await post(path, { email, ...pkce })
-        const code = await follow(email)
-        server.takeStatements()
-        const { status, body } = await exchange(code, verifier)
-        assert.equal(status, 200, JSON.stringify(body))
-        assert.deepEqual(server.takeStatements(), ['find_flow', 'exchange_flow'])
-        assert.equal(body.user.id, id)
-        const claims = JSON.parse(
-          Buffer.from(body.access_token.split('.')[1], 'base64url').toString(),
-        )
-        assert.equal(claims.amr[0].method, method)
-        assert.ok(body.user.last_sign_in_at)
-        const [session] = await query('select is_recovery from sessions where id = $1', [
-          claims.session_id,
-        ])
-        assert.equal(session.is_recovery, method === 'recovery')
-        assert.equal((await server.actionsOf(id)).at(-1), 'login')
-      }
-    },
-  )
+  await t.test('returns tokens for the code of each type of link; two statements', async () => {
+    const { verifier, pkce } = createVerifier()
+    const { email, id } = await signUp(pkce)
+    const flows = [
+      [undefined, 'email/signup'],
+      ['/otp', 'magiclink'],
+      ['/recover', 'recovery'],
+    ] as const
+    for (const [path, method] of flows) {
+      server.clock.aheadMs += 901_000
+      if (path !== undefined) await post(path, { email, ...pkce })
+      const code = await follow(email)
+      server.takeStatements()
+      const { status, body } = await exchange(code, verifier)
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual(server.takeStatements(), ['find_flow', 'exchange_flow'])
+      assert.equal(body.user.id, id)
+      const claims = JSON.parse(
+        Buffer.from(body.access_token.split('.')[1], 'base64url').toString(),
+      )
+      assert.equal(claims.amr[0].method, method)
+      assert.ok(body.user.last_sign_in_at)
+      const [session] = await query('select is_recovery from sessions where id = $1', [
+        claims.session_id,
+      ])
+      assert.equal(session.is_recovery, method === 'recovery')
+      assert.equal((await server.actionsOf(id)).at(-1), 'login')
+    }
+  })
 
   await t.test('a code works once, also for concurrent requests', async () => {
     const { verifier, pkce } = createVerifier()
@@ -137,16 +134,19 @@ test('POST /token with a PKCE code', async (t) => {
     assert.deepEqual(errorOf(await exchange('not a code', 'x')), notFound)
   })
 
-  await t.test('POST /verify returns tokens for a link from a PKCE flow', async () => {
-    const { pkce } = createVerifier()
-    const { email } = await signUp(pkce)
-    const { token } = await mailTo(email)
-    const { status, body } = await post('/verify', { type: 'email', token_hash: token })
-    assert.equal(status, 200, JSON.stringify(body))
-    assert.ok(body.access_token)
-    const other = await signUp(pkce)
-    const { code } = await mailTo(other.email)
-    const digits = await post('/verify', { type: 'signup', token: code, email: other.email })
-    assert.equal(digits.status, 200, JSON.stringify(digits.body))
-  })
+  await t.test(
+    'POST /verify returns tokens for a link from a PKCE flow of a server app',
+    async () => {
+      const { pkce } = createVerifier()
+      const { email } = await signUp(pkce)
+      const { token } = await mailTo(email)
+      const { status, body } = await post('/verify', { type: 'email', token_hash: token })
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.ok(body.access_token)
+      const other = await signUp(pkce)
+      const { code } = await mailTo(other.email)
+      const digits = await post('/verify', { type: 'signup', token: code, email: other.email })
+      assert.equal(digits.status, 200, JSON.stringify(digits.body))
+    },
+  )
 })
