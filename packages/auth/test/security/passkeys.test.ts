@@ -8,16 +8,16 @@ import { errorOf, type FlowServer, openFlowServer } from '../support/flow-server
 import { createPasskeyCalls, newAuthenticator, passkeyEnvironment } from '../support/passkeys.ts'
 import type { Lies } from '../support/software-authenticator.ts'
 
-/** The user touched the authenticator, which did not check who they are. */
+/** The user was present but not verified by the authenticator. */
 const unverified = { flags: 1 } as const
 
 const failed = [400, 'webauthn_verification_failed', 'Credential verification failed']
 const wrong = [422, 'mfa_verification_failed', 'Invalid WebAuthn credential shown']
 
-/** What is asked of an authenticator, and what its answers lead to. */
+/** The options for an authenticator, and the results of its responses. */
 function createCalls(server: FlowServer) {
   const calls = createPasskeyCalls(server)
-  /** Enrolls a key as a second factor, or shows it again. */
+  /** Enrols a key as a second factor, or uses it again. */
   const showFactor = async (
     who: Somebody,
     factorId: string,
@@ -41,7 +41,7 @@ function createCalls(server: FlowServer) {
   return { ...calls, enroll, showFactor }
 }
 
-test('18.62 a passkey need not check its user by default, and its session stays at aal1', async (t) => {
+test('18.62 by default a passkey needs no user verification, and its session stays at aal1', async (t) => {
   const server = await openFlowServer(t, passkeyEnvironment)
   if (!server) return
   const calls = createCalls(server)
@@ -55,7 +55,7 @@ test('18.62 a passkey need not check its user by default, and its session stays 
   }
 })
 
-test('18.62 where user verification is required, nothing counts without it', async (t) => {
+test('18.62 if user verification is required, nothing is accepted without it', async (t) => {
   const server = await openFlowServer(t, {
     ...passkeyEnvironment,
     AUTH_WEBAUTHN_REQUIRE_USER_VERIFICATION: 'true',
