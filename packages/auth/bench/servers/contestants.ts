@@ -104,7 +104,7 @@ async function open(
   }
 }
 
-/** Somebody who has signed up, and the tokens of that session. */
+/** SignedInUser who has signed up, and the tokens of that session. */
 export interface Member {
   readonly email: string
   readonly accessToken: string

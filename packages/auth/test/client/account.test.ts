@@ -166,8 +166,8 @@ test('changing an account with the real client', async (t) => {
     const client = createClient()
     const events = await watchEvents(client)
     const options = { data: { cart: [1, 2] } }
-    const { user: nobody } = dataOf(await client.signInAnonymously({ options }))
-    assert.equal(nobody?.is_anonymous, true)
+    const { user: anonymous } = dataOf(await client.signInAnonymously({ options }))
+    assert.equal(anonymous?.is_anonymous, true)
     assert.equal(dataOf(await client.getClaims())?.claims.is_anonymous, true)
     const early = await client.updateUser({ password })
     assert.equal(
@@ -179,7 +179,7 @@ test('changing an account with the real client', async (t) => {
     assert.equal(asked.user.is_anonymous, true)
     const { code } = await mailbox.readNext(email)
     const { user } = dataOf(await client.verifyOtp({ email, token: code, type }))
-    assert.equal(user?.id, nobody?.id)
+    assert.equal(user?.id, anonymous?.id)
     assert.equal(user?.is_anonymous, false)
     assert.deepEqual(user?.user_metadata['cart'], [1, 2])
     assert.equal(user?.identities?.[0]?.provider, 'email')
@@ -218,10 +218,10 @@ test('changing an account with the real client', async (t) => {
   await t.test('an anonymous user needs no link if email confirmation is disabled', async () => {
     const trusting = await open({ AUTH_MAILER_AUTOCONFIRM: 'true' })
     const client = trusting.createClient()
-    const { user: nobody } = dataOf(await client.signInAnonymously())
+    const { user: anonymous } = dataOf(await client.signInAnonymously())
     const email = newEmail()
     const { user } = dataOf(await client.updateUser({ email, password }))
-    assert.deepEqual([user.id, user.email, user.is_anonymous], [nobody?.id, email, false])
+    assert.deepEqual([user.id, user.email, user.is_anonymous], [anonymous?.id, email, false])
     await trusting.signIn(email)
     await untilAllSent(trusting)
     assert.equal(trusting.mailbox.countOf(email), 0)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { dataOf, errorOf, openClientServer } from '../support/auth-js.ts'
 import { password } from '../support/http-client.ts'
 import { openPhoneInbox } from '../support/phone-inbox.ts'
-import { newPhone, notCode } from '../support/phone-server.ts'
+import { newPhone, toWrongCode } from '../support/phone-server.ts'
 
 test('phone numbers with the real client', async (t) => {
   const inbox = await openPhoneInbox(t)
@@ -28,7 +28,7 @@ test('phone numbers with the real client', async (t) => {
     const early = await client.signInWithPassword({ phone, password })
     assert.deepEqual(errorOf(early), ['phone_not_confirmed', 400, 'Phone not confirmed'])
     const { code } = await inbox.readNext(phone)
-    const wrong = await client.verifyOtp({ phone, token: notCode(code), type: 'sms' })
+    const wrong = await client.verifyOtp({ phone, token: toWrongCode(code), type: 'sms' })
     assert.deepEqual(errorOf(wrong), ['otp_expired', 403, 'Token has expired or is invalid'])
     const verified = dataOf(
       await client.verifyOtp({ phone: `+${phone}`, token: code, type: 'sms' }),
@@ -110,13 +110,13 @@ test('phone numbers with the real client', async (t) => {
 
   await t.test('an anonymous user who adds a phone number keeps the account', async () => {
     const client = createClient()
-    const { user: stranger } = dataOf(await client.signInAnonymously())
+    const { user: anonymous } = dataOf(await client.signInAnonymously())
     const phone = newPhone()
     dataOf(await client.updateUser({ phone }))
     const { code } = await inbox.readNext(phone)
     const options = { phone, token: code, type: 'phone_change' } as const
     const { user } = dataOf(await client.verifyOtp(options))
-    assert.deepEqual([user?.id, user?.is_anonymous], [stranger?.id, false])
+    assert.deepEqual([user?.id, user?.is_anonymous], [anonymous?.id, false])
     assert.equal(dataOf(await client.getUserIdentities()).identities[0]?.provider, 'phone')
   })
 

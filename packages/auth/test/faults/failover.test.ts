@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { openClient } from '../../src/db/connection/open-client.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
-import { openLoad, signUpInTheEnd } from '../support/crash-load.ts'
+import { openLoad, signUpWithRetries } from '../support/crash-load.ts'
 import { startCrashServer } from '../support/crash-server.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
@@ -63,7 +63,7 @@ test('requests continue after the primary has failed and the standby was promote
   await load.untilFailed(6)
   await queryOnce(standby.url, 'select pg_promote()')
   await load.untilSucceeded(10)
-  assert.equal((await signUpInTheEnd(server.url)).status, 200)
+  assert.equal((await signUpWithRetries(server.url)).status, 200)
   await load.stop()
   assert.deepEqual(load.report.faults, [])
   for (const failure of load.report.failures.keys()) {

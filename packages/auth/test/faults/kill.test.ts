@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { readPostmasterFile } from '../../src/db/embedded/occupant.ts'
-import { crashAgainAndAgain } from '../support/crash-driver.ts'
+import { runCrashRounds } from '../support/crash-driver.ts'
 import { startCrashServer } from '../support/crash-server.ts'
 import { descendantsOf, kill, makeFolder } from '../support/embedded-place.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
@@ -22,7 +22,7 @@ test('when the server is killed, no acknowledged write is lost and no token is h
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const schema = `killed_${process.pid}`
-  const { acknowledged, checks } = await crashAgainAndAgain(t, {
+  const { acknowledged, checks } = await runCrashRounds(t, {
     moments: kills,
     schema,
     start: (env) =>
@@ -35,7 +35,7 @@ test('when the server is killed, no acknowledged write is lost and no token is h
 
 test('the same holds when its embedded PostgreSQL is killed with it', async (t) => {
   const folder = await makeFolder(t)
-  const { acknowledged, checks } = await crashAgainAndAgain(t, {
+  const { acknowledged, checks } = await runCrashRounds(t, {
     moments: embeddedKills,
     schema: 'auth',
     start: (env) => startCrashServer(t, { ...env, DATABASE_URL: `embedded://${folder}` }),

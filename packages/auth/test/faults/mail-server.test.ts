@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { type BehaviourName, openFaultyMailServer } from '../support/faulty-mail-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
-import { isTold } from '../support/is-told.ts'
+import { containsSecret } from '../support/is-told.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'
@@ -19,14 +19,14 @@ const hurry = `update outbox set next_attempt_at = now()
 /** This is more than the sender sends concurrently. */
 const asked = 6
 
-const silent: readonly BehaviourName[] = ['says nothing', 'says nothing once it has been greeted']
+const silent: readonly BehaviourName[] = ['sends nothing', 'sends nothing after its greeting']
 const refusing: readonly BehaviourName[] = [
-  'is too busy to talk',
-  'serves nobody',
+  'is too busy',
+  'refuses all clients',
   'refuses the sender',
   'has no room for the recipient',
   'has no room for the message',
-  'hangs up in the middle of a message',
+  'disconnects in the middle of a message',
 ]
 
 test('requests do not wait for a mail server, and no message is lost, when it', async (t) => {
@@ -113,7 +113,7 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
   }
 
   await t.test('is unreachable', async () => {
-    await mail.leave()
+    await mail.stopListening()
     const people = await askForMail()
     await until(async () => {
       const failed = await query("select from outbox where last_error like '%ECONNREFUSED%'")
@@ -123,13 +123,13 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
     await untilDelivered(people)
   })
 
-  await t.test('says a byte at a time', async () => {
-    mail.behave('says a byte at a time')
+  await t.test('sends one byte at a time', async () => {
+    mail.behave('sends one byte at a time')
     const people = await askForMail()
     await until(() => mail.open > 0)
     await until(isNoConnectionBusy)
     assert.deepEqual(people.filter(isDelivered), [])
-    mail.sayTheRest()
+    mail.sendRest()
     await until(() => people.every(isDelivered))
   })
 
@@ -139,7 +139,7 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
     assert.match(failures, /next attempt in 5 s: /)
     for (const { parts, to } of mail.received) {
       const [, code = ''] = /^\s*(\d{6})\s*$/m.exec(parts.get('text/plain') ?? '') ?? []
-      assert.ok(code !== '' && !isTold(log, code))
+      assert.ok(code !== '' && !containsSecret(log, code))
       assert.ok(!to.some((one) => failures.includes(one)))
     }
   })

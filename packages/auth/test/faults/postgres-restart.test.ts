@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open, type PostgresServer } from '@portcullis/test-servers'
 import { Client } from 'pg'
-import { type Load, openLoad, signUpInTheEnd } from '../support/crash-load.ts'
+import { type Load, openLoad, signUpWithRetries } from '../support/crash-load.ts'
 import { readMemoryMb, startCrashServer } from '../support/crash-server.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
@@ -94,7 +94,7 @@ test('requests fail in time and with an error code while PostgreSQL is away, and
       if (error !== undefined) assert.ok((load.report.failures.get(error) ?? 0) > 0, error)
       assert.equal(server.hasEnded(), false)
       // Writes work as well, and data from before is still there.
-      assert.equal((await signUpInTheEnd(server.url)).status, 200)
+      assert.equal((await signUpWithRetries(server.url)).status, 200)
     })
   }
 
@@ -114,7 +114,7 @@ test('requests fail in time and with an error code while PostgreSQL is away, and
     assert.doesNotMatch(server.output(), /unhandled|uncaught|"level":"fatal"|\n\s+at /i)
     // The loss of an idle connection is logged.
     await until(async () => {
-      await signUpInTheEnd(server.url)
+      await signUpWithRetries(server.url)
       await queryOnce(
         postgres.url,
         `select pg_terminate_backend(pid) from pg_stat_activity where ${byUs} and state = 'idle'`,

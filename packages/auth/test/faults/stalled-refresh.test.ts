@@ -96,7 +96,7 @@ test('a stalled database ends no session, on servers whose clocks are two minute
     ask(serverOf(at).url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
 
   /** Waits until the server no longer reports the database as unavailable. */
-  const refreshInTheEnd = async (at: number, token: string) => {
+  const refreshWithRetries = async (at: number, token: string) => {
     for (;;) {
       const answer = await refresh(at, token)
       if (answer.status < 500) return answer
@@ -155,11 +155,13 @@ test('a stalled database ends no session, on servers whose clocks are two minute
       )
       // Tokens were rotated although the requests failed; otherwise no session could be lost.
       await until(async () => (await countRotated()) > before)
-      const retried = await Promise.all(tokens.map((token, at) => refreshInTheEnd(at + 1, token)))
+      const retried = await Promise.all(
+        tokens.map((token, at) => refreshWithRetries(at + 1, token)),
+      )
       const lost = retried.filter(({ status }) => status !== 200).map(({ body }) => body)
       assert.deepEqual(lost, [], `${lost.length} of ${people} sessions were lost`)
       const next = await Promise.all(
-        retried.map(({ body }, at) => refreshInTheEnd(at, body.refresh_token)),
+        retried.map(({ body }, at) => refreshWithRetries(at, body.refresh_token)),
       )
       assert.deepEqual(new Set(next.map(({ status }) => status)), new Set([200]))
     })
@@ -168,7 +170,7 @@ test('a stalled database ends no session, on servers whose clocks are two minute
   await t.test('a reused token is still detected, on either server', async () => {
     for (const at of [0, 1]) {
       const first = await signUp(at)
-      const { body: second } = await refreshInTheEnd(at, first)
+      const { body: second } = await refreshWithRetries(at, first)
       await until(async () => {
         const rows = await query(
           `select from auth.sessions s join auth.users u on u.id = s.user_id

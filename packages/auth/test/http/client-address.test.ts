@@ -77,8 +77,8 @@ test('trusted proxies are skipped from the right, and no other proxy is trusted'
   assert.equal(from('203.0.113.9', '::ffff:10.0.0.7'), '203.0.113.9')
   assert.equal(from('203.0.113.9', '2001:db8::1'), '203.0.113.9')
   assert.deepEqual(reported, [])
-  for (const stranger of ['192.0.2.1', '::ffff:192.0.2.1', '2001:db9::1']) {
-    assert.equal(from('203.0.113.9', stranger), parseAddress(stranger), stranger)
+  for (const untrusted of ['192.0.2.1', '::ffff:192.0.2.1', '2001:db9::1']) {
+    assert.equal(from('203.0.113.9', untrusted), parseAddress(untrusted), untrusted)
   }
   assert.deepEqual(reported, ['x-forwarded-for 192.0.2.1'])
   assert.equal(from('203.0.113.9', ''), '')

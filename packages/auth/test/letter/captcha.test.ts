@@ -62,7 +62,7 @@ test('the specification about CAPTCHA', async (t) => {
       env: { ...env, AUTH_SECURITY_CAPTCHA_TIMEOUT: '20ms' },
       checkers,
     })
-    service.trouble = 'never answers'
+    service.failure = 'never responds'
     const answer = await signUp(hasty?.url ?? '', { captcha_token: service.solve() })
     assert.deepEqual(errorOf(answer), [
       500,

@@ -7,7 +7,7 @@ import { ask, type HttpAnswer, newEmail, password } from '../support/http-client
 export const uuid = /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** Somebody who has signed in. */
+/** SignedInUser who has signed in. */
 export interface Person {
   readonly id: string
   readonly email: string
@@ -21,7 +21,7 @@ export function logIn(url: string, email: string, secret: string = password): Pr
   return ask(url, '/token?grant_type=password', { body: { email, password: secret } })
 }
 
-/** Somebody with a confirmed address, no password, and a session. */
+/** SignedInUser with a confirmed address, no password, and a session. */
 export async function signIn(server: AdminServer): Promise<Person> {
   return signInAgain(server, await createUser(server))
 }

@@ -12,22 +12,22 @@ const limits = Object.fromEntries(limiterNames.map((name) => [name, limit])) as 
 
 /** Processes that exchange their counts when `meet` is called. */
 function openPeers(count: number, now: () => number) {
-  let untold: { own: number; limiter: LimiterName; key: string; count: number }[] = []
+  let pending: { own: number; limiter: LimiterName; key: string; count: number }[] = []
   const hearers: Parameters<BucketPeers['hear']>[0][] = []
   const peers = Array.from({ length: count }, (_, own) =>
     createBuckets(limits, now, {
       tell: (limiter, key) => {
-        const same = untold.find((one) => one.own === own && one.key === key)
+        const same = pending.find((one) => one.own === own && one.key === key)
         if (same) same.count += 1
-        else untold.push({ own, limiter, key, count: 1 })
+        else pending.push({ own, limiter, key, count: 1 })
       },
       hear: (taken) => hearers.push(taken),
     }),
   )
   const meet = () => {
-    const told = untold
-    untold = []
-    for (const { own, limiter, key, count } of told) {
+    const announced = pending
+    pending = []
+    for (const { own, limiter, key, count } of announced) {
       for (const [place, hear] of hearers.entries()) if (place !== own) hear(limiter, key, count)
     }
   }

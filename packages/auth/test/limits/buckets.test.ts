@@ -12,10 +12,10 @@ import {
 function openBuckets(limit: RequestLimit | undefined) {
   const clock = { now: 1_000_000 }
   const limits = Object.fromEntries(limiterNames.map((name) => [name, limit]))
-  const told: string[] = []
+  const announced: string[] = []
   let hear: (limiter: LimiterName, key: string, count: number) => void = () => {}
   const buckets = createBuckets(limits as LimitTable, () => clock.now, {
-    tell: (limiter, key, count) => told.push(`${limiter} ${key} ${count}`),
+    tell: (limiter, key, count) => announced.push(`${limiter} ${key} ${count}`),
     hear(taken) {
       hear = taken
     },
@@ -23,7 +23,7 @@ function openBuckets(limit: RequestLimit | undefined) {
   const take = (key = 'a', limiter: LimiterName = 'token') => buckets.take(limiter, key)
   const peek = () => buckets.peek('token', 'a')
   const clear = () => buckets.clear('token', 'a')
-  return { clock, take, peek, clear, told, hear: (count: number) => hear('token', 'a', count) }
+  return { clock, take, peek, clear, announced, hear: (count: number) => hear('token', 'a', count) }
 }
 
 /** Six requests per minute: one every ten seconds. */
@@ -69,28 +69,28 @@ test('callers and limiters have separate buckets', () => {
 })
 
 test('a disabled limit counts nothing', () => {
-  const { take, told, peek, hear } = openBuckets(undefined)
+  const { take, announced, peek, hear } = openBuckets(undefined)
   hear(5)
   for (let taken = 0; taken < 100; taken += 1) assert.equal(take(), undefined)
   assert.deepEqual(peek(), { left: Number.POSITIVE_INFINITY, waitSeconds: 0 })
-  assert.deepEqual(told, [])
+  assert.deepEqual(announced, [])
 })
 
 test('peeking takes no token, and a cleared bucket is full', () => {
-  const { clock, take, peek, clear, told, hear } = openBuckets(six)
+  const { clock, take, peek, clear, announced, hear } = openBuckets(six)
   assert.deepEqual(peek(), { left: 2, waitSeconds: 0 })
   take()
   clock.now += 5_000
   assert.deepEqual(peek(), { left: 1, waitSeconds: 0 })
   take()
   assert.deepEqual(peek(), { left: 0, waitSeconds: 5 })
-  assert.deepEqual(told, ['token a 1', 'token a 1'])
+  assert.deepEqual(announced, ['token a 1', 'token a 1'])
   clear()
   assert.deepEqual(peek(), { left: 2, waitSeconds: 0 })
-  assert.equal(told.at(-1), 'token a -Infinity')
+  assert.equal(announced.at(-1), 'token a -Infinity')
   // Peers clear the bucket as well; clearing a full bucket is not announced.
   clear()
-  assert.equal(told.length, 3)
+  assert.equal(announced.length, 3)
   take()
   take()
   hear(Number.NEGATIVE_INFINITY)
@@ -98,11 +98,11 @@ test('peeking takes no token, and a cleared bucket is full', () => {
 })
 
 test('only allowed requests are announced to peers', () => {
-  const { take, told } = openBuckets({ ...six, burst: 1 })
+  const { take, announced } = openBuckets({ ...six, burst: 1 })
   take('a')
   take('a')
   take('b', 'verify')
-  assert.deepEqual(told, ['token a 1', 'verify b 1'])
+  assert.deepEqual(announced, ['token a 1', 'verify b 1'])
 })
 
 test('requests allowed by peers are deducted, even below zero', () => {

@@ -89,7 +89,7 @@ test('every built-in notification describes the change and has no link', async (
       ]),
     ),
   )
-  const told = {
+  const payload = {
     SiteURL: variables.SiteURL,
     Email: variables.Email,
     OldEmail: 'old@example.com',
@@ -100,7 +100,7 @@ test('every built-in notification describes the change and has no link', async (
   }
   for (const kind of notificationKinds) {
     await t.test(kind, async () => {
-      const { subject, html, text } = await renderer.render(`${kind}_notification`, told)
+      const { subject, html, text } = await renderer.render(`${kind}_notification`, payload)
       assert.notEqual(subject, '')
       assert.match(html, /<h1[^>]*>[^<]+<\/h1>/)
       for (const part of [html, text]) {

@@ -58,7 +58,7 @@ test('users are notified of changes to their account', async (t) => {
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
 
   await t.test('a changed password, with a configured subject', async () => {
-    const { email, token } = await calls.newSomebody()
+    const { email, token } = await calls.newSignedInUser()
     assert.equal((await put(token, { password: another })).status, 200)
     const text = await post.read(email, `New password of ${email}`)
     assert.match(text, /has just been changed/)
@@ -66,7 +66,7 @@ test('users are notified of changes to their account', async (t) => {
   })
 
   await t.test('a changed email address, at the previous address', async () => {
-    const { email, token } = await calls.newSomebody()
+    const { email, token } = await calls.newSignedInUser()
     const wanted = newEmail()
     assert.equal((await put(token, { email: wanted })).status, 200)
     const asked = await post.read(wanted, 'Confirm Email Change')
@@ -83,7 +83,7 @@ test('users are notified of changes to their account', async (t) => {
   })
 
   await t.test('a changed phone number, including the first one', async () => {
-    const { email, token } = await calls.newSomebody()
+    const { email, token } = await calls.newSignedInUser()
     const change = async () => {
       const phone = newPhone()
       assert.equal((await put(token, { phone })).status, 200)
@@ -102,7 +102,7 @@ test('users are notified of changes to their account', async (t) => {
   })
 
   await t.test('an identity linked manually or by its address, and an unlinked one', async () => {
-    const { id, email, token } = await calls.newSomebody()
+    const { id, email, token } = await calls.newSignedInUser()
     await link(server, token, newAccount())
     assert.match(await post.read(email, 'A new identity has been linked'), /with keycloak/)
     const [identity] = await query(
@@ -113,7 +113,7 @@ test('users are notified of changes to their account', async (t) => {
     assert.equal(gone.status, 200, JSON.stringify(gone.body))
     assert.match(await post.read(email, 'An identity has been unlinked'), /with keycloak/)
 
-    const other = await calls.newSomebody()
+    const other = await calls.newSignedInUser()
     const account = newAccount({ email: other.email })
     await server.goThrough('keycloak', account)
     assert.match(await post.read(other.email, 'A new identity has been linked'), /with keycloak/)
@@ -147,7 +147,7 @@ test('neither the message limit nor the cooldown delays notifications', async (t
   })
   if (!server) return
   const { url, query } = server
-  const { newSomebody } = createFactorCalls(server)
+  const { newSignedInUser } = createFactorCalls(server)
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
   const kindsTo = async (email: string) =>
     (await query('select kind, payload from outbox where recipient = $1 order by id', [email])).map(
@@ -155,7 +155,7 @@ test('neither the message limit nor the cooldown delays notifications', async (t
     )
 
   await t.test('one request can cause several notifications', async () => {
-    const { email, token } = await newSomebody()
+    const { email, token } = await newSignedInUser()
     const phone = newPhone()
     assert.equal((await put(token, { password: another, phone })).status, 200)
     assert.equal((await put(token, { password: `${another} 2` })).status, 200)
@@ -167,14 +167,14 @@ test('neither the message limit nor the cooldown delays notifications', async (t
   })
 
   await t.test('no notification is sent to an unconfirmed address', async () => {
-    const { id, email, token } = await newSomebody()
+    const { id, email, token } = await newSignedInUser()
     await query('update users set email_confirmed_at = null where id = $1', [id])
     assert.equal((await put(token, { password: another })).status, 200)
     assert.deepEqual(await kindsTo(email), [])
   })
 
   await t.test('changes by administrators cause no notification', async () => {
-    const { id, email } = await newSomebody()
+    const { id, email } = await newSignedInUser()
     const body = { password: another, phone: newPhone() }
     const options = { method: 'PUT', token: server.serviceToken, body }
     assert.equal((await ask(url, `/admin/users/${id}`, options)).status, 200)
@@ -189,9 +189,9 @@ test('the send_email hook receives notifications too', async (t) => {
   await client.connect()
   t.after(() => client.end())
   await client.query(`
-    create table told (data jsonb not null);
+    create table received_mail (data jsonb not null);
     create function tell(event jsonb) returns void language sql as
-      $$ insert into told select event -> 'email_data' $$`)
+      $$ insert into received_mail select event -> 'email_data' $$`)
   const server = await openFlowServer(t, {
     ...factorEnvironment,
     ...allOn,
@@ -200,7 +200,7 @@ test('the send_email hook receives notifications too', async (t) => {
   })
   if (!server) return
   await createFactorCalls(server).newMember()
-  const read = async () => (await client.query('select data from told')).rows
+  const read = async () => (await client.query('select data from received_mail')).rows
   await until(async () => (await read()).length > 0)
   assert.deepEqual(
     (await read()).map(({ data }) => [data.email_action_type, data.factor_type, data.site_url]),

@@ -188,8 +188,8 @@ test('the outbox sender', async (t) => {
     const server = await openMailServer(t, {
       onData(stream, _, callback) {
         stream.resume()
-        const told = `Spam for ada@example.com: ${testPayload.ConfirmationURL} 246810 feedbeef`
-        stream.on('end', () => callback(refusal(550, told)))
+        const reply = `Spam for ada@example.com: ${testPayload.ConfirmationURL} 246810 feedbeef`
+        stream.on('end', () => callback(refusal(550, reply)))
       },
     })
     const { log } = openSender(t, db, server.port, quick)

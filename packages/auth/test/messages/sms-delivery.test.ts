@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
-import { isTold } from '../support/is-told.ts'
+import { containsSecret } from '../support/is-told.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'
@@ -32,7 +32,7 @@ test('text messages are sent through the gateway', async (t) => {
     assert.equal((await post('/verify', { type: 'sms', phone, token: code })).status, 200)
     await until(isEmpty)
     assert.equal(callsTo(phone).length, 1)
-    assert.ok(!isTold(server.log.join(''), code))
+    assert.ok(!containsSecret(server.log.join(''), code))
   })
 
   await t.test(
@@ -68,15 +68,15 @@ test('text messages are sent through the gateway', async (t) => {
     assert.deepEqual([row.recipient, row.payload], ['', {}])
     assert.equal(row.last_error, 'the webhook answered 422')
     const { code } = callsTo(phone)[0]
-    const told = server.log.filter((line) => line.includes('is given up after 1 attempts'))
-    assert.equal(told.length, 1)
-    assert.ok(!told.some((line) => line.includes(phone)))
-    assert.ok(!isTold(server.log.join(''), code))
+    const logged = server.log.filter((line) => line.includes('is given up after 1 attempts'))
+    assert.equal(logged.length, 1)
+    assert.ok(!logged.some((line) => line.includes(phone)))
+    assert.ok(!containsSecret(server.log.join(''), code))
   })
 
   await t.test('including the messages of a phone factor', async () => {
     const calls = createFactorCalls(server)
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const phone = newPhone()
     const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
     const asked = await calls.challenge(who, body.id, { channel: 'whatsapp' })
@@ -97,14 +97,14 @@ test('a phone factor with a test phone number uses its fixed code', async (t) =>
   })
   if (!server) return
   const calls = createFactorCalls(server)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
   const asked = await calls.challenge(who, body.id)
   assert.equal(asked.status, 200)
   assert.deepEqual(await server.query('select from outbox'), [])
   const answer = { challenge_id: asked.body.id, code: '123456' }
   assert.equal((await calls.call(who, `/factors/${body.id}/verify`, answer)).status, 200)
-  const another = await calls.newSomebody()
+  const another = await calls.newSignedInUser()
   const other = await calls.enroll(another, { factor_type: 'phone', phone: newPhone() })
   const refused = await calls.challenge(another, other.body.id)
   assert.deepEqual([refused.status, refused.body.msg], [500, 'error sending message'])

@@ -78,7 +78,7 @@ test('leaked passwords are refused, and reported at sign-in', async (t) => {
   })
 
   await t.test('if the service does not respond, passwords are accepted', async () => {
-    service.trouble = 'broken'
+    service.failure = 'broken'
     const body = { email: newEmail(), password: 'another of theirs' }
     assert.equal((await ask(url, '/signup', { body })).status, 200)
     assert.match(
@@ -92,7 +92,7 @@ test('leaked passwords are refused, and reported at sign-in', async (t) => {
 
 test('with fail-closed, a password that could not be checked is refused', async (t) => {
   const service = await openLeakService(t)
-  service.trouble = 'broken'
+  service.failure = 'broken'
   const server = await openAuthServer(t, {
     env: { AUTH_PASSWORD_HIBP_ENABLED: 'true', AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' },
     checkers: { leaksUrl: service.url },
@@ -109,13 +109,13 @@ test('with fail-closed, a password that could not be checked is refused', async 
   assert.doesNotMatch(server.log.join('\n'), new RegExp(password))
 
   await t.test('and sign-ins still succeed, even if the service is slow', async () => {
-    service.trouble = undefined
+    service.failure = undefined
     assert.equal((await ask(server.url, '/signup', { body })).status, 200)
-    for (const trouble of ['broken', 'never answers'] as const) {
-      service.trouble = trouble
+    for (const failure of ['broken', 'never responds'] as const) {
+      service.failure = failure
       server.clock.aheadMs += 3_600_000
       const login = await ask(server.url, '/token?grant_type=password', { body })
-      assert.deepEqual([login.status, login.body.weak_password], [200, undefined], trouble)
+      assert.deepEqual([login.status, login.body.weak_password], [200, undefined], failure)
     }
   })
 })

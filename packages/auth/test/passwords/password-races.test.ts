@@ -46,15 +46,15 @@ test('races between sign-ins and password changes', async (t) => {
   }
   const changeHash = `update users set encrypted_password =
     (select encrypted_password from users where id = $2) where id = $1`
-  const stranger = await server.newUser()
-  const setAnother = await put((await signIn(stranger.email)).body.access_token, {
+  const otherUser = await server.newUser()
+  const setAnother = await put((await signIn(otherUser.email)).body.access_token, {
     password: another,
   })
   assert.equal(setAnother.status, 200)
 
   await t.test('a sign-in that has checked the old password gets no session', async () => {
     const { id, email } = await server.newUser()
-    const answer = await during(changeHash, [id, stranger.id], () => signIn(email))
+    const answer = await during(changeHash, [id, otherUser.id], () => signIn(email))
     assert.deepEqual(errorOf(answer), [400, 'invalid_credentials', 'Invalid login credentials'])
     assert.deepEqual(await openSessionsOf(id), [])
     assert.ok(!(await server.actionsOf(id)).includes('login'))
@@ -95,7 +95,7 @@ test('races between sign-ins and password changes', async (t) => {
   await t.test('a concurrently changed password makes another change fail', async () => {
     const { id, email } = await server.newUser()
     const { access_token: token } = (await signIn(email)).body
-    const answer = await during(changeHash, [id, stranger.id], () =>
+    const answer = await during(changeHash, [id, otherUser.id], () =>
       put(token, { password: 'a third horse battery', current_password: password }),
     )
     assert.deepEqual(errorOf(answer), [

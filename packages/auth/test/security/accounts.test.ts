@@ -174,7 +174,7 @@ test('responses do not reveal who has an account', async (t) => {
       ['/magiclink', 61_000],
     ] as const
     for (const headers of [{}, sdk]) {
-      const told = new Map<string, readonly string[]>()
+      const responses = new Map<string, readonly string[]>()
       for (const [who, find] of Object.entries(people)) {
         // Hashing is slow, so only some states are tested here; the others are covered above.
         if (/banned|role|invited|written to/.test(who)) continue
@@ -188,9 +188,9 @@ test('responses do not reveal who has an account', async (t) => {
             status === 200 ? '' : `${body.error_code ?? body.code} ${body.msg ?? body.message}`
           answers.push(`${path} ${status} ${answer.headers.get('retry-after')} ${text}`)
         }
-        told.set(who, answers)
+        responses.set(who, answers)
       }
-      const expected = told.get('a new user')
+      const expected = responses.get('a new user')
       assert.deepEqual(
         expected?.map((line) => line.split(' ').slice(0, 2).join(' ')),
         [
@@ -206,21 +206,21 @@ test('responses do not reveal who has an account', async (t) => {
           '/magiclink 200',
         ],
       )
-      for (const [who, actual] of told) assert.deepEqual(actual, expected, who)
+      for (const [who, actual] of responses) assert.deepEqual(actual, expected, who)
     }
   })
 
   const oneStep = { unconfirmed: 'updated_at = now()', banned: "banned_until = 'infinity'" }
   for (const [state, change] of Object.entries(oneStep)) {
-    await t.test(`18.5 a ${state} user is told so only after the right password`, async () => {
+    await t.test(`18.5 a ${state} user gets the reason only after the right password`, async () => {
       const { email } = await newUser(state === 'banned' ? `${confirmed}, ${change}` : change)
       const codes = []
       for (const candidate of ['wrong', password]) {
         const body = { email, password: candidate }
         codes.push((await post('/token?grant_type=password', body)).body.error_code)
       }
-      const told = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
-      assert.deepEqual(codes, ['invalid_credentials', told])
+      const reason = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
+      assert.deepEqual(codes, ['invalid_credentials', reason])
     })
   }
 
@@ -265,21 +265,21 @@ test('18.3 responses do not reveal who has a phone number', async (t) => {
     ['/otp', 61_000, 200],
   ] as const
   for (const headers of [{}, sdk]) {
-    const told = new Map<string, readonly unknown[]>()
+    const responses = new Map<string, readonly unknown[]>()
     for (const [who, find] of Object.entries(people)) {
       const phone = await find()
       const answers = []
       for (const [path, passedMs, expected] of steps) {
         server.clock.aheadMs += passedMs
         const body = { phone, password, type: 'sms' }
-        const { status, body: told, headers: received } = await post(path, body, headers)
+        const { status, body: answer, headers: received } = await post(path, body, headers)
         assert.equal(status, expected, `${path} of ${who}`)
-        answers.push(received.get('retry-after'), status === 200 ? Object.keys(told) : told)
+        answers.push(received.get('retry-after'), status === 200 ? Object.keys(answer) : answer)
       }
-      told.set(who, answers)
+      responses.set(who, answers)
     }
-    const expected = told.get('a new user')
-    for (const [who, actual] of told) assert.deepEqual(actual, expected, who)
+    const expected = responses.get('a new user')
+    for (const [who, actual] of responses) assert.deepEqual(actual, expected, who)
   }
 })
 

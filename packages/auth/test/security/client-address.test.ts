@@ -16,17 +16,17 @@ type Headers = Readonly<Record<string, string>>
 
 const here = '127.0.0.1'
 const client = '203.0.113.9'
-const lie = '192.0.2.66'
+const forgedIp = '192.0.2.66'
 
 /** Every header in which a client could claim an address. */
-const lies: Headers = {
-  'x-forwarded-for': `${lie}, ${lie}`,
-  forwarded: `for=${lie}`,
-  'x-real-ip': lie,
-  'x-client-ip': lie,
-  'cf-connecting-ip': lie,
-  'true-client-ip': lie,
-  'sb-forwarded-for': lie,
+const forged: Headers = {
+  'x-forwarded-for': `${forgedIp}, ${forgedIp}`,
+  forwarded: `for=${forgedIp}`,
+  'x-real-ip': forgedIp,
+  'x-client-ip': forgedIp,
+  'cf-connecting-ip': forgedIp,
+  'true-client-ip': forgedIp,
+  'sb-forwarded-for': forgedIp,
 }
 
 /** Opens a server and reads the client address from all places that record it. */
@@ -86,41 +86,41 @@ async function openWitness(t: TestContext, env: Env) {
 const all = (ip: string) => ({ session: ip, audit: ip, challenge: ip, captcha: ip, log: ip })
 
 const cases: readonly (readonly [name: string, env: Env, headers: Headers, expected: string])[] = [
-  ['by default the address of the connection is used', {}, lies, here],
+  ['by default the address of the connection is used', {}, forged, here],
   [
     'one trusted hop: the last value, regardless of values before it',
     { AUTH_TRUSTED_HOPS: '1' },
-    { ...lies, 'x-forwarded-for': `${lie}, ${client}` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, ${client}` },
     client,
   ],
   [
     'AUTH_RATE_LIMIT_HEADER is one trusted hop',
     { AUTH_RATE_LIMIT_HEADER: 'X-Forwarded-For' },
-    { ...lies, 'x-forwarded-for': `${lie}, ${client}` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, ${client}` },
     client,
   ],
   [
     'two trusted hops: the second to last value',
     { AUTH_TRUSTED_HOPS: '2', AUTH_RATE_LIMIT_HEADER: 'X-Proxies' },
-    { ...lies, 'x-proxies': `${lie}, ${client}, 10.0.0.1` },
+    { ...forged, 'x-proxies': `${forgedIp}, ${client}, 10.0.0.1` },
     client,
   ],
   [
     'trusted proxies: the last address that is not a trusted proxy',
     { AUTH_TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' },
-    { ...lies, 'x-forwarded-for': `${lie}, ${client}, 10.0.0.1` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, ${client}, 10.0.0.1` },
     client,
   ],
   [
     'a connection that is not from a trusted proxy',
     { AUTH_TRUSTED_PROXIES: '10.0.0.0/8' },
-    { ...lies, 'x-forwarded-for': `${lie}, ${client}` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, ${client}` },
     here,
   ],
   [
     'a value that is not an address',
     { AUTH_TRUSTED_HOPS: '1' },
-    { ...lies, 'x-forwarded-for': `${lie}, unknown` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, unknown` },
     here,
   ],
   [
@@ -194,7 +194,7 @@ test('18.53 untrusted forwarding headers are reported once, also by workers', as
     const server = await startAuth(t, ['up'], { ...env, AUTH_WORKERS: workers })
     assert.match(server.output(), /No proxy is trusted.*AUTH_TRUSTED_PROXIES/)
     // Each request uses a new connection, so that all workers get some.
-    const headers = { ...lies, connection: 'close' }
+    const headers = { ...forged, connection: 'close' }
     for (let at = 0; at < 8; at += 1) await ask(server.url, '/settings', { headers })
     const path = '"path":"/settings"'
     await until(() => server.output().split(path).length > 8)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
-import { newPhone, notCode, openPhoneServer } from '../support/phone-server.ts'
+import { newPhone, openPhoneServer, toWrongCode } from '../support/phone-server.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 /** Without a cooldown, only the daily limit applies. */
@@ -104,7 +104,7 @@ test('codes by email', async (t) => {
       if (status !== 200) continue
       const { code } = await server.mailTo(email)
       for (let at = 0; at < 5; at += 1, guesses += 1) {
-        await post('/verify', { type: 'email', email, token: notCode(code) })
+        await post('/verify', { type: 'email', email, token: toWrongCode(code) })
       }
       // Further guesses are refused.
       assert.equal((await post('/verify', { type: 'email', email, token: code })).status, 403)
@@ -162,7 +162,7 @@ test('codes by text message', async (t) => {
   })
 
   await t.test('18.15 codes of a phone factor count too', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const phone = newPhone()
     const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
     const answers: unknown[] = []

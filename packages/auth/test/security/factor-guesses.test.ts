@@ -34,7 +34,7 @@ test('guessing codes of second factors', async (t) => {
   }
   /** Creates a user who has verified a factor at the home address. */
   const newOwner = async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { body } = await calls.enroll(who)
     const app = createApp(body.totp.secret, clock)
     const factorId: string = body.id

@@ -83,7 +83,7 @@ test('18.57 changing identities needs the level of an email change and never cha
   })
 
   await t.test('18.57 a factor that is verified meanwhile is required', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const before = who.token
     const account = newAccount()
     keycloak.account = account
@@ -102,7 +102,7 @@ test('18.57 changing identities needs the level of an email change and never cha
   await t.test('18.57 nothing is linked after the session that started it has ended', async () => {
     const signOut = (token: string) =>
       ask(server.url, '/logout', { method: 'POST', token, body: {} })
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     keycloak.account = newAccount()
     const early = await askToLink(server, who.token, 'pkce')
     const late = await askToLink(server, who.token, 'pkce')
@@ -116,7 +116,7 @@ test('18.57 changing identities needs the level of an email change and never cha
   })
 
   await t.test('18.57 a stolen session cannot move the account to another address', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const account = newAccount()
     await link(server, who.token, account)
     const refused = await unlink(server, who.token, await identityOf(who.id, 'email'))
@@ -136,7 +136,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
   const calls = createFactorCalls(server)
   const keycloak = server.at('keycloak')
   const start = async (flow: LinkingFlow) => {
-    const attacker = await calls.newSomebody()
+    const attacker = await calls.newSignedInUser()
     const { body, headers } = await askToLink(server, attacker.token, flow)
     return { attacker, url: body.url as string, cookie: cookieOf({ headers } as HttpAnswer) }
   }
@@ -292,7 +292,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
   })
 
   await t.test('18.58 a provider that returns by a form post needs it as well', async () => {
-    const attacker = await calls.newSomebody()
+    const attacker = await calls.newSignedInUser()
     const { body } = await askToLink(server, attacker.token, 'implicit', 'apple')
     const page = await open(body.url)
     assert.match(page.headers.get('set-cookie') ?? '', /SameSite=None/)

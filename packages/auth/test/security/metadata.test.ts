@@ -197,7 +197,7 @@ test('18.59 no hook can make a token that servers refuse', async (t) => {
   if (!server) return
   const { email } = await server.newUser()
   const signIn = (change: object) =>
-    server.saying(
+    server.withReply(
       'customize-access-token',
       ({ claims }) => ({ body: { claims: { ...claims, ...change } } }),
       () => server.post('/token?grant_type=password', { email, password }),

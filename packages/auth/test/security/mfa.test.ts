@@ -42,7 +42,7 @@ test('second factors', async (t) => {
   })
 
   await t.test('18.24 a token from before the second factor stays at aal1', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const before = who.token
     const { body: factor } = await calls.enroll(who)
     const app = createApp(factor.totp.secret, clock)
@@ -118,7 +118,7 @@ test('second factors', async (t) => {
   })
 
   await t.test('18.24 a refresh token from before a second factor stops working', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { refreshToken: before } = who
     const { body: factor } = await calls.enroll(who)
     const app = createApp(factor.totp.secret, clock)

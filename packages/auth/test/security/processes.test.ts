@@ -9,7 +9,7 @@ import { readMigrations } from '../../src/db/migrate/files.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { openAuthServer } from '../support/auth-server.ts'
-import { waitingForUs } from '../support/flow-server.ts'
+import { blockedByThisSession } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
@@ -89,7 +89,7 @@ test('18.42 SIGTERM waits for running requests and leaves no refresh token half 
     }
   })
   await until(async () => {
-    const locks = await client.query(waitingForUs)
+    const locks = await client.query(blockedByThisSession)
     return locks.rows.length > 0 && busy.every(({ answers }) => answers > 0)
   })
   isStopping = true

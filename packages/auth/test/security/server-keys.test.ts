@@ -21,7 +21,7 @@ test('18.64 reading the database is not enough to make tokens', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const calls = createFactorCalls(server)
-  const { token, refreshToken } = await calls.newSomebody()
+  const { token, refreshToken } = await calls.newSignedInUser()
   const { session_id: sessionId } = claimsOf(token)
   const rows = await server.query('select name, value, wrapped_with from secret_keys')
   assert.deepEqual(new Set(rows.map(({ name }) => name)), new Set(keyNames))
@@ -55,7 +55,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     const rows = await query('select distinct wrapped_with as with from secret_keys')
     return rows.map((row) => row.with)
   }
-  const { email, refreshToken } = await calls.newSomebody()
+  const { email, refreshToken } = await calls.newSignedInUser()
   let current = refreshToken
 
   await t.test('18.64 encrypt existing keys without ending sessions', async () => {
@@ -114,9 +114,9 @@ test('18.65 every key can be replaced without logging users out', async (t) => {
   const env = { ...testEnvironment, DATABASE_URL: databaseUrl, AUTH_DB_NAMESPACE: schema }
   const keys = (...args: string[]) => runCommand(['keys', ...args], { env })
   const calls = createFactorCalls(server)
-  const idle = await calls.newSomebody()
-  const active = await calls.newSomebody()
-  const away = await calls.newSomebody()
+  const idle = await calls.newSignedInUser()
+  const active = await calls.newSignedInUser()
+  const away = await calls.newSignedInUser()
   const member = await calls.newMember()
   const codesPath = '/factors/recovery-codes'
   const { codes } = (await ask(url, codesPath, { method: 'POST', token: member.token })).body

@@ -22,17 +22,17 @@ test('18.66 administrators can revoke all sessions', async (t) => {
   const statusOf = async (refreshToken: string) => (await calls.refresh(refreshToken)).status
 
   await t.test('only administrators can', async () => {
-    const { token, refreshToken } = await calls.newSomebody()
+    const { token, refreshToken } = await calls.newSignedInUser()
     assert.equal((await revokeAll()).status, 401)
     assert.equal((await revokeAll(token)).status, 403)
     assert.equal(await statusOf(refreshToken), 200)
   })
 
   await t.test('of all users, except sessions that were opened later', async () => {
-    const one = await calls.newSomebody()
-    const other = await calls.newSomebody()
+    const one = await calls.newSignedInUser()
+    const other = await calls.newSignedInUser()
     const before = new Date(server.clock.now()).toISOString()
-    const late = await calls.newSomebody()
+    const late = await calls.newSignedInUser()
     const { status, body } = await revokeAll(serviceToken, `?before=${before}`)
     assert.equal(status, 200)
     assert.deepEqual([body.revoked >= 2, body.before, body.after], [true, before, undefined])
@@ -50,7 +50,7 @@ test('18.66 administrators can revoke all sessions', async (t) => {
   })
 
   await t.test('in several calls if there are many', async () => {
-    const { id, refreshToken } = await calls.newSomebody()
+    const { id, refreshToken } = await calls.newSignedInUser()
     await query(
       `insert into sessions (id, user_id, created_at)
        select gen_random_uuid(), $1, '2020-01-01' from generate_series(1, 4100)`,
@@ -77,8 +77,8 @@ test('18.66 administrators can revoke all sessions', async (t) => {
       AUTH_DB_NAMESPACE: server.schema,
     }
     const revoke = (...args: string[]) => runCommand(['admin', 'revokesessions', ...args], { env })
-    const one = await calls.newSomebody()
-    const other = await calls.newSomebody()
+    const one = await calls.newSignedInUser()
+    const other = await calls.newSignedInUser()
     const single = await revoke(one.email)
     assert.equal(single.code, 0, single.stderr)
     assert.ok(single.stdout.endsWith(`(${one.email}) is signed out everywhere\n`))

@@ -6,7 +6,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newEmail } from '../support/http-client.ts'
-import { newPhone, notCode, openPhoneServer, type PhoneServer } from '../support/phone-server.ts'
+import {
+  newPhone,
+  openPhoneServer,
+  type PhoneServer,
+  toWrongCode,
+} from '../support/phone-server.ts'
 
 const samples = 200
 
@@ -50,7 +55,7 @@ async function makePhone(server: PhoneServer): Promise<string> {
 
 const byEmail = { makeKnown: makeEmail, makeUnknown: newEmail }
 const byPhone = { makeKnown: makePhone, makeUnknown: newPhone }
-const wrong = notCode('000000')
+const wrong = toWrongCode('000000')
 
 const questions: Readonly<Record<string, Question>> = {
   'POST /recover': { ...byEmail, ask: (email) => ({ path: '/recover', body: { email } }) },

@@ -23,10 +23,10 @@ export interface CaptchaService {
   /** Violations of the documented protocol by the server. */
   readonly faults: readonly string[]
   /** When undefined, the service works normally. */
-  trouble:
-    | 'never answers'
+  failure:
+    | 'never responds'
     | 'broken'
-    | 'no json'
+    | 'invalid JSON'
     | { readonly reasons: readonly string[] }
     | undefined
 }
@@ -55,11 +55,11 @@ export async function openCaptchaService(
     faults.push(...findFaults(request, body))
     const form = Object.fromEntries(new URLSearchParams(body))
     forms.push(form)
-    const { trouble } = service
-    if (trouble === 'never answers') return
-    if (trouble === 'broken') return response.writeHead(502).end('<h1>Bad gateway</h1>')
-    if (trouble === 'no json') return response.end('true')
-    const reasons = trouble?.reasons ?? judge(form)
+    const { failure } = service
+    if (failure === 'never responds') return
+    if (failure === 'broken') return response.writeHead(502).end('<h1>Bad gateway</h1>')
+    if (failure === 'invalid JSON') return response.end('true')
+    const reasons = failure?.reasons ?? judge(form)
     const answer = {
       success: reasons.length === 0,
       challenge_ts: new Date().toISOString(),
@@ -84,7 +84,7 @@ export async function openCaptchaService(
     },
     forms,
     faults,
-    trouble: undefined,
+    failure: undefined,
   }
   return service
 }

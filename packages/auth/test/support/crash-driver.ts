@@ -32,7 +32,7 @@ const workers = 6
  * Runs operations, kills the server in the middle, starts it again and checks everything it had
  * acknowledged. This is repeated at moments that depend on a seed, as far as possible.
  */
-export async function crashAgainAndAgain(
+export async function runCrashRounds(
   t: TestContext,
   settings: CrashSettings,
 ): Promise<CrashFigures> {

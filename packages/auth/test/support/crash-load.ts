@@ -61,7 +61,7 @@ export async function openLoad(url: string, workers: number): Promise<Load> {
 
   const people: Worker[] = []
   for (let count = 0; count < workers; count++) {
-    const { body } = await signUpInTheEnd(url)
+    const { body } = await signUpWithRetries(url)
     const { access_token: accessToken, refresh_token: refreshToken } = body
     people.push({ succeeded: 0, accessToken, refreshToken })
   }
@@ -124,7 +124,7 @@ export async function openLoad(url: string, workers: number): Promise<Load> {
 }
 
 /** Signs a new user up, and retries if the server asks for it. */
-export async function signUpInTheEnd(url: string): Promise<HttpAnswer> {
+export async function signUpWithRetries(url: string): Promise<HttpAnswer> {
   const endsAt = performance.now() + hangMs
   for (;;) {
     const answer = await ask(url, '/signup', { body: { email: newEmail(), password } })
@@ -155,7 +155,9 @@ const retryable: Readonly<Record<string, number>> = {
 function findFault({ status, body, headers }: HttpAnswer): string | undefined {
   const text = JSON.stringify(body)
   const { code, error_code: errorCode, msg, error_id: id } = body
-  const isTold = retryable[errorCode] === status && code === status && /please retry/.test(msg)
-  const isRight = isTold && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
+  const containsSecret =
+    retryable[errorCode] === status && code === status && /please retry/.test(msg)
+  const isRight =
+    containsSecret && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
   return isRight && !/\bat .+:\d+|postgres|ECONN/i.test(text) ? undefined : `${status}: ${text}`
 }

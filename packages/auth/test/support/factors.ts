@@ -39,7 +39,7 @@ export function createApp(secret: string, clock: FrozenClock) {
 export type App = ReturnType<typeof createApp>
 
 /** A signed-in user with the current tokens. */
-export interface Somebody {
+export interface SignedInUser {
   readonly id: string
   readonly email: string
   token: string
@@ -48,9 +48,9 @@ export interface Somebody {
 
 export function createFactorCalls(server: FlowServer) {
   const { url, clock } = server
-  const call = (who: Pick<Somebody, 'token'>, path: string, body: unknown = {}) =>
+  const call = (who: Pick<SignedInUser, 'token'>, path: string, body: unknown = {}) =>
     ask(url, path, { body, token: who.token })
-  const take = (who: Somebody, answer: HttpAnswer) => {
+  const take = (who: SignedInUser, answer: HttpAnswer) => {
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
     who.token = answer.body.access_token
     who.refreshToken = answer.body.refresh_token
@@ -64,15 +64,15 @@ export function createFactorCalls(server: FlowServer) {
     const { body } = await server.post('/verify', { type: 'magiclink', token_hash })
     return { token: body.access_token as string, refreshToken: body.refresh_token as string }
   }
-  const newSomebody = async (): Promise<Somebody> => {
+  const newSignedInUser = async (): Promise<SignedInUser> => {
     const email = newEmail()
     const { body } = await server.post('/admin/users', { email, email_confirm: true }, asAdmin)
     return { id: body.id, email, ...(await signIn(email)) }
   }
-  const challenge = (who: Pick<Somebody, 'token'>, factorId: string, body: unknown = {}) =>
+  const challenge = (who: Pick<SignedInUser, 'token'>, factorId: string, body: unknown = {}) =>
     call(who, `/factors/${factorId}/challenge`, body)
   /** Requests a challenge and answers it. */
-  const answer = async (who: Pick<Somebody, 'token'>, factorId: string, code: string) => {
+  const answer = async (who: Pick<SignedInUser, 'token'>, factorId: string, code: string) => {
     const { body } = await challenge(who, factorId)
     return call(who, `/factors/${factorId}/verify`, { challenge_id: body.id, code })
   }
@@ -82,18 +82,18 @@ export function createFactorCalls(server: FlowServer) {
     signIn,
     challenge,
     answer,
-    enroll: (who: Pick<Somebody, 'token'>, body: unknown = { factor_type: 'totp' }) =>
+    enroll: (who: Pick<SignedInUser, 'token'>, body: unknown = { factor_type: 'totp' }) =>
       call(who, '/factors', body),
-    unenroll: (who: Pick<Somebody, 'token'>, factorId: string) =>
+    unenroll: (who: Pick<SignedInUser, 'token'>, factorId: string) =>
       ask(url, `/factors/${factorId}`, { method: 'DELETE', token: who.token }),
-    user: async (who: Pick<Somebody, 'token'>) =>
+    user: async (who: Pick<SignedInUser, 'token'>) =>
       (await ask(url, '/user', { token: who.token })).body,
     refresh: (refreshToken: string) =>
       server.post('/token?grant_type=refresh_token', { refresh_token: refreshToken }),
-    newSomebody,
+    newSignedInUser,
     /** Creates a user with a verified TOTP factor, in a session at aal2. */
-    async newMember(): Promise<Somebody & { readonly factorId: string; readonly app: App }> {
-      const who = await newSomebody()
+    async newMember(): Promise<SignedInUser & { readonly factorId: string; readonly app: App }> {
+      const who = await newSignedInUser()
       const { body } = await call(who, '/factors', { factor_type: 'totp' })
       const app = createApp(body.totp.secret, clock)
       take(who, await answer(who, body.id, app.nextCode()))

@@ -7,16 +7,16 @@ import type { TestContext } from 'node:test'
 /** What the server does after it has read a request. */
 const behaviours = {
   works: (response: ServerResponse) => void response.writeHead(200).end('{}'),
-  'says nothing': () => {},
-  'answers 500': (response: ServerResponse) => void response.writeHead(500).end('oops'),
-  'answers 503 with a page': (response: ServerResponse) =>
+  'never responds': () => {},
+  'responds with 500': (response: ServerResponse) => void response.writeHead(500).end('oops'),
+  'responds with 503 and a page': (response: ServerResponse) =>
     void response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Back soon</h1>'),
-  'hangs up': (response: ServerResponse) => void response.socket?.resetAndDestroy(),
-  'begins an answer and hangs up': (response: ServerResponse) => {
+  disconnects: (response: ServerResponse) => void response.socket?.resetAndDestroy(),
+  'starts a response and disconnects': (response: ServerResponse) => {
     response.writeHead(200, { 'content-length': '100' }).write('{')
     setImmediate(() => response.socket?.resetAndDestroy())
   },
-  'begins an answer and says no more': (response: ServerResponse) => {
+  'starts a response and stalls': (response: ServerResponse) => {
     response.writeHead(200, { 'content-length': '100' }).write('{')
   },
 } as const

@@ -44,7 +44,7 @@ export interface FlowServer extends AuthServer {
  * Finds sessions blocked by the current one. Other sessions on the same server may be blocked by
  * others.
  */
-export const waitingForUs =
+export const blockedByThisSession =
   'select 1 from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
 
 /** Sends no mail and removes the limits that a test does not set. */
@@ -127,7 +127,7 @@ export async function openFlowServer(
         [userId],
       )
       const result = use()
-      while ((await query(waitingForUs)).length === 0) await setTimeout(5)
+      while ((await query(blockedByThisSession)).length === 0) await setTimeout(5)
       await query('commit')
       return result
     },

@@ -34,7 +34,7 @@ export interface HookedServer extends FlowServer {
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read arbitrary fields
   asked(name: HookedName): readonly any[]
   /** Sets the response of a hook while `use` runs; by default all hooks accept. */
-  saying<Result>(
+  withReply<Result>(
     name: HookedName,
     // oxlint-disable-next-line typescript/no-explicit-any -- as above
     reply: (body: any) => Reply,
@@ -42,7 +42,7 @@ export interface HookedServer extends FlowServer {
   ): Promise<Result>
   /** Resolves with the first matching payload of a hook, now or later. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
-  told(name: HookedName, fits: (body: any) => boolean): Promise<any>
+  waitForCall(name: HookedName, fits: (body: any) => boolean): Promise<any>
 }
 
 /** Opens a server with a receiver for its hooks. Returns undefined if PostgreSQL is missing. */
@@ -69,7 +69,7 @@ export async function openHookedServer(
     receiver,
     asked: (name) =>
       receiver.questions.map(({ body }) => body).filter(({ metadata }) => metadata.name === name),
-    async saying(name, reply, use) {
+    async withReply(name, reply, use) {
       replies.set(name, reply)
       try {
         return await use()
@@ -77,7 +77,7 @@ export async function openHookedServer(
         replies.delete(name)
       }
     },
-    async told(name, fits) {
+    async waitForCall(name, fits) {
       const { body } = await receiver.waitFor(
         (question) => question.body.metadata.name === name && fits(question.body),
       )

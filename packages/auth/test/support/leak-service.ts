@@ -13,7 +13,7 @@ export interface LeakService {
   /** Violations of the documented protocol by the server. */
   readonly faults: readonly string[]
   /** When undefined, the service works normally. */
-  trouble: 'never answers' | 'broken' | undefined
+  failure: 'never responds' | 'broken' | undefined
 }
 
 /** Responds like haveibeenpwned.com, with padding. */
@@ -26,8 +26,8 @@ export async function openLeakService(t: TestContext): Promise<LeakService> {
     faults.push(...findFaults(request))
     const prefix = request.url?.slice('/range/'.length) ?? ''
     ranges.push(prefix)
-    if (service.trouble === 'never answers') return
-    if (service.trouble === 'broken') return response.writeHead(503).end('Unavailable')
+    if (service.failure === 'never responds') return
+    if (service.failure === 'broken') return response.writeHead(503).end('Unavailable')
     const seen = [...leaked].filter((digits) => digits.startsWith(prefix))
     const lines = [
       ...seen.map((digits) => `${digits.slice(5)}:12`),
@@ -48,7 +48,7 @@ export async function openLeakService(t: TestContext): Promise<LeakService> {
     leak: (password) => void leaked.add(toDigits(password)),
     ranges,
     faults,
-    trouble: undefined,
+    failure: undefined,
   }
   return service
 }

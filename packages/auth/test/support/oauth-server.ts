@@ -17,7 +17,7 @@ export interface OAuthServer {
   /** The account that signs in from now on. */
   account: Account
   /** The failure to simulate from now on; undefined for none. */
-  trouble: Trouble | undefined
+  failure: Failure | undefined
   /** The reasons of all refused requests. */
   readonly refusals: readonly string[]
   /** The number of requests for its keys. */
@@ -37,12 +37,12 @@ export interface Agreement {
 }
 
 /** `deny`: the user denies access. All others are failures of server-to-server requests. */
-export type Trouble =
+export type Failure =
   | 'deny'
   | 'token endpoint fails'
   | 'API fails'
-  | 'too long answer'
-  | 'no answer'
+  | 'oversized response'
+  | 'no response'
 
 export interface OAuthServerOptions {
   readonly redirectUri?: string
@@ -115,7 +115,7 @@ export async function openOAuthServer(
     }
     const state = query.get('state') ?? ''
     const back: Record<string, string> = { state }
-    if (server.trouble === 'deny') {
+    if (server.failure === 'deny') {
       back['error'] = 'access_denied'
       back['error_description'] = 'The user denied access'
     } else {
@@ -151,9 +151,9 @@ export async function openOAuthServer(
   }
 
   async function giveTokens(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (server.trouble === 'no answer') return
-    if (server.trouble === 'too long answer') return void response.end('x'.repeat(2_000_000))
-    if (server.trouble === 'token endpoint fails') {
+    if (server.failure === 'no response') return
+    if (server.failure === 'oversized response') return void response.end('x'.repeat(2_000_000))
+    if (server.failure === 'token endpoint fails') {
       return refuse(response, 500, 'server_error', 'simulated failure')
     }
     const form = new URLSearchParams(await readBody(request))
@@ -210,7 +210,7 @@ export async function openOAuthServer(
   }
 
   function callApi(path: string, asked: URL, request: IncomingMessage, response: ServerResponse) {
-    if (server.trouble === 'API fails') {
+    if (server.failure === 'API fails') {
       const status = shape.refusalFields === undefined ? 503 : 200
       return send(response, status, { ...shape.refusalFields, error: 'overloaded' })
     }
@@ -246,7 +246,7 @@ export async function openOAuthServer(
     clientId,
     secret,
     account: shape.example.account,
-    trouble: undefined,
+    failure: undefined,
     refusals,
     get keyRequests() {
       return keyRequests

@@ -51,11 +51,11 @@ export async function openOAuth1Server(
     const path = asked.pathname
     if (path === shape.authorizePath) return authorize(asked, response)
     const isToken = path === shape.requestTokenPath || path === shape.tokenPath
-    if (server.trouble === 'no answer') return
-    if (isToken && server.trouble === 'too long answer') {
+    if (server.failure === 'no response') return
+    if (isToken && server.failure === 'oversized response') {
       return send(response, 200, 'x'.repeat(2_000_000))
     }
-    if (path === shape.tokenPath && server.trouble === 'token endpoint fails') {
+    if (path === shape.tokenPath && server.failure === 'token endpoint fails') {
       return send(response, 500, '')
     }
     const parameters = readHeader(request)
@@ -65,7 +65,7 @@ export async function openOAuth1Server(
     check(request, asked, parameters, known?.secret ?? '')
     if (path === shape.requestTokenPath) return giveRequestToken(parameters, response)
     if (path === shape.tokenPath) return giveToken(token, parameters, response)
-    if (server.trouble === 'API fails') return send(response, 503, '')
+    if (server.failure === 'API fails') return send(response, 503, '')
     const account = granted.get(token)?.account
     const handler = shape.api[path]
     if (account === undefined || handler === undefined) throw new Error(`no ${path} for ${token}`)
@@ -109,7 +109,7 @@ export async function openOAuth1Server(
     const given = requested.get(token)
     if (given === undefined) throw new Error('unknown request token')
     const back = new URL(given.callback)
-    if (server.trouble === 'deny') {
+    if (server.failure === 'deny') {
       requested.delete(token)
       back.searchParams.set('denied', token)
     } else {
@@ -153,7 +153,7 @@ export async function openOAuth1Server(
     clientId,
     secret,
     account: shape.example.account,
-    trouble: undefined,
+    failure: undefined,
     refusals,
     keyRequests: 0,
     createIdToken: () => Promise.reject(new Error('OAuth 1.0a has no ID tokens')),

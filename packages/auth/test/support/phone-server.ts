@@ -39,7 +39,7 @@ export function newPhone(): string {
 }
 
 /** A code that differs from the given one. */
-export function notCode(code: string): string {
+export function toWrongCode(code: string): string {
   return code.replace(/^./, (digit) => (digit === '1' ? '2' : '1'))
 }
 

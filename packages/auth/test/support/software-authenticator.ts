@@ -12,7 +12,7 @@ export interface RequestOptions {
 }
 
 /** Wrong values to send instead of the correct ones. */
-export interface Lies {
+export interface Overrides {
   readonly origin?: string
   readonly rpId?: string
   readonly challenge?: string
@@ -21,7 +21,7 @@ export interface Lies {
   readonly flags?: number
   readonly userHandle?: string
   /** Changes the signature before it is sent. */
-  readonly spoil?: (signature: Buffer) => Buffer
+  readonly alterSignature?: (signature: Buffer) => Buffer
 }
 
 export interface MadeKey {
@@ -50,18 +50,18 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
   const kept = isSyncable ? flagBits.syncable | flagBits.backedUp : 0
   const present = flagBits.present | flagBits.verified | kept
 
-  const toClientData = (type: string, challenge: string, lies: Lies) =>
+  const toClientData = (type: string, challenge: string, overrides: Overrides) =>
     Buffer.from(
       JSON.stringify({
-        type: lies.type ?? type,
-        challenge: lies.challenge ?? challenge,
-        origin: lies.origin ?? origin,
+        type: overrides.type ?? type,
+        challenge: overrides.challenge ?? challenge,
+        origin: overrides.origin ?? origin,
         crossOrigin: false,
       }),
     )
-  const toHead = (flags: number, counter: number, lies: Lies) => {
+  const toHead = (flags: number, counter: number, overrides: Overrides) => {
     const head = Buffer.alloc(37)
-    hash(lies.rpId ?? rpId).copy(head)
+    hash(overrides.rpId ?? rpId).copy(head)
     head[32] = flags
     head.writeUInt32BE(counter, 33)
     return head
@@ -71,9 +71,9 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
     keys,
 
     /** Implements `navigator.credentials.create`. */
-    create(options: CreationOptions, lies: Lies & { readonly id?: string } = {}) {
+    create(options: CreationOptions, overrides: Overrides & { readonly id?: string } = {}) {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      const id = lies.id ?? randomBytes(32).toString('base64url')
+      const id = overrides.id ?? randomBytes(32).toString('base64url')
       const key: MadeKey = { id, userHandle: options.user.id, privateKey, counter: 0 }
       keys.push(key)
       const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
@@ -87,9 +87,9 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
       const idBytes = Buffer.from(id, 'base64url')
       const idLength = Buffer.alloc(2)
       idLength.writeUInt16BE(idBytes.length)
-      const flags = lies.flags ?? present
+      const flags = overrides.flags ?? present
       const authData = Buffer.concat([
-        toHead(flags | flagBits.attested, lies.counter ?? key.counter, lies),
+        toHead(flags | flagBits.attested, overrides.counter ?? key.counter, overrides),
         Buffer.from(aaguid.replaceAll('-', ''), 'hex'),
         idLength,
         idBytes,
@@ -103,7 +103,7 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
       return {
         ...toCredential(id),
         response: {
-          clientDataJSON: encode(toClientData('webauthn.create', options.challenge, lies)),
+          clientDataJSON: encode(toClientData('webauthn.create', options.challenge, overrides)),
           attestationObject: encode(attestationObject),
           transports: ['internal'],
         },
@@ -114,19 +114,27 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
      * Implements `navigator.credentials.get`.
      * @param key the key to use; default: the last one.
      */
-    get(options: RequestOptions, lies: Lies = {}, key: MadeKey | undefined = keys.at(-1)) {
+    get(
+      options: RequestOptions,
+      overrides: Overrides = {},
+      key: MadeKey | undefined = keys.at(-1),
+    ) {
       if (key === undefined) throw new Error('The authenticator has no key')
       if (counts) key.counter += 1
-      const authData = toHead(lies.flags ?? present, lies.counter ?? key.counter, lies)
-      const clientData = toClientData('webauthn.get', options.challenge, lies)
+      const authData = toHead(
+        overrides.flags ?? present,
+        overrides.counter ?? key.counter,
+        overrides,
+      )
+      const clientData = toClientData('webauthn.get', options.challenge, overrides)
       const signature = sign('sha256', Buffer.concat([authData, hash(clientData)]), key.privateKey)
       return {
         ...toCredential(key.id),
         response: {
           clientDataJSON: encode(clientData),
           authenticatorData: encode(authData),
-          signature: encode(lies.spoil?.(signature) ?? signature),
-          userHandle: lies.userHandle ?? key.userHandle,
+          signature: encode(overrides.alterSignature?.(signature) ?? signature),
+          userHandle: overrides.userHandle ?? key.userHandle,
         },
       }
     },

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
 import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
-import { newPhone, notCode, openPhoneServer } from '../../support/phone-server.ts'
+import { newPhone, openPhoneServer, toWrongCode } from '../../support/phone-server.ts'
 
 test('phone numbers of users', async (t) => {
   const server = await openPhoneServer(t, {
@@ -34,7 +34,7 @@ test('phone numbers of users', async (t) => {
       post('/verify', { type: 'phone_change', phone, token: text?.code, ...fields })
     assert.equal((await verify({ type: 'sms' })).status, 403)
     assert.equal((await verify({ phone: before })).status, 403)
-    assert.equal((await verify({ token: notCode(text?.code ?? '') })).status, 403)
+    assert.equal((await verify({ token: toWrongCode(text?.code ?? '') })).status, 403)
     server.takeStatements()
     const verified = await verify({})
     assert.deepEqual(server.takeStatements(), ['change_phone_by_digits'])
@@ -179,7 +179,7 @@ test('phone numbers of users', async (t) => {
     assert.deepEqual([again.status, again.body.error_code], [429, 'over_sms_send_rate_limit'])
     const nonce = text?.code ?? ''
     assert.equal((await post('/verify', { type: 'sms', phone, token: nonce })).status, 403)
-    const wrong = await update(token, { password: fresh, nonce: notCode(nonce) })
+    const wrong = await update(token, { password: fresh, nonce: toWrongCode(nonce) })
     assert.equal(wrong.body.error_code, 'reauthentication_not_valid')
     assert.equal((await update(token, { password: fresh, nonce })).status, 200)
     assert.equal((await post('/token?grant_type=password', { phone, password: fresh })).status, 200)

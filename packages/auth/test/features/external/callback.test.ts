@@ -226,10 +226,10 @@ test('GET /callback completes an external sign-in', async (t) => {
   })
 
   await t.test('the error of the provider is forwarded', async () => {
-    keycloak.trouble = 'deny'
+    keycloak.failure = 'deny'
     const query = { redirect_to: 'https://site.example/in' }
     const answer = await server.goThrough('keycloak', newAccount(), query).finally(() => {
-      keycloak.trouble = undefined
+      keycloak.failure = undefined
     })
     assert.equal(answer.status, 302)
     assert.equal(queryOf(answer)['error'], 'access_denied')
@@ -237,16 +237,16 @@ test('GET /callback completes an external sign-in', async (t) => {
     assert.ok(answer.headers.get('location')?.startsWith('https://site.example/in?'))
   })
 
-  const troubles = [
+  const failures = [
     ['token endpoint fails', /^Unable to exchange external code: [\da-f]{4}$/],
-    ['too long answer', /^Unable to exchange external code: [\da-f]{4}$/],
+    ['oversized response', /^Unable to exchange external code: [\da-f]{4}$/],
     ['API fails', /^Error getting user profile from external provider$/],
   ] as const
-  for (const [trouble, message] of troubles) {
-    await t.test(`${trouble}: the browser gets an error, and the log has the reason`, async () => {
-      keycloak.trouble = trouble
+  for (const [failure, message] of failures) {
+    await t.test(`${failure}: the browser gets an error, and the log has the reason`, async () => {
+      keycloak.failure = failure
       const answer = await server.goThrough('keycloak', newAccount()).finally(() => {
-        keycloak.trouble = undefined
+        keycloak.failure = undefined
       })
       const [error, code, description] = problemOf(answer)
       assert.deepEqual([error, code], ['server_error', 'unexpected_failure'])
@@ -302,8 +302,8 @@ test('GET /callback completes an external sign-in', async (t) => {
     const invited = { token: server.serviceToken, body: { email, data: { team: 'red' } } }
     await ask(server.url, '/invite', invited)
     const { token } = await server.mailTo(email)
-    const stranger = await server.goThrough('keycloak', newAccount(), { invite_token: token })
-    assert.deepEqual(problemOf(stranger), [
+    const mismatch = await server.goThrough('keycloak', newAccount(), { invite_token: token })
+    assert.deepEqual(problemOf(mismatch), [
       'invalid_request',
       'bad_oauth_callback',
       'Invited email does not match emails from external provider',

@@ -10,7 +10,7 @@ import {
   newAccount,
   openExternalServer,
 } from '../../support/external-server.ts'
-import { errorOf, fragmentOf, queryOf, waitingForUs } from '../../support/flow-server.ts'
+import { blockedByThisSession, errorOf, fragmentOf, queryOf } from '../../support/flow-server.ts'
 import { ask, type HttpAnswer, password } from '../../support/http-client.ts'
 import { askToLink, link } from '../../support/linking.ts'
 
@@ -160,7 +160,7 @@ test('linking and unlinking identities', async (t) => {
     await server.query('begin')
     await server.query('update users set email = $2 where id = $1', [id, account.email])
     const asked = unlink(server, token, linked.identity_id)
-    while ((await server.query(waitingForUs)).length === 0) await setTimeout(5)
+    while ((await server.query(blockedByThisSession)).length === 0) await setTimeout(5)
     await server.query('commit')
     assert.equal(errorOf(await asked)[1], 'email_conflict_identity_not_deletable')
     assert.equal((await userOf(token)).identities.length, 2)

@@ -26,7 +26,7 @@ test('TOTP factors', async (t) => {
   const { enroll, challenge, answer, unenroll, call, take } = calls
 
   await t.test('from enrolment to aal2, with the expected statements', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     assert.equal(claimsOf(who.token).aal, 'aal1')
     server.takeStatements()
     const enrolled = await enroll(who, { factor_type: 'totp', friendly_name: 'My app' })
@@ -105,7 +105,7 @@ test('TOTP factors', async (t) => {
   })
 
   await t.test('the secret is stored encrypted', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { body } = await enroll(who)
     const [row] = await query(
       'select secret, to_json(f)::text as text from mfa_factors f where id = $1',
@@ -116,7 +116,7 @@ test('TOTP factors', async (t) => {
     assert.equal(row.secret.includes(plain), false)
     assert.equal(plain.length, 20)
     // The ciphertext is bound to its row.
-    const other = await calls.newSomebody()
+    const other = await calls.newSignedInUser()
     const { body: moved } = await enroll(other)
     await query('update mfa_factors set secret = $1 where id = $2', [row.secret, moved.id])
     const app = createApp(body.totp.secret, clock)
@@ -124,7 +124,7 @@ test('TOTP factors', async (t) => {
   })
 
   await t.test('the URI has the issuer, also for users without an email address', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { body } = await enroll(who, { factor_type: 'totp', issuer: 'A & B: C' })
     assert.match(
       body.totp.uri,
@@ -143,7 +143,7 @@ test('TOTP factors', async (t) => {
   })
 
   await t.test('invalid enrolments are refused', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     for (const factor_type of [undefined, '', 'recovery_code', 'toString', 'sms']) {
       assert.deepEqual(errorOf(await enroll(who, { factor_type })), [
         400,
@@ -178,8 +178,8 @@ test('TOTP factors', async (t) => {
   })
 
   await t.test('invalid challenges and wrong codes are refused', async () => {
-    const who = await calls.newSomebody()
-    const other = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
+    const other = await calls.newSignedInUser()
     const { body: factor } = await enroll(who)
     const app = createApp(factor.totp.secret, clock)
     const verify = (challenge_id: unknown, code: unknown) =>
@@ -283,13 +283,13 @@ test('TOTP factors', async (t) => {
     assert.equal((await put(token, { data: { a: 1 } })).status, 200)
     assert.equal((await put(token, { email: member.email })).status, 200)
     assert.equal((await put(member.token, { password: another })).status, 200)
-    const unverified = await calls.newSomebody()
+    const unverified = await calls.newSignedInUser()
     await enroll(unverified)
     assert.equal((await put(unverified.token, { password: another })).status, 200)
   })
 
   await t.test('a second factor can be enrolled and verified only at aal2', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { body: early } = await enroll(who, { factor_type: 'phone', phone: '15550177' })
     const { body: factor } = await enroll(who)
     const app = createApp(factor.totp.secret, clock)
@@ -305,7 +305,7 @@ test('TOTP factors', async (t) => {
   })
 
   await t.test('a token without a session cannot have factors', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     await query('delete from sessions where user_id = $1', [who.id])
     assert.equal((await enroll(who)).body.error_code, 'session_not_found')
   })
@@ -325,7 +325,7 @@ test('disabled factor types, and the maximum number of factors', async (t) => {
   })
   if (!server) return
   const calls = createFactorCalls(server)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   assert.deepEqual(errorOf(await calls.enroll(who, { factor_type: 'phone', phone: '15550100' })), [
     422,
     'mfa_phone_enroll_not_enabled',
@@ -356,7 +356,7 @@ test('no more factors than the maximum can be verified', async (t) => {
   if (!server) return
   const { clock } = server
   const calls = createFactorCalls(server)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   const tooMany = [
     422,
     'too_many_enrolled_mfa_factors',

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { claimsOf, createFactorCalls, factorEnvironment, methodsOf } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { ask, type HttpAnswer } from '../../support/http-client.ts'
-import { isTold } from '../../support/is-told.ts'
+import { containsSecret } from '../../support/is-told.ts'
 
 test('phone factors', async (t) => {
   const server = await openFlowServer(t, { ...factorEnvironment, AUTH_MFA_PHONE_OTP_LENGTH: '8' })
@@ -31,7 +31,7 @@ test('phone factors', async (t) => {
   ) => call(who, `/factors/${id}/verify`, { challenge_id, code })
 
   await t.test('a code is sent by SMS and raises the session to aal2', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const phone = newPhone()
     const enrolled = await enroll(who, {
       factor_type: 'phone',
@@ -53,7 +53,7 @@ test('phone factors', async (t) => {
       'select to_json(c)::text as text from mfa_challenges c where id = $1',
       [asked.body.id],
     )
-    assert.ok(!isTold(stored.text, code))
+    assert.ok(!containsSecret(stored.text, code))
     server.takeStatements()
     take(who, await verify(who, id, asked.body.id, code))
     assert.deepEqual(server.takeStatements(), ['find_caller', 'try_challenge', 'accept_factor'])
@@ -75,7 +75,7 @@ test('phone factors', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { id, phone } = await enrollPhone(who)
     const { body: first } = await challenge(who, id)
     clock.aheadMs = 61_000
@@ -98,7 +98,7 @@ test('phone factors', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { id, phone } = await enrollPhone(who)
     const asked = await Promise.all([challenge(who, id), challenge(who, id), challenge(who, id)])
     assert.deepEqual(asked.map(({ status }) => status).toSorted(), [200, 429, 429])
@@ -115,7 +115,7 @@ test('phone factors', async (t) => {
   })
 
   await t.test('invalid phone numbers and channels are refused', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     for (const phone of [undefined, '']) {
       assert.deepEqual(errorOf(await enroll(who, { factor_type: 'phone', phone })), [
         400,
@@ -140,7 +140,7 @@ test('phone factors', async (t) => {
 
   await t.test('pending messages of a deleted user are not sent', async () => {
     for (const should_soft_delete of [true, false]) {
-      const who = await calls.newSomebody()
+      const who = await calls.newSignedInUser()
       const { id, phone } = await enrollPhone(who)
       await challenge(who, id)
       assert.equal((await messagesTo(phone)).length, 1)
@@ -162,7 +162,7 @@ test('no challenge is created over the SMS limit or without a gateway', async (t
   const bare = await openFlowServer(t, { ...env, AUTH_SMS_PROVIDER: '' })
   if (!full || !bare) return
   const calls = createFactorCalls(full)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   const phones = ['15550101', '15550102']
   const ids = []
   for (const phone of phones)
@@ -172,7 +172,7 @@ test('no challenge is created over the SMS limit or without a gateway', async (t
   assert.deepEqual(errorOf(refused), [429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded'])
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
   const others = createFactorCalls(bare)
-  const other = await others.newSomebody()
+  const other = await others.newSignedInUser()
   const { body } = await others.enroll(other, { factor_type: 'phone', phone: '15550103' })
   assert.deepEqual(errorOf(await others.challenge(other, body.id)), [
     500,

@@ -71,7 +71,7 @@ test('recovery codes', async (t) => {
   })
 
   await t.test('generating a set requires aal2 and that there is none yet', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     assert.deepEqual(errorOf(await generate(who)), [
       403,
       'insufficient_aal',

@@ -3,10 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claimsOf, methodsOf, type Somebody } from '../../support/factors.ts'
+import { claimsOf, methodsOf, type SignedInUser } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { createPasskeyCalls, newAuthenticator, passkeyEnvironment } from '../../support/passkeys.ts'
-import type { Lies, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
+import type { Overrides, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
 
 const wrong = [422, 'mfa_verification_failed', 'Invalid WebAuthn credential shown']
 
@@ -15,42 +15,44 @@ test('security keys as second factors', async (t) => {
   if (!server) return
   const { query } = server
   const calls = createPasskeyCalls(server)
-  const enroll = async (who: Somebody, friendly_name = '') =>
+  const enroll = async (who: SignedInUser, friendly_name = '') =>
     (await calls.enroll(who, { factor_type: 'webauthn', friendly_name })).body.id as string
-  const verify = (who: Somebody, factorId: string, body: unknown) =>
+  const verify = (who: SignedInUser, factorId: string, body: unknown) =>
     calls.call(who, `/factors/${factorId}/verify`, body)
   /** Requests a challenge and returns the response of the authenticator. */
   const prepare = async (
-    who: Somebody,
+    who: SignedInUser,
     factorId: string,
     authenticator: SoftwareAuthenticator,
-    lies: Lies = {},
+    overrides: Overrides = {},
   ) => {
     const { body } = await calls.challenge(who, factorId)
     const { type, credential_options } = body.webauthn
     const { publicKey } = credential_options
     const credential_response =
-      type === 'create' ? authenticator.create(publicKey, lies) : authenticator.get(publicKey, lies)
+      type === 'create'
+        ? authenticator.create(publicKey, overrides)
+        : authenticator.get(publicKey, overrides)
     return { challenge_id: body.id, webauthn: { type, credential_response } }
   }
   const show = async (
-    who: Somebody,
+    who: SignedInUser,
     factorId: string,
     authenticator: SoftwareAuthenticator,
-    lies: Lies = {},
-  ) => verify(who, factorId, await prepare(who, factorId, authenticator, lies))
+    overrides: Overrides = {},
+  ) => verify(who, factorId, await prepare(who, factorId, authenticator, overrides))
   /** Creates a user with a verified security key, in a session at aal2. */
   const newKeyOwner = async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const authenticator = newAuthenticator({ aaguid: 'cb69481e-8ff7-4039-93ec-0a2729a154a8' })
     const factorId = await enroll(who, 'Key')
     calls.take(who, await show(who, factorId, authenticator))
     return Object.assign(who, { authenticator, factorId })
   }
-  const signInAgain = async (who: Somebody) => ({ ...who, ...(await calls.signIn(who.email)) })
+  const signInAgain = async (who: SignedInUser) => ({ ...who, ...(await calls.signIn(who.email)) })
 
   await t.test('enrolling a factor creates a key and raises the session to aal2', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const enrolled = await calls.enroll(who, { factor_type: 'webauthn', friendly_name: 'Key' })
     const { id } = enrolled.body
     assert.deepEqual(enrolled.body, { id, type: 'webauthn', friendly_name: 'Key' })
@@ -111,14 +113,14 @@ test('security keys as second factors', async (t) => {
     const owner = await newKeyOwner()
     const other = await newKeyOwner()
     const again = await signInAgain(owner)
-    const lies: Readonly<Record<string, Lies>> = {
+    const forgeries: Readonly<Record<string, Overrides>> = {
       'another origin': { origin: 'https://evil.example' },
       'another relying party': { rpId: 'evil.example' },
       'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
-      'a tampered signature': { spoil: (signature) => signature.subarray(1) },
+      'a tampered signature': { alterSignature: (signature) => signature.subarray(1) },
     }
-    for (const [what, lie] of Object.entries(lies)) {
-      const answer = await show(again, owner.factorId, owner.authenticator, lie)
+    for (const [what, overrides] of Object.entries(forgeries)) {
+      const answer = await show(again, owner.factorId, owner.authenticator, overrides)
       assert.deepEqual(errorOf(answer), wrong, what)
     }
     assert.deepEqual(errorOf(await show(again, owner.factorId, other.authenticator)), wrong)
@@ -140,7 +142,7 @@ test('security keys as second factors', async (t) => {
   })
 
   await t.test('a second key cannot replace a verified one', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const factorId = await enroll(who)
     const first = await prepare(who, factorId, newAuthenticator())
     const second = await prepare(who, factorId, newAuthenticator())
@@ -176,7 +178,7 @@ test('security keys as second factors', async (t) => {
   })
 
   await t.test('an incomplete response is refused with the name of the missing part', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const factorId = await enroll(who)
     const { body } = await calls.challenge(who, factorId)
     const flaws = [
@@ -213,7 +215,7 @@ test('enrolment and verification of WebAuthn factors are enabled separately', as
   })
   if (!server) return
   const calls = createPasskeyCalls(server)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   assert.deepEqual(errorOf(await calls.enroll(who, { factor_type: 'webauthn' })), [
     422,
     'mfa_webauthn_enroll_not_enabled',

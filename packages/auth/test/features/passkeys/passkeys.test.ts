@@ -38,7 +38,7 @@ test('registering and managing passkeys', async (t) => {
   const calls = createPasskeyCalls(server)
 
   await t.test('the options ask for a discoverable key without attestation', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     server.takeStatements()
     const { status, body } = await calls.registrationOptions(who)
     assert.deepEqual(server.takeStatements(), [
@@ -64,7 +64,7 @@ test('registering and managing passkeys', async (t) => {
   })
 
   await t.test('a passkey is named after its authenticator, and excluded next time', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const authenticator = newAuthenticator({ aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d' })
     const { status, body } = await calls.register(who, authenticator)
     assert.equal(status, 200)
@@ -85,8 +85,8 @@ test('registering and managing passkeys', async (t) => {
   })
 
   await t.test('a response must be for our site and the current challenge', async () => {
-    const who = await calls.newSomebody()
-    const lies = {
+    const who = await calls.newSignedInUser()
+    const forgeries = {
       'another origin': { origin: 'https://evil.example' },
       'an origin that starts like ours': { origin: `${siteOrigin}.evil.example` },
       'our origin without TLS': { origin: 'http://app.example.com' },
@@ -96,8 +96,8 @@ test('registering and managing passkeys', async (t) => {
       'user not present': { flags: 0 },
       'an id that is too long': { id: Buffer.alloc(1_024, 7).toString('base64url') },
     }
-    for (const [what, lie] of Object.entries(lies)) {
-      const answer = await calls.register(who, newAuthenticator(), lie)
+    for (const [what, overrides] of Object.entries(forgeries)) {
+      const answer = await calls.register(who, newAuthenticator(), overrides)
       assert.deepEqual(errorOf(answer), failed, what)
     }
     for (const credential of [{}, 'text', [], { id: 'x', rawId: 'x', type: 'public-key' }]) {
@@ -112,7 +112,7 @@ test('registering and managing passkeys', async (t) => {
   })
 
   await t.test('attestation is ignored, and no certificate is parsed', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { body } = await calls.registrationOptions(who)
     const credential = newAuthenticator().create(body.options)
     const text = Buffer.from(credential.response.attestationObject, 'base64url').toString('latin1')
@@ -133,8 +133,8 @@ test('registering and managing passkeys', async (t) => {
   })
 
   await t.test('a challenge works once, for one user and purpose, for a while', async () => {
-    const who = await calls.newSomebody()
-    const other = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
+    const other = await calls.newSignedInUser()
     const authenticator = newAuthenticator()
     const { body } = await calls.registrationOptions(who)
     const answer = {
@@ -162,7 +162,7 @@ test('registering and managing passkeys', async (t) => {
   })
 
   await t.test('at most ten unfinished registrations are kept per user', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const begun = []
     for (let count = 0; count < 12; count += 1) begun.push(await calls.registrationOptions(who))
     const rows = await query('select id from webauthn_challenges where user_id = $1', [who.id])
@@ -176,7 +176,7 @@ test('registering and managing passkeys', async (t) => {
   })
 
   await t.test('missing fields are named', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const messages = [
       [{ credential: {} }, 'challenge_id is required'],
       [{ challenge_id: randomUUID() }, 'credential is required'],
@@ -191,7 +191,7 @@ test('registering and managing passkeys', async (t) => {
 
   await t.test('a key that one user has registered cannot be registered by another', async () => {
     const owner = await calls.newOwner()
-    const thief = await calls.newSomebody()
+    const thief = await calls.newSignedInUser()
     const [key] = owner.authenticator.keys
     assert.ok(key)
     const answer = await calls.register(thief, newAuthenticator(), { id: key.id })
@@ -204,7 +204,7 @@ test('registering and managing passkeys', async (t) => {
   })
 
   await t.test('the maximum number of passkeys holds, also for concurrent requests', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const tooMany = [422, 'too_many_passkeys', 'Maximum number of passkeys reached']
     const all = await Promise.all(Array.from({ length: 6 }, () => calls.registrationOptions(who)))
     const answers = await Promise.all(
@@ -231,7 +231,7 @@ test('registering and managing passkeys', async (t) => {
     assert.deepEqual(errorOf(await calls.registrationOptions(anonymous)), refused)
     const answer = { challenge_id: randomUUID(), credential: {} }
     assert.deepEqual(errorOf(await calls.finishRegistration(anonymous, answer)), refused)
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     await query('update users set is_sso_user = true where id = $1', [who.id])
     assert.deepEqual(errorOf(await calls.registrationOptions(who)), [
       422,
@@ -265,10 +265,10 @@ test('registering and managing passkeys', async (t) => {
       assert.deepEqual(errorOf(answer), [400, 'validation_failed', message])
     }
 
-    const stranger = await calls.newSomebody()
+    const otherUser = await calls.newSignedInUser()
     for (const id of [item.id, randomUUID(), 'x']) {
-      assert.deepEqual(errorOf(await calls.remove(stranger, id)), notFound)
-      const answer = await calls.rename(stranger, id, { friendly_name: 'Mine' })
+      assert.deepEqual(errorOf(await calls.remove(otherUser, id)), notFound)
+      const answer = await calls.rename(otherUser, id, { friendly_name: 'Mine' })
       assert.deepEqual(errorOf(answer), notFound)
     }
     const removed = await calls.remove(owner, item.id)
@@ -310,10 +310,13 @@ test('registering and managing passkeys', async (t) => {
     const remove = (to: string) => ask(url, to, { method: 'DELETE', token })
     assert.deepEqual(errorOf(await remove(`${path}/${randomUUID()}`)), notFound)
     assert.deepEqual(errorOf(await remove(`${path}/x`)), notFound)
-    const nobody = `/admin/users/${randomUUID()}/passkeys`
-    assert.equal((await remove(`${nobody}/${owner.passkeyId}`)).body.error_code, 'user_not_found')
-    assert.equal((await ask(url, nobody, { token })).body.error_code, 'user_not_found')
-    const other = await calls.newSomebody()
+    const unknownUser = `/admin/users/${randomUUID()}/passkeys`
+    assert.equal(
+      (await remove(`${unknownUser}/${owner.passkeyId}`)).body.error_code,
+      'user_not_found',
+    )
+    assert.equal((await ask(url, unknownUser, { token })).body.error_code, 'user_not_found')
+    const other = await calls.newSignedInUser()
     const wrongOwner = `/admin/users/${other.id}/passkeys/${owner.passkeyId}`
     assert.deepEqual(errorOf(await remove(wrongOwner)), notFound)
     assert.equal((await remove(`${path}/${owner.passkeyId}`)).status, 204)
@@ -381,7 +384,7 @@ test('passkeys of an unconfirmed account are removed when the owner of the addre
     authorization: `Bearer ${server.serviceToken}`,
   })
   // This user never proved to own the address.
-  const { token } = await calls.newSomebody()
+  const { token } = await calls.newSignedInUser()
   const authenticator = newAuthenticator()
   const { body: registered } = await calls.register({ token }, authenticator)
   await server.query('update webauthn_credentials set user_id = $1 where id = $2', [

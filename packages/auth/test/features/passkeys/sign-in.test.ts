@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimsOf, methodsOf } from '../../support/factors.ts'
-import { errorOf, openFlowServer, waitingForUs } from '../../support/flow-server.ts'
+import { blockedByThisSession, errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { until } from '../../support/outbox.ts'
 import { createPasskeyCalls, newAuthenticator, passkeyEnvironment } from '../../support/passkeys.ts'
-import type { Lies } from '../../support/software-authenticator.ts'
+import type { Overrides } from '../../support/software-authenticator.ts'
 
 const failed = [400, 'webauthn_verification_failed', 'Credential verification failed']
 const usedUp = [400, 'webauthn_challenge_not_found', 'Challenge not found or already used']
@@ -60,7 +60,7 @@ test('signing in with passkeys', async (t) => {
     const owner = await calls.newOwner()
     const other = await calls.newOwner()
     const handleOf = (id: string) => Buffer.from(id).toString('base64url')
-    const lies: Readonly<Record<string, Lies>> = {
+    const forgeries: Readonly<Record<string, Overrides>> = {
       'another origin': { origin: 'https://evil.example' },
       'another relying party': { rpId: 'example.com' },
       'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
@@ -68,15 +68,16 @@ test('signing in with passkeys', async (t) => {
       'user not present': { flags: 0 },
       'unexpectedly eligible for backup': { flags: 13 },
       'a tampered signature': {
-        spoil: (signature) => Buffer.from(signature.map((byte, at) => (at === 20 ? ~byte : byte))),
+        alterSignature: (signature) =>
+          Buffer.from(signature.map((byte, at) => (at === 20 ? ~byte : byte))),
       },
-      'no signature': { spoil: () => Buffer.alloc(0) },
+      'no signature': { alterSignature: () => Buffer.alloc(0) },
       'another user': { userHandle: handleOf(other.id) },
       'no user': { userHandle: '' },
       'an invalid user': { userHandle: handleOf('x') },
     }
-    for (const [what, lie] of Object.entries(lies)) {
-      const { status, body } = await calls.signInWith(owner.authenticator, lie)
+    for (const [what, overrides] of Object.entries(forgeries)) {
+      const { status, body } = await calls.signInWith(owner.authenticator, overrides)
       assert.deepEqual([status, body.error_code], failed.slice(0, 2), what)
     }
     // Use the key of another user with the credential id of this one.
@@ -91,9 +92,9 @@ test('signing in with passkeys', async (t) => {
   })
 
   await t.test('an unknown passkey gets the same error as a wrong one', async () => {
-    const stranger = newAuthenticator()
-    stranger.create({ challenge: '', user: { id: Buffer.from('x').toString('base64url') } })
-    assert.deepEqual(errorOf(await calls.signInWith(stranger)), failed)
+    const unknown = newAuthenticator()
+    unknown.create({ challenge: '', user: { id: Buffer.from('x').toString('base64url') } })
+    assert.deepEqual(errorOf(await calls.signInWith(unknown)), failed)
     const { body } = await calls.signInOptions()
     const nonsense = { challenge_id: body.challenge_id, credential: { id: 1 } }
     assert.deepEqual(errorOf(await calls.finishSignIn(nonsense)), [
@@ -106,9 +107,9 @@ test('signing in with passkeys', async (t) => {
 
   await t.test('a challenge works once, even after a failure, and for five minutes', async () => {
     const owner = await calls.newOwner()
-    const begin = async (lies: Lies = {}) => {
+    const begin = async (overrides: Overrides = {}) => {
       const { body } = await calls.signInOptions()
-      const credential = owner.authenticator.get(body.options, lies)
+      const credential = owner.authenticator.get(body.options, overrides)
       return { challenge_id: body.challenge_id, credential }
     }
     const answer = await begin()
@@ -158,7 +159,7 @@ test('signing in with passkeys', async (t) => {
     await query('begin')
     await query('update webauthn_credentials set sign_count = 8 where id = $1', [passkeyId])
     const second = calls.signInWith(authenticator, { counter: 8 })
-    await until(async () => (await query(waitingForUs)).length > 0)
+    await until(async () => (await query(blockedByThisSession)).length > 0)
     await query('commit')
     assert.deepEqual(errorOf(await second), failed)
     assert.equal(await count(), 8)

@@ -33,9 +33,9 @@ test('POST /resend', async (t) => {
     await post('/signup', { email: waiting, password })
     const { email: confirmed } = await server.newUser()
     server.clock.aheadMs += 901_000
-    const nobody = newEmail()
+    const unknown = newEmail()
     for (const type of ['signup', 'email_change']) {
-      for (const email of [waiting, confirmed, nobody]) {
+      for (const email of [waiting, confirmed, unknown]) {
         await server.untilAnswered()
         server.takeStatements()
         const answer = await post('/resend', { type, email })
@@ -43,7 +43,7 @@ test('POST /resend', async (t) => {
         assert.equal(server.takeStatements()[0], 'defer_email')
       }
       const again = new Set<string>()
-      for (const email of [waiting, confirmed, nobody]) {
+      for (const email of [waiting, confirmed, unknown]) {
         await server.untilAnswered()
         server.takeStatements()
         const { status, body, headers } = await post('/resend', { type, email })

@@ -27,7 +27,7 @@ test('a user with a second factor must verify it in time', async (t) => {
   const calls = createFactorCalls(server)
   const member = await calls.newMember()
   const low = await calls.signIn(member.email)
-  const other = await calls.newSomebody()
+  const other = await calls.newSignedInUser()
 
   await t.test('the access token expires with the remaining time of the session', async () => {
     const { iat, exp, aal } = claimsOf(low.token)
@@ -103,7 +103,7 @@ test('one session per tag', async (t) => {
   const refresh = ({ refresh_token: token }: { refresh_token: string }) => calls.refresh(token)
 
   await t.test('only a session with the same tag is replaced', async () => {
-    const { email } = await calls.newSomebody()
+    const { email } = await calls.newSignedInUser()
     const web = await signIn(email, 'web')
     const phone = await signIn(email, 'phone')
     assert.equal((await refresh(phone)).status, 200)
@@ -117,7 +117,7 @@ test('one session per tag', async (t) => {
   })
 
   await t.test('a missing or unknown tag counts as the first in the list', async () => {
-    const { email } = await calls.newSomebody()
+    const { email } = await calls.newSignedInUser()
     const phone = await signIn(email, 'phone')
     const web = await signIn(email, 'web')
     const unknown = await signIn(email, 'toaster')
@@ -133,7 +133,7 @@ test('one session per tag', async (t) => {
   })
 
   await t.test('a session that has ended for another reason does not block a new one', async () => {
-    const { id, email } = await calls.newSomebody()
+    const { id, email } = await calls.newSignedInUser()
     const older = await signIn(email, 'web')
     const later = await signIn(email, 'web')
     await server.query(

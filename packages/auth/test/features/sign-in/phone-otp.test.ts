@@ -131,12 +131,12 @@ test('POST /otp with a phone', async (t) => {
   await t.test('a password from before the confirmation stops working', async () => {
     const phone = newPhone()
     // An attacker has signed up first and waits for the owner to confirm the phone number.
-    const stranger = await post('/signup', { phone, password })
+    const attacker = await post('/signup', { phone, password })
     clock.aheadMs += 61_000
     await post('/otp', { phone })
     const token = await codeTo(phone)
     const { body } = await post('/verify', { type: 'sms', phone, token })
-    assert.equal(body.user.id, stranger.body.id)
+    assert.equal(body.user.id, attacker.body.id)
     const late = await post('/token?grant_type=password', { phone, password })
     assert.equal(late.body.error_code, 'invalid_credentials')
   })
@@ -173,9 +173,9 @@ test('POST /otp with a phone', async (t) => {
     const token = await codeTo(phone)
     assert.equal((await post('/verify', { type: 'sms', phone, token })).status, 200)
     clock.aheadMs += 61_000
-    for (const nobody of [phone, newPhone()]) {
+    for (const recipient of [phone, newPhone()]) {
       for (const type of ['sms', 'phone_change']) {
-        const answer = await post('/resend', { type, phone: nobody })
+        const answer = await post('/resend', { type, phone: recipient })
         assert.deepEqual([answer.status, answer.body], [200, {}])
       }
     }

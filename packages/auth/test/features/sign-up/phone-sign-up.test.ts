@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
 import { ask, password, sdk } from '../../support/http-client.ts'
-import { newPhone, notCode, openPhoneServer } from '../../support/phone-server.ts'
+import { newPhone, openPhoneServer, toWrongCode } from '../../support/phone-server.ts'
 
 /** Replaces all values by their types. */
 function shapeOf(value: unknown): unknown {
@@ -89,7 +89,7 @@ test('POST /signup with a phone', async (t) => {
     }
     assert.deepEqual(errorOf(await verify({ phone: newPhone() })), expired)
     assert.deepEqual(errorOf(await verify({ type: 'phone_change' })), expired)
-    assert.deepEqual(errorOf(await verify({ token: notCode(token) })), expired)
+    assert.deepEqual(errorOf(await verify({ token: toWrongCode(token) })), expired)
     clock.aheadMs += 61_000
     assert.deepEqual(errorOf(await verify({})), expired)
     clock.aheadMs = 30_000
@@ -102,7 +102,7 @@ test('POST /signup with a phone', async (t) => {
     await post('/signup', { phone, password })
     const token = await codeTo(phone)
     for (let guess = 0; guess < 5; guess++) {
-      await post('/verify', { type: 'sms', phone, token: notCode(token) })
+      await post('/verify', { type: 'sms', phone, token: toWrongCode(token) })
     }
     assert.equal((await post('/verify', { type: 'sms', phone, token })).status, 403)
   })
@@ -220,8 +220,8 @@ test('POST /signup with a phone when confirmation is disabled', async (t) => {
   assert.deepEqual(await query('select from outbox'), [])
   const taken = [400, 'user_already_exists', 'User already registered']
   assert.deepEqual(errorOf(await post('/signup', { phone, password })), taken)
-  const told = await post('/signup', { phone, password }, sdk)
-  assert.deepEqual([told.status, told.body.message], [400, 'User already registered'])
+  const withHeader = await post('/signup', { phone, password }, sdk)
+  assert.deepEqual([withHeader.status, withHeader.body.message], [400, 'User already registered'])
   const waiting = newPhone()
   const path = '/admin/users'
   await ask(server.url, path, { token: server.serviceToken, body: { phone: waiting } })

@@ -25,7 +25,7 @@ test('messages are sent only to authorized addresses', async (t) => {
     const { body } = await server.post('/verify', { type: 'magiclink', token })
     return { id: user.id, email, token: body.access_token as string }
   }
-  const stranger = await newPerson(newEmail())
+  const unauthorized = await newPerson(newEmail())
   const refusalOf = (email: string) => [
     400,
     'email_address_not_authorized',
@@ -33,7 +33,7 @@ test('messages are sent only to authorized addresses', async (t) => {
   ]
 
   await t.test('whether or not the address belongs to a user', async () => {
-    for (const email of [stranger.email, newEmail()]) {
+    for (const email of [unauthorized.email, newEmail()]) {
       const requests: readonly [string, Ask][] = [
         ['/signup', { body: { email, password } }],
         ['/otp', { body: { email } }],
@@ -51,7 +51,7 @@ test('messages are sent only to authorized addresses', async (t) => {
   })
 
   await t.test('also for requests of a signed-in user', async () => {
-    const { token, email } = stranger
+    const { token, email } = unauthorized
     const nonce = await ask(url, '/reauthenticate', { token })
     assert.deepEqual(errorOf(nonce), refusalOf(email))
     const other = newEmail()

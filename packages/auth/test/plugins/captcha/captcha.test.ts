@@ -58,15 +58,15 @@ for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
     })
 
     await t.test('several reasons are returned together', async () => {
-      service.trouble = { reasons: ['bad-request', 'invalid-input-response'] }
+      service.failure = { reasons: ['bad-request', 'invalid-input-response'] }
       const [, , both] = errorOf(await recover('x'))
       assert.match(`${both}`, /\(bad-request, invalid-input-response\)$/)
     })
 
     await t.test('without a verdict the request fails and the reason is logged', async () => {
-      for (const trouble of ['broken', 'no json'] as const) {
-        service.trouble = trouble
-        assert.deepEqual(errorOf(await recover(service.solve())), failed, trouble)
+      for (const failure of ['broken', 'invalid JSON'] as const) {
+        service.failure = failure
+        assert.deepEqual(errorOf(await recover(service.solve())), failed, failure)
         assert.match(server.log.join(''), new RegExp(`${name} answered (502|200), and nothing`))
       }
     })
@@ -75,7 +75,7 @@ for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
 
 test('a slow or unreachable service fails after the configured timeout', async (t) => {
   const service = await openCaptchaService(t, 'turnstile')
-  service.trouble = 'never answers'
+  service.failure = 'never responds'
   const env = { ...toCaptchaEnvironment('turnstile'), AUTH_SECURITY_CAPTCHA_TIMEOUT: '50ms' }
   const slow = await openAuthServer(t, { env, checkers: { captchaUrl: service.url } })
   if (!slow) return

@@ -19,7 +19,7 @@ test('the password verification hook', async (t) => {
   const name = 'password-verification'
   const server = await openHookedServer(t, [name])
   if (!server) return
-  const { post, saying, asked } = server
+  const { post, withReply, asked } = server
   const { id, email } = await server.newUser()
   const login = (word = password) => post('/token?grant_type=password', { email, password: word })
 
@@ -32,8 +32,8 @@ test('the password verification hook', async (t) => {
       { user_id: id, valid: false },
     ])
     const goOn = () => ({ body: { decision: 'continue' } })
-    assert.equal((await saying(name, goOn, login)).status, 200)
-    assert.deepEqual(errorOf(await saying(name, goOn, () => login('wrong'))), [
+    assert.equal((await withReply(name, goOn, login)).status, 200)
+    assert.deepEqual(errorOf(await withReply(name, goOn, () => login('wrong'))), [
       400,
       'invalid_credentials',
       'Invalid login credentials',
@@ -48,9 +48,9 @@ test('the password verification hook', async (t) => {
 
   await t.test('may refuse a correct password', async () => {
     const refused = (message: string) => [400, 'invalid_credentials', message]
-    const own = await saying(name, () => reject('Try again tomorrow'), login)
+    const own = await withReply(name, () => reject('Try again tomorrow'), login)
     assert.deepEqual(errorOf(own), refused('Try again tomorrow'))
-    const ours = await saying(name, () => reject(), login)
+    const ours = await withReply(name, () => reject(), login)
     assert.deepEqual(
       errorOf(ours),
       refused('Further password verification attempts will be rejected.'),
@@ -60,26 +60,26 @@ test('the password verification hook', async (t) => {
 
   await t.test('may end all sessions of the user', async () => {
     await login()
-    const answer = await saying(name, () => reject('No', { should_logout_user: true }), login)
+    const answer = await withReply(name, () => reject('No', { should_logout_user: true }), login)
     assert.equal(answer.status, 400)
     assert.equal(await openSessions(server, id), 0)
     assert.equal((await server.actionsOf(id)).at(-1), 'logout')
   })
 
   await t.test('no sign-in succeeds without its decision', async () => {
-    const odd = await saying(name, () => ({ body: { decision: 'perhaps' } }), login)
+    const odd = await withReply(name, () => ({ body: { decision: 'perhaps' } }), login)
     assert.deepEqual(errorOf(odd), [
       500,
       'unexpected_failure',
       'Hook must decide continue or reject',
     ])
-    const broken = await saying(name, () => ({ status: 401 }), login)
+    const broken = await withReply(name, () => ({ status: 401 }), login)
     assert.deepEqual(errorOf(broken), [
       500,
       'unexpected_failure',
       'Hook requires authorization token',
     ])
-    const error = await saying(name, () => rejection(429, 'Slowly'), login)
+    const error = await withReply(name, () => rejection(429, 'Slowly'), login)
     assert.deepEqual(errorOf(error), [429, 'unknown', 'Slowly'])
     assert.equal(await openSessions(server, id), 0)
   })
@@ -89,7 +89,7 @@ test('the MFA verification hook', async (t) => {
   const name = 'mfa-verification'
   const server = await openHookedServer(t, [name], factorEnvironment)
   if (!server) return
-  const { saying, asked } = server
+  const { withReply, asked } = server
   const calls = createFactorCalls(server)
 
   await t.test('is called for every attempt', async () => {
@@ -108,7 +108,7 @@ test('the MFA verification hook', async (t) => {
   await t.test('may refuse an attempt, which ends all sessions', async () => {
     const member = await calls.newMember()
     await calls.signIn(member.email)
-    const refused = await saying(
+    const refused = await withReply(
       name,
       () => reject('Too often'),
       () => calls.answer(member, member.factorId, member.app.nextCode()),
@@ -116,7 +116,7 @@ test('the MFA verification hook', async (t) => {
     assert.deepEqual(errorOf(refused), [403, 'mfa_verification_rejected', 'Too often'])
     assert.equal(await openSessions(server, member.id), 0)
     const who = { ...member, ...(await calls.signIn(member.email)) }
-    const wrong = await saying(
+    const wrong = await withReply(
       name,
       () => reject(),
       () => calls.answer(who, member.factorId, member.app.wrongCode()),
@@ -136,7 +136,7 @@ test('the MFA verification hook', async (t) => {
     const verify = async (reply: object, code: string) => {
       const who = { ...member, ...(await calls.signIn(member.email)) }
       const use = () => calls.call(who, `${path}/verify`, { code })
-      return saying(name, () => reply, use)
+      return withReply(name, () => reply, use)
     }
     assert.equal((await verify({}, body.codes[0])).status, 200)
     const { metadata, ...question } = asked(name).at(-1)

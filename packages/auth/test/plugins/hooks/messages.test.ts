@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { openHookedServer, rejection } from '../../support/hooked-server.ts'
 import { ask, newEmail, password } from '../../support/http-client.ts'
-import { isTold } from '../../support/is-told.ts'
+import { containsSecret } from '../../support/is-told.ts'
 
 test('the send email hook', async (t) => {
   const name = 'send-email'
@@ -15,10 +15,10 @@ test('the send email hook', async (t) => {
     AUTH_SMTP_MAX_FREQUENCY: '0s',
   })
   if (!server) return
-  const { post, query, saying, told, asked } = server
+  const { post, query, withReply, waitForCall, asked } = server
   const admin = { authorization: `Bearer ${server.serviceToken}` }
   const mailTo = (email: string, type: string) =>
-    told(
+    waitForCall(
       name,
       ({ user, email_data: data }) => user.email === email && data.email_action_type === type,
     )
@@ -115,7 +115,7 @@ test('the send email hook', async (t) => {
 
   await t.test('does not receive a rejected message again; the reason is logged', async () => {
     const email = newEmail()
-    await saying(
+    await withReply(
       name,
       ({ email_data: data }) => rejection(400, `${email} with ${data.token} is on no list`),
       async () => {
@@ -125,14 +125,14 @@ test('the send email hook', async (t) => {
         while (!server.log.some(isGivenUp)) await new Promise((resolve) => setTimeout(resolve, 10))
         const line = server.log.find(isGivenUp) ?? ''
         assert.match(line, /the hook rejects it: …@example\.com with … is on no list/)
-        assert.ok(!isTold(line, data.token))
+        assert.ok(!containsSecret(line, data.token))
       },
     )
   })
 
   await t.test('receives a failed message again later, with the same id', async () => {
     const email = newEmail()
-    await saying(
+    await withReply(
       name,
       () => ({ status: 500 }),
       async () => {
@@ -167,8 +167,8 @@ test('the send SMS hook', async (t) => {
     AUTH_EXTERNAL_PHONE_ENABLED: 'true',
   })
   if (!server) return
-  const { post, told } = server
-  const textTo = (phone: string) => told(name, ({ sms }) => sms.phone === phone)
+  const { post, waitForCall } = server
+  const textTo = (phone: string) => waitForCall(name, ({ sms }) => sms.phone === phone)
 
   await t.test('receives sign-in codes for every channel', async () => {
     const phone = '15550100200'
@@ -183,7 +183,7 @@ test('the send SMS hook', async (t) => {
 
   await t.test('receives the codes of phone factors', async () => {
     const calls = createFactorCalls(server)
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const phone = '15550100201'
     const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
     const challenge = await calls.challenge(who, body.id)

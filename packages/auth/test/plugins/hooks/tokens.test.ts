@@ -13,7 +13,7 @@ const name = 'customize-access-token'
 test('the custom access token hook', async (t) => {
   const server = await openHookedServer(t, [name])
   if (!server) return
-  const { post, query, saying, asked, clock } = server
+  const { post, query, withReply, asked, clock } = server
   const { id, email } = await server.newUser()
   const login = () => post('/token?grant_type=password', { email, password })
   const refresh = (refresh_token: string) =>
@@ -26,7 +26,7 @@ test('the custom access token hook', async (t) => {
   })
 
   await t.test('is called at every sign-in, and its claims are in the token', async () => {
-    const { status, body } = await saying(name, adding({ plan: 'gold', role: 'editor' }), login)
+    const { status, body } = await withReply(name, adding({ plan: 'gold', role: 'editor' }), login)
     assert.equal(status, 200)
     const claims = claimsOf(body.access_token)
     assert.deepEqual([claims.plan, claims.role, claims.sub], ['gold', 'editor', id])
@@ -43,8 +43,10 @@ test('the custom access token hook', async (t) => {
   })
 
   await t.test('is called again when a token is refreshed', async () => {
-    const { body } = await saying(name, adding({ plan: 'gold' }), login)
-    const again = await saying(name, adding({ plan: 'silver' }), () => refresh(body.refresh_token))
+    const { body } = await withReply(name, adding({ plan: 'gold' }), login)
+    const again = await withReply(name, adding({ plan: 'silver' }), () =>
+      refresh(body.refresh_token),
+    )
     assert.equal(claimsOf(again.body.access_token).plan, 'silver')
     const { authentication_method: method, claims } = asked(name).at(-1)
     assert.deepEqual([method, 'plan' in claims], ['token_refresh', false])
@@ -54,7 +56,7 @@ test('the custom access token hook', async (t) => {
     const token = { authorization: `Bearer ${server.serviceToken}` }
     const link = await post('/admin/generate_link', { type: 'magiclink', email }, token)
     const { hashed_token: token_hash } = link.body
-    const verified = await saying(name, adding({ plan: 'gold' }), () =>
+    const verified = await withReply(name, adding({ plan: 'gold' }), () =>
       post('/verify', { type: 'magiclink', token_hash }),
     )
     assert.equal(claimsOf(verified.body.access_token).plan, 'gold')
@@ -68,7 +70,7 @@ test('the custom access token hook', async (t) => {
   })
 
   await t.test('may change the expiry of a token', async () => {
-    const { body } = await saying(
+    const { body } = await withReply(
       name,
       // oxlint-disable-next-line typescript/no-explicit-any -- the payload of any hook
       (question: any) => adding({ exp: question.claims.iat + 60 })(question),
@@ -81,7 +83,7 @@ test('the custom access token hook', async (t) => {
   await t.test('must keep the required claims', async () => {
     const before = await openSessions()
     const wrong = async (claims: object) =>
-      errorOf(await saying(name, adding(claims), login)) as [number, string, string]
+      errorOf(await withReply(name, adding(claims), login)) as [number, string, string]
     const flaw = (text: string) => [
       500,
       'unexpected_failure',
@@ -93,7 +95,7 @@ test('the custom access token hook', async (t) => {
       flaw('role is required, is_anonymous must be of type boolean'),
     )
     assert.deepEqual(await wrong({ sub: 'somebody' }), flaw('sub must stay as it was'))
-    const empty = await saying(name, () => ({}), login)
+    const empty = await withReply(name, () => ({}), login)
     assert.deepEqual(errorOf(empty).slice(0, 2), [500, 'unexpected_failure'])
     // No token was issued for these sessions, so they do not stay open.
     assert.equal(await openSessions(), before)
@@ -101,14 +103,14 @@ test('the custom access token hook', async (t) => {
 
   await t.test('may refuse a sign-in with its own message', async () => {
     const before = await openSessions()
-    const answer = await saying(name, () => rejection(403, 'Not in your region'), login)
+    const answer = await withReply(name, () => rejection(403, 'Not in your region'), login)
     assert.deepEqual(errorOf(answer), [403, 'unknown', 'Not in your region'])
     assert.equal(await openSessions(), before)
   })
 
   await t.test('a failure does not end the session, and a later refresh works', async () => {
     const { body } = await login()
-    const failed = await saying(
+    const failed = await withReply(
       name,
       () => ({ status: 500 }),
       () => refresh(body.refresh_token),

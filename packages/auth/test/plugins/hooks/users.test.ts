@@ -19,7 +19,7 @@ test('the before and after user created hooks', async (t) => {
     AUTH_SMS_TEST_OTP: '15550100001:123456,15550100002:123456',
   })
   if (!server) return
-  const { post, query, saying, asked, told } = server
+  const { post, query, withReply, asked, waitForCall } = server
   const admin = { authorization: `Bearer ${server.serviceToken}` }
   const ways: Readonly<Record<string, () => ReturnType<typeof post>>> = {
     'POST /signup': () => post('/signup', { email: newEmail(), password }),
@@ -38,7 +38,7 @@ test('the before and after user created hooks', async (t) => {
   for (const [way, create] of Object.entries(ways)) {
     await t.test(`are called for ${way}`, async () => {
       const count = await countUsers()
-      const refused = await saying(before, () => rejection(422, 'Not from there'), create)
+      const refused = await withReply(before, () => rejection(422, 'Not from there'), create)
       assert.deepEqual(errorOf(refused), [422, 'unknown', 'Not from there'])
       assert.equal(await countUsers(), count)
       const made = await create()
@@ -46,7 +46,7 @@ test('the before and after user created hooks', async (t) => {
       assert.equal(await countUsers(), count + 1)
       const { user, metadata } = asked(before).at(-1)
       assert.deepEqual([metadata.name, metadata.ip_address], [before, '127.0.0.1'])
-      const notice = await told(after, (body) => body.user.id === user.id)
+      const notice = await waitForCall(after, (body) => body.user.id === user.id)
       assert.equal(notice.metadata.ip_address, '127.0.0.1')
       const { created_at, updated_at, identities, ...shown } = notice.user
       const { last_sign_in_at, ...told_before } = shown
@@ -62,7 +62,7 @@ test('the before and after user created hooks', async (t) => {
   await t.test('are not called for existing users', async () => {
     const email = newEmail()
     await post('/signup', { email, password })
-    await told(after, (body) => body.user.email === email)
+    await waitForCall(after, (body) => body.user.email === email)
     const count = asked(before).length
     await post('/signup', { email, password })
     await post('/otp', { email })
@@ -74,12 +74,12 @@ test('the before and after user created hooks', async (t) => {
 
   await t.test('a failed after-user-created call is queued for a retry', async () => {
     const email = newEmail()
-    await saying(
+    await withReply(
       after,
       () => ({ status: 500 }),
       async () => {
         assert.equal((await post('/signup', { email, password })).status, 200)
-        const { metadata } = await told(after, (body) => body.user.email === email)
+        const { metadata } = await waitForCall(after, (body) => body.user.email === email)
         assert.match(metadata.uuid, /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/)
         const [waiting] = await eventually(() =>
           query("select * from outbox where channel = 'hook' and last_error is not null"),

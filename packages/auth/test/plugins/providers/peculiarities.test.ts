@@ -65,7 +65,7 @@ test('provider-specific behaviour', async (t) => {
 
   await t.test('slack: the log has the reason for a missing profile', async () => {
     const slack = server.at('slack')
-    slack.trouble = 'API fails'
+    slack.failure = 'API fails'
     await server.goThrough('slack', slack.shape.example.account)
     assert.match(server.log.slice(-2).join(), /slack gave no profile: overloaded/)
   })
@@ -183,9 +183,9 @@ async function testTwitter(t: TestContext, server: ExternalServer): Promise<void
   await t.test('twitter: no redirect and no flow if the provider is unreachable', async () => {
     const count = async () => (await server.query('select 1 from flow_states')).length
     const before = await count()
-    twitter.trouble = 'too long answer'
+    twitter.failure = 'oversized response'
     const { answer } = await server.depart({ provider: 'twitter' }).finally(() => {
-      twitter.trouble = undefined
+      twitter.failure = undefined
     })
     assert.deepEqual([answer.status, await count()], [500, before])
   })

@@ -10,7 +10,7 @@ import type { ProviderDefinition } from '../../../src/plugins/providers/provider
 import { type ExternalServer, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf } from '../../support/flow-server.ts'
 import { ask, type HttpAnswer } from '../../support/http-client.ts'
-import type { OAuthServer, Trouble } from '../../support/oauth-server.ts'
+import type { Failure, OAuthServer } from '../../support/oauth-server.ts'
 import type { Account, ShapeExample } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'
 
@@ -134,7 +134,7 @@ async function refuseWithoutEmail(server: ExternalServer, id: string): Promise<v
 async function failExchange(server: ExternalServer, id: string): Promise<void> {
   const message = /^Unable to exchange external code: [\da-f]{4}$/
   const { account } = server.at(id).shape.example
-  await withTrouble(server.at(id), 'token endpoint fails', () =>
+  await withFailure(server.at(id), 'token endpoint fails', () =>
     assertFails(server, id, account, message),
   )
 }
@@ -145,12 +145,12 @@ async function failProfile(server: ExternalServer, id: string): Promise<void> {
   await assertFails(server, id, toAccount(provider, 'withoutId'), message)
   const { api, example, idToken } = provider.shape
   if (Object.keys(api).length === 0 || idToken !== undefined) return
-  await withTrouble(provider, 'API fails', () => assertFails(server, id, example.account, message))
+  await withFailure(provider, 'API fails', () => assertFails(server, id, example.account, message))
 }
 
 async function passRefusalOn(server: ExternalServer, id: string): Promise<void> {
   const { account } = server.at(id).shape.example
-  await withTrouble(server.at(id), 'deny', async () => {
+  await withFailure(server.at(id), 'deny', async () => {
     const fragment = fragmentOf(await goThrough(server, id, account))
     assert.deepEqual([fragment['error'], fragment['access_token']], ['access_denied', undefined])
   })
@@ -170,14 +170,14 @@ function toAccount({ shape }: OAuthServer, kind: 'withoutEmail' | 'withoutId'): 
   return { ...example.account, ...example[kind] }
 }
 
-async function withTrouble(
+async function withFailure(
   provider: OAuthServer,
-  trouble: Trouble,
+  failure: Failure,
   run: () => Promise<void>,
 ): Promise<void> {
-  provider.trouble = trouble
+  provider.failure = failure
   await run().finally(() => {
-    provider.trouble = undefined
+    provider.failure = undefined
   })
 }
 

@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** Somebody with a unique name, and therefore no number. */
+/** SignedInUser with a unique name, and therefore no number. */
 export const discord: ProviderShape = {
   id: 'discord',
   authorizePath: '/api/oauth2/authorize',
