@@ -15,7 +15,7 @@ const faultsOf = (env: Readonly<Record<string, string>>) => {
   return parseConfig(source).faults.map(toFaultText)
 }
 
-test('the specification about CAPTCHA', async (t) => {
+test('CAPTCHA in the specification', async (t) => {
   const service = await openCaptchaService(t, 'hcaptcha')
   const checkers = { captchaUrl: service.url }
   const env = toCaptchaEnvironment('hcaptcha')
