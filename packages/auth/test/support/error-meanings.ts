@@ -62,7 +62,7 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   identity_already_exists: 'the identity is already linked, to this user or another',
   single_identity_not_deletable: 'the last identity of a user cannot be removed',
   email_conflict_identity_not_deletable:
-    'the identity has the email address of the account, or the remaining address belongs to another user',
+    'the identity has the email address of the account; change the address first',
   bad_oauth_state: 'the state is unknown, expired, or from another browser',
   bad_oauth_callback: 'the provider returned no state or no code',
   provider_email_needs_verification:

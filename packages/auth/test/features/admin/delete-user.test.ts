@@ -10,7 +10,7 @@ import { ask, newEmail, password } from '../../support/http-client.ts'
 async function newTrace(server: FlowServer) {
   const { post, query, url, serviceToken } = server
   const { id, email } = await server.newUser()
-  const name = `SignedInUser ${id}`
+  const name = `Person ${id}`
   const ip = `2001:db8::a${id.slice(0, 3)}:b${id.slice(4, 7)}`
   const headers = { 'x-forwarded-for': ip }
   const phone = `1666${Math.floor(Math.random() * 1e7)}`
