@@ -1,4 +1,4 @@
-/** One line for each code of `errors.ts`; a test asks for those that are missing. */
+/** One line for each code in `errors.ts`; a test reports missing ones. */
 export const errorMeanings: Readonly<Record<string, string>> = {
   unknown: 'any error without its own code',
   unexpected_failure: 'the server failed; the response contains only an `error_id`',
